@@ -1,0 +1,1 @@
+"""Latent punctuation in syntax trees, as a Pyro model with exact inference."""

@@ -1,0 +1,20 @@
+"""Punctuation tokens that are not on the page: sentence start, abbreviation dot, unknown.
+
+A CoNLL-U form never contains a tab, so a token that starts with one cannot be mistaken for a
+mark that somebody wrote.
+"""
+
+START = "\t^"
+"""Stands at the left of slot 0 of every sentence, so that it can absorb an initial comma
+(Li, Wang & Eisner 2019, section 4)."""
+
+ABBREVIATION_DOT = "\tabbr."
+"""The dot of a word such as "etc.", which belongs to the word and not to a constituent."""
+
+UNKNOWN = "\tUNK"
+"""Any mark too rare in training to be a type of its own."""
+
+
+def display(token: str) -> str:
+    """The token as a person reads it: ``^``, ``abbr.``, ``UNK``, or the mark itself."""
+    return token.removeprefix("\t")
