@@ -1,0 +1,1 @@
+"""The treebank that ships inside the package."""
