@@ -1,0 +1,278 @@
+"""Inside sums, expectations, best derivations and posterior draws for whole forests.
+
+The observed surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for
+every constituent w and one automaton per slot (`pyropunct.inference.automata`), this module computes
+
+- `log_evidence`: log p(x | T), the sum over all T', with its gradient (sum semiring);
+- `expected_cost`: also E[c(T')] under the posterior p(T' | T, x), with its gradient (first-order
+  expectation semiring: dual numbers);
+- `best_derivation`: the T' of the single most probable derivation (max semiring);
+- `posterior_draws`: draws of T' from the posterior.
+
+Source: Li, Wang & Eisner (2019, section 3.1); the matrices of their Algorithm 1 are never formed,
+see `pyropunct.inference.kernels`.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference import kernels
+from pyropunct.inference.automata import Automata
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.inventory import Inventory
+
+DUAL = 1e-20
+"""The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Trees with their surface punctuation and what may have sprouted it.
+
+    Leading dimensions "..." stand for any number of joint values of other sites; they broadcast.
+
+    :ivar forest: B trees with N nodes and S slots.
+    :ivar inventory: the sets W_d.
+    :ivar relation: (N,) the relation of each node, an index into the inventory.
+    :ivar log_pairs: (..., C) log p(l, r | w): for each node in turn, one number for each pair of
+        its relation's W_d, so C is the sum of |W_d(w)| over the nodes.
+    :ivar automata: the automata of K surface strings.
+    :ivar slot_automaton: (S,) which of them belongs to each slot.
+    """
+
+    forest: Forest
+    inventory: Inventory
+    relation: Tensor
+    log_pairs: Tensor
+    automata: Automata
+    slot_automaton: Tensor
+
+    @cached_property
+    def choice_start(self) -> NDArray[np.int64]:
+        """(N + 1,) where each node's part of ``log_pairs`` starts."""
+        return choice_start(self.inventory, self.relation)
+
+    @cached_property
+    def structure(self) -> kernels.Structure:
+        """All that has no weight, as arrays for the kernels."""
+        forest, inventory, automata = self.forest, self.inventory, self.automata
+        left, right = inventory.left_tries, inventory.right_tries
+
+        def array(tensor: Tensor) -> NDArray[np.int64]:
+            return np.ascontiguousarray(tensor.cpu().numpy())
+
+        return kernels.Structure(
+            node_start=array(forest.node_start),
+            slot_start=array(forest.slot_start),
+            root=array(forest.root),
+            bottom_up=array(forest.bottom_up),
+            left_slot=array(forest.left_slot),
+            word_slot=array(forest.word_slot),
+            right_slot=array(forest.right_slot),
+            left_child_start=array(forest.left_child_start),
+            left_child=array(forest.left_child),
+            right_child_start=array(forest.right_child_start),
+            right_child=array(forest.right_child),
+            relation=array(self.relation),
+            slot_automaton=array(self.slot_automaton),
+            state_start=automata.state_start,
+            arc_start=automata.arc_start,
+            source=automata.source,
+            target=automata.target,
+            num_tokens=automata.num_tokens,
+            start_token=-1 if inventory.start_token is None else inventory.start_token,
+            end_token=-1 if inventory.end_token is None else inventory.end_token,
+            left_start=left.start,
+            left_token=left.token,
+            left_parent=left.parent,
+            left_of_pair=left.of_pair,
+            right_start=right.start,
+            right_token=right.token,
+            right_parent=right.parent,
+            right_of_pair=right.of_pair,
+            pair_start=inventory.pair_start,
+            empty_left=inventory.empty_left,
+            choice_start=self.choice_start,
+        )
+
+
+def choice_start(inventory: Inventory, relation: Tensor) -> NDArray[np.int64]:
+    """(N + 1,) where each node's pairs start when those of all nodes are written in one line."""
+    sizes = np.diff(inventory.pair_start)[relation.cpu().numpy()]
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def log_evidence(problem: Problem) -> Tensor:
+    """The log-probability of the surface punctuation given the trees, (..., B)::
+
+        log p(x | T) = log sum_T' prod_w p(l_w, r_w | w) prod_i p(x_i | u_i(T'))
+
+    It is ``-inf`` where no T' explains x.  Differentiable once, with respect to ``log_pairs``
+    and the weights of the automata; the gradient in ``log_pairs`` is the posterior of each pair.
+    """
+    return _Inside.apply(problem, None, *_leaves(problem))[0]
+
+
+def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
+    """`log_evidence` and the posterior expectation of a cost that adds up over nodes.
+
+    :param cost: (C,) the cost of each pair at each node, in the layout of ``log_pairs``.
+    :returns: log p(x | T) and E[sum_w cost(w, l_w, r_w) | T, x], (..., B) each.  Both are
+        differentiable once, as `log_evidence` is; ``cost`` counts as a constant.
+
+    Source: Li, Wang & Eisner (2019, section 2.3): E = d/de log p(x | T) at e = 0, when every
+    log p(l, r | w) becomes log p(l, r | w) + e cost(w, l, r).
+    """
+    evidence, expectation = _Inside.apply(problem, cost, *_leaves(problem))
+    return evidence, expectation
+
+
+def best_derivation(problem: Problem) -> Tensor:
+    """The choice of each node in the most probable derivation, (..., N).
+
+    A derivation is T' together with one path through each slot's automaton, so its edits too; ties
+    go to the pair that comes first.  -1 for the nodes of a tree whose surface is impossible.
+    """
+    return _decode(problem, True, torch.zeros(1, problem.forest.num_nodes, _chances(problem)))[..., 0, :]
+
+
+def posterior_draws(problem: Problem, draws: int) -> Tensor:
+    """Independent draws of T' from p(T' | T, x), (..., draws, N).
+
+    Random numbers come from torch's generator.  -1 for the nodes of a tree whose surface is impossible.
+    """
+    uniform = torch.rand(draws, problem.forest.num_nodes, _chances(problem), dtype=torch.double)
+    return _decode(problem, False, uniform)
+
+
+def posterior_pairs(problem: Problem) -> Tensor:
+    """The posterior probability of each pair at each node, (..., C)."""
+    with torch.enable_grad():
+        leaf = problem.log_pairs.detach().requires_grad_()
+        detached = Problem(
+            problem.forest, problem.inventory, problem.relation, leaf, problem.automata, problem.slot_automaton
+        )
+        return torch.autograd.grad(log_evidence(detached).sum(), leaf)[0]
+
+
+def _leaves(problem: Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    automata = problem.automata
+    return problem.log_pairs, automata.weight, automata.initial, automata.final
+
+
+def _chances(problem: Problem) -> int:
+    return 3 + 2 * problem.inventory.longest
+
+
+def _spread(problem: Problem) -> tuple[torch.Size, list[NDArray[np.float64]]]:
+    """The common batch shape, and each leaf as an array (joint values, its length)."""
+    leaves = _leaves(problem)
+    batch = torch.broadcast_shapes(*(leaf.shape[:-1] for leaf in leaves))
+    arrays = [
+        leaf.detach().to("cpu", torch.double).expand(*batch, -1).reshape(-1, leaf.shape[-1]).numpy()
+        for leaf in leaves
+    ]
+    arrays[0] = np.exp(arrays[0])
+    return batch, arrays
+
+
+def _in_threads(work: Callable[[int, int, int], Any], problem: Problem) -> list[Any]:
+    """Call ``work(part, first tree, last tree)`` on parts of the forest, in as many threads as torch uses."""
+    forest = problem.forest
+    threads = max(1, min(torch.get_num_threads(), forest.num_trees))
+    edges = np.linspace(0, forest.num_nodes, threads + 1)
+    bounds = np.searchsorted(problem.structure.node_start[:-1], edges)
+    bounds[-1] = forest.num_trees
+    parts = [(part, int(bounds[part]), int(bounds[part + 1])) for part in range(threads)]
+    if threads == 1:
+        return [work(*parts[0])]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda part: work(*part), parts))
+
+
+def _log_totals(problem: Problem, weights: kernels.Weights) -> NDArray[Any]:
+    totals = np.empty(problem.forest.num_trees, weights.pair.dtype)
+
+    def work(part: int, first: int, last: int) -> None:
+        kernels.log_totals(problem.structure, weights, first, last, False, totals)
+
+    _in_threads(work, problem)
+    return totals
+
+
+def _gradients(problem: Problem, weights: kernels.Weights, seeds: NDArray[Any]) -> list[NDArray[np.float64]]:
+    """Derivatives of the seeded sum of log totals, in the order of `_leaves`."""
+    pair = np.zeros_like(weights.pair)
+
+    def work(part: int, first: int, last: int) -> kernels.Weights:
+        gradients = kernels.Weights(pair, *(np.zeros_like(values) for values in weights[1:]))
+        kernels.add_gradients(problem.structure, weights, first, last, seeds, gradients)
+        return gradients
+
+    parts = _in_threads(work, problem)
+    return [pair.real, *(sum(part[field].real for part in parts) for field in (1, 2, 3))]
+
+
+class _Inside(torch.autograd.Function):
+    """`expected_cost` by the compiled kernels; real numbers alone where there is no cost."""
+
+    @staticmethod
+    def forward(ctx: Any, problem: Problem, cost: Tensor | None, *leaves: Tensor) -> tuple[Tensor, Tensor]:
+        batch, arrays = _spread(problem)
+        ctx.problem = problem
+        ctx.shapes = [leaf.shape for leaf in leaves]
+        ctx.joint = [_joint_weights(values, cost) for values in zip(*arrays, strict=True)]
+        totals = np.stack([_log_totals(problem, weights) for weights in ctx.joint])
+        result = torch.from_numpy(totals).reshape(*batch, -1).to(leaves[0].device)
+        if cost is None:
+            return result, torch.zeros_like(result)
+        return result.real.contiguous(), result.imag / DUAL
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, evidence_grad: Tensor, expectation_grad: Tensor) -> tuple[Tensor | None, ...]:
+        seeds = evidence_grad.cpu().reshape(len(ctx.joint), -1).numpy()
+        if np.iscomplexobj(ctx.joint[0].pair):
+            # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
+            seeds = seeds - 1j * expectation_grad.cpu().reshape(seeds.shape).numpy() / DUAL
+        rows = [
+            _gradients(ctx.problem, weights, seed) for weights, seed in zip(ctx.joint, seeds, strict=True)
+        ]
+        columns = [torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True)]
+        batch = evidence_grad.shape[:-1]
+        gradients = [
+            column.reshape(*batch, -1).sum_to_size(shape).to(evidence_grad)
+            for column, shape in zip(columns, ctx.shapes, strict=True)
+        ]
+        return None, None, *gradients
+
+
+def _joint_weights(values: tuple[NDArray[np.float64], ...], cost: Tensor | None) -> kernels.Weights:
+    """The numbers of one joint value of other sites, as dual numbers if there is a cost."""
+    if cost is None:
+        return kernels.Weights(*(np.ascontiguousarray(value) for value in values))
+    pair, arc, initial, final = (value.astype(np.complex128) for value in values)
+    pair += 1j * DUAL * cost.detach().to("cpu", torch.double).numpy() * values[0]
+    return kernels.Weights(pair, arc, initial, final)
+
+
+def _decode(problem: Problem, maximise: bool, uniform: Tensor) -> Tensor:
+    batch, arrays = _spread(problem)
+    chance = uniform.to(torch.double).numpy()
+    found = np.empty((len(arrays[0]), *uniform.shape[:2]), np.int64)
+    for number, values in enumerate(zip(*arrays, strict=True)):
+        weights = kernels.Weights(*(np.ascontiguousarray(value) for value in values))
+
+        def work(part: int, first: int, last: int, weights=weights, number=number) -> None:  # type: ignore[no-untyped-def]
+            kernels.decode(problem.structure, weights, first, last, maximise, chance, found[number])
+
+        _in_threads(work, problem)
+    return torch.from_numpy(found).reshape(*batch, *uniform.shape[:2]).to(problem.log_pairs.device)

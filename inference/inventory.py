@@ -1,0 +1,121 @@
+"""The punctemes that a constituent may sprout: the sets V and W_d."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Puncteme = tuple[int, ...]
+"""A string of token ids, left to right; ``()`` is the empty puncteme."""
+
+Ints = NDArray[np.int64]
+
+
+class Tries(NamedTuple):
+    """For each relation, the punctemes of one side as a trie, so that shared parts are read once.
+
+    Entry 0 of every relation is the empty puncteme.  Reading an entry means reading its parent and
+    one token more: on the token's right for right punctemes, on its left for left punctemes.
+
+    :ivar start: (D + 1,) where each relation's entries start.
+    :ivar token: the token of each entry, -1 for the empty puncteme.
+    :ivar parent: the parent of each entry, counted from the start of the relation; it comes before
+        its children.
+    :ivar of_pair: for each puncteme pair, the entry of its puncteme on this side, counted likewise.
+    """
+
+    start: Ints
+    token: Ints
+    parent: Ints
+    of_pair: Ints
+
+
+class Inventory:
+    """Which puncteme pairs (l, r) a constituent of each relation may sprout.
+
+    The sets W_d of Li, Wang & Eisner (2019, section 2.1) for relations d = 0 .. D - 1, written one
+    after the other: a *row* is a pair in this long list, a *choice* is a pair's place in its own W_d.
+
+    :param num_tokens: the number of token types; ids are 0 .. num_tokens - 1.
+    :param pairs: for each relation its puncteme pairs.  The pair of empty punctemes must be among
+        them; it is put first, the others are sorted.
+    :param start_token: a token that stands at the left of the first slot of every tree, if any.
+    :param end_token: a token that stands at the right of the last slot of every tree, if any.
+    :raises ValueError: if some relation lacks the pair of empty punctemes.
+    """
+
+    def __init__(
+        self,
+        num_tokens: int,
+        pairs: Sequence[Sequence[tuple[Puncteme, Puncteme]]],
+        start_token: int | None = None,
+        end_token: int | None = None,
+    ) -> None:
+        for relation, some in enumerate(pairs):
+            if ((), ()) not in some:
+                raise ValueError(f"relation {relation} lacks the pair of empty punctemes")
+        self.num_tokens = num_tokens
+        self.start_token = start_token
+        self.end_token = end_token
+        # The empty tuple sorts first, which puts the pair of empty punctemes at choice 0 and
+        # all pairs with an empty left puncteme at the head of the list: the kernels rely on it.
+        self.pairs = [sorted(set(some)) for some in pairs]
+
+    @property
+    def num_relations(self) -> int:
+        """The number D of relations."""
+        return len(self.pairs)
+
+    @cached_property
+    def pair_start(self) -> Ints:
+        """(D + 1,) the first row of each relation, and the number of all rows."""
+        return np.cumsum([0] + [len(some) for some in self.pairs])
+
+    @cached_property
+    def rows(self) -> list[tuple[Puncteme, Puncteme]]:
+        """The pairs of all relations, one relation after the other."""
+        return [pair for some in self.pairs for pair in some]
+
+    @cached_property
+    def longest(self) -> int:
+        """The number of tokens in the longest puncteme."""
+        return max(max(len(left), len(right)) for left, right in self.rows)
+
+    @cached_property
+    def padded_rows(self) -> tuple[Ints, Ints]:
+        """The left and right punctemes of all rows, (rows, longest) each, padded with -1."""
+        left = np.full((len(self.rows), self.longest), -1)
+        right = np.full((len(self.rows), self.longest), -1)
+        for row, (left_puncteme, right_puncteme) in enumerate(self.rows):
+            left[row, : len(left_puncteme)] = left_puncteme
+            right[row, : len(right_puncteme)] = right_puncteme
+        return left, right
+
+    @cached_property
+    def left_tries(self) -> Tries:
+        """Left punctemes, sharing what they end with: they are read from the head word outward."""
+        return _tries([[left[::-1] for left, _ in some] for some in self.pairs])
+
+    @cached_property
+    def right_tries(self) -> Tries:
+        """Right punctemes, sharing what they begin with."""
+        return _tries([[right for _, right in some] for some in self.pairs])
+
+    @cached_property
+    def empty_left(self) -> Ints:
+        """(D,) how many pairs of each relation have an empty left puncteme; they come first."""
+        return np.array([sum(left == () for left, _ in some) for some in self.pairs])
+
+
+def _tries(strings: Sequence[Sequence[Puncteme]]) -> Tries:
+    start, token, parent, of_pair = [0], [], [], []
+    for some in strings:
+        prefixes = sorted({string[:length] for string in some for length in range(len(string) + 1)})
+        place = {prefix: entry for entry, prefix in enumerate(prefixes)}
+        token += [prefix[-1] if prefix else -1 for prefix in prefixes]
+        parent += [place[prefix[:-1]] for prefix in prefixes]
+        of_pair += [place[string] for string in some]
+        start.append(len(token))
+    return Tries(*(np.array(values, dtype=np.int64) for values in (start, token, parent, of_pair)))

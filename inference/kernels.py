@@ -1,0 +1,693 @@
+"""The inside algorithm without matrices, its reverse pass and its decoding, compiled.
+
+Li, Wang & Eisner (2019, Algorithm 1) give every constituent w an N_i x N_k matrix::
+
+    IN(w) = sum_(l, r) p(l, r | w) M_i(l) (Mleft 1 Mright) M_k(r)
+
+The matrix in the middle is a column times a row, and a head only ever multiplies the matrix of a
+child by a vector.  So a constituent keeps two small tables instead::
+
+    left[l] = M_i(l) Mleft        for each left puncteme l:   a column of N_i weights
+    right[r] = Mright M_k(r)      for each right puncteme r:  a row of N_k weights
+
+and *applying* it to a column v (when it is a left child or the root) means::
+
+    s[r] = right[r] . v      t[l] = sum_r p(l, r | w) s[r]      IN(w) v = sum_l t[l] left[l]
+
+or, for a right child and a row v, the same with the sides exchanged.  Punctemes that share a part
+share the work of reading it (`pyropunct.inference.inventory.Tries`).  In a slot without surface
+punctuation only the empty puncteme has any weight, so most tables have one entry of one state.
+
+Everything is written once for two semirings (sum, max) and for real or complex weights.  Complex
+weights serve as dual numbers: an imaginary part of 1e-20 is carried along to full precision while
+its square vanishes, so one pass also yields an exact directional derivative.
+
+All functions work on one tree at a time, in a workspace of their own, and hold no lock.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Structure(NamedTuple):
+    """Everything about a problem that has no weight: trees, surface strings, inventories."""
+
+    node_start: Array
+    slot_start: Array
+    root: Array
+    bottom_up: Array
+    left_slot: Array
+    word_slot: Array
+    right_slot: Array
+    left_child_start: Array
+    left_child: Array
+    right_child_start: Array
+    right_child: Array
+    relation: Array
+    slot_automaton: Array
+    state_start: Array
+    arc_start: Array
+    source: Array
+    target: Array
+    num_tokens: int
+    start_token: int
+    end_token: int
+    left_start: Array
+    left_token: Array
+    left_parent: Array
+    left_of_pair: Array
+    right_start: Array
+    right_token: Array
+    right_parent: Array
+    right_of_pair: Array
+    pair_start: Array
+    empty_left: Array
+    choice_start: Array
+
+
+class Weights(NamedTuple):
+    """The numbers of a problem; also the shape of their adjoints."""
+
+    pair: Array
+    arc: Array
+    initial: Array
+    final: Array
+
+
+class Place(NamedTuple):
+    """Where the quantities of each node lie in the workspace, and how large they are."""
+
+    left: Array
+    right: Array
+    vector: Array
+    s: Array
+    t: Array
+    left_entries: Array
+    right_entries: Array
+
+
+compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+
+@compiled
+def _states(structure, slot):
+    automaton = structure.slot_automaton[slot]
+    return structure.state_start[automaton + 1] - structure.state_start[automaton]
+
+
+@compiled
+def _entries(structure, slot, start, relation):
+    """How many entries of a trie have weight at this slot: without arcs, only the empty puncteme."""
+    block = structure.slot_automaton[slot] * structure.num_tokens
+    if structure.arc_start[block] == structure.arc_start[block + structure.num_tokens]:
+        return 1
+    return start[relation + 1] - start[relation]
+
+
+@compiled
+def lay_out(structure, tree):
+    """Assign workspace to the nodes of one tree.
+
+    :returns: a `Place`, where the result of applying the root lies, and the size of the workspace.
+    """
+    first = structure.node_start[tree]
+    n = structure.node_start[tree + 1] - first
+    place = Place(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+    )
+    size = 0
+    for local in range(n):
+        node = first + local
+        relation = structure.relation[node]
+        left, right = structure.left_slot[node], structure.right_slot[node]
+        num_left = _entries(structure, left, structure.left_start, relation)
+        num_right = _entries(structure, right, structure.right_start, relation)
+        place.left_entries[local] = num_left
+        place.right_entries[local] = num_right
+        place.left[local] = size
+        size += num_left * _states(structure, left)
+        place.right[local] = size
+        size += num_right * _states(structure, right)
+        place.vector[local] = size
+        size += max(_states(structure, left), _states(structure, right))
+        place.s[local] = size
+        size += max(num_left, num_right)
+        place.t[local] = size
+        size += max(num_left, num_right)
+    top = size
+    size += _states(structure, structure.slot_start[tree])
+    return place, top, size
+
+
+@compiled
+def _plus(x, y, maximise):
+    if maximise:
+        return y if y.real > x.real else x
+    return x + y
+
+
+@compiled
+def _read_into(structure, arc, slot, token, values, source, target, backward, maximise):
+    """Multiply a vector by the matrix of a token, M v or (backward) v M, into zeroed space."""
+    block = structure.slot_automaton[slot] * structure.num_tokens + token
+    for number in range(structure.arc_start[block], structure.arc_start[block + 1]):
+        row, column = structure.source[number], structure.target[number]
+        if backward:
+            product = values[source + row] * arc[number]
+            values[target + column] = _plus(values[target + column], product, maximise)
+        else:
+            product = arc[number] * values[source + column]
+            values[target + row] = _plus(values[target + row], product, maximise)
+
+
+@compiled
+def _read_tries(structure, arc, place, values, first, node, maximise):
+    """Fill the tables left[l] and right[r] of a node from their empty entries."""
+    local, relation = node - first, structure.relation[node]
+    slot = structure.left_slot[node]
+    states = _states(structure, slot)
+    base, start = place.left[local], structure.left_start[relation]
+    for entry in range(1, place.left_entries[local]):
+        parent = base + structure.left_parent[start + entry] * states
+        token = structure.left_token[start + entry]
+        values[base + entry * states : base + (entry + 1) * states] = 0
+        _read_into(structure, arc, slot, token, values, parent, base + entry * states, False, maximise)
+    slot = structure.right_slot[node]
+    states = _states(structure, slot)
+    base, start = place.right[local], structure.right_start[relation]
+    for entry in range(1, place.right_entries[local]):
+        parent = base + structure.right_parent[start + entry] * states
+        token = structure.right_token[start + entry]
+        values[base + entry * states : base + (entry + 1) * states] = 0
+        _read_into(structure, arc, slot, token, values, parent, base + entry * states, True, maximise)
+
+
+@compiled
+def _sides(structure, place, node, local, on_left):
+    """Tables and tries of a node as seen from a vector: the side it enters, then the side it leaves.
+
+    A column enters a left child on the right and leaves it on the left; a row the other way round.
+    """
+    left_states = _states(structure, structure.left_slot[node])
+    right_states = _states(structure, structure.right_slot[node])
+    if on_left:
+        return (
+            (place.right[local], place.right_entries[local], right_states, structure.right_of_pair),
+            (place.left[local], place.left_entries[local], left_states, structure.left_of_pair),
+        )
+    return (
+        (place.left[local], place.left_entries[local], left_states, structure.left_of_pair),
+        (place.right[local], place.right_entries[local], right_states, structure.right_of_pair),
+    )
+
+
+@compiled
+def _choices(structure, place, node, local):
+    """The row of a node's first choice, and how many choices need a look."""
+    relation = structure.relation[node]
+    row = structure.pair_start[relation]
+    if place.left_entries[local] > 1:
+        return row, structure.pair_start[relation + 1] - row
+    if place.right_entries[local] > 1:
+        return row, structure.empty_left[relation]
+    return row, np.int64(1)
+
+
+@compiled
+def _apply(structure, pair, place, values, first, node, out, on_left, maximise):
+    """Apply a constituent to its vector, into ``out``, scaled to a greatest weight of 1.
+
+    :returns: the scale, 0 if the surface string is impossible.
+    """
+    local = node - first
+    enter, leave = _sides(structure, place, node, local, on_left)
+    table, entries, states, entry_in = enter
+    v, s, t = place.vector[local], place.s[local], place.t[local]
+    for entry in range(entries):
+        total = values[v] * 0
+        for state in range(states):
+            product = values[table + entry * states + state] * values[v + state]
+            total = _plus(total, product, maximise)
+        values[s + entry] = total
+    out_table, out_entries, out_states, entry_out = leave
+    values[t : t + out_entries] = 0
+    row, choices = _choices(structure, place, node, local)
+    start = structure.choice_start[node]
+    for choice in range(choices):
+        x, y = entry_in[row + choice], entry_out[row + choice]
+        if x < entries and y < out_entries:
+            product = pair[start + choice] * values[s + x]
+            values[t + y] = _plus(values[t + y], product, maximise)
+    values[out : out + out_states] = 0
+    for entry in range(out_entries):
+        weight = values[t + entry]
+        for state in range(out_states):
+            product = weight * values[out_table + entry * out_states + state]
+            values[out + state] = _plus(values[out + state], product, maximise)
+    scale = 0.0
+    for state in range(out_states):
+        scale = max(scale, values[out + state].real)
+    if scale > 0:
+        for state in range(out_states):
+            values[out + state] /= scale
+    return scale
+
+
+@compiled
+def _load_ends(structure, weights, place, values, first, node):
+    """Put initial and final weights where the chain of children starts, on both sides of the word."""
+    local = node - first
+    after = structure.word_slot[node]
+    before = after - 1
+    begin, end = structure.left_child_start[node], structure.left_child_start[node + 1]
+    target = place.vector[structure.left_child[end - 1] - first] if end > begin else place.left[local]
+    state = structure.state_start[structure.slot_automaton[before]]
+    for number in range(_states(structure, before)):
+        values[target + number] = weights.final[state + number]
+    begin, end = structure.right_child_start[node], structure.right_child_start[node + 1]
+    target = place.vector[structure.right_child[begin] - first] if end > begin else place.right[local]
+    state = structure.state_start[structure.slot_automaton[after]]
+    for number in range(_states(structure, after)):
+        values[target + number] = weights.initial[state + number]
+
+
+@compiled
+def _inside_node(structure, weights, place, values, scale, first, node, maximise):
+    """Mleft, Mright and the tables of one node; its children are ready."""
+    local = node - first
+    _load_ends(structure, weights, place, values, first, node)
+    begin, end = structure.left_child_start[node], structure.left_child_start[node + 1]
+    for number in range(end - 1, begin - 1, -1):
+        child = structure.left_child[number]
+        out = place.vector[structure.left_child[number - 1] - first] if number > begin else place.left[local]
+        scale[child - first] = _apply(
+            structure, weights.pair, place, values, first, child, out, True, maximise
+        )
+    begin, end = structure.right_child_start[node], structure.right_child_start[node + 1]
+    for number in range(begin, end):
+        child = structure.right_child[number]
+        last = number == end - 1
+        out = place.right[local] if last else place.vector[structure.right_child[number + 1] - first]
+        scale[child - first] = _apply(
+            structure, weights.pair, place, values, first, child, out, False, maximise
+        )
+    _read_tries(structure, weights.arc, place, values, first, node, maximise)
+
+
+@compiled
+def _walls(structure, weights, tree, maximise):
+    """Initial weights of the first slot after the start token, final ones of the last before the end token."""
+    first, last = structure.slot_start[tree], structure.slot_start[tree + 1] - 1
+    size = _states(structure, first)
+    start = np.zeros(2 * size, weights.initial.dtype)
+    state = structure.state_start[structure.slot_automaton[first]]
+    start[:size] = weights.initial[state : state + size]
+    if structure.start_token >= 0:
+        _read_into(structure, weights.arc, first, structure.start_token, start, 0, size, True, maximise)
+    else:
+        start[size:] = start[:size]
+    size = _states(structure, last)
+    end = np.zeros(2 * size, weights.final.dtype)
+    state = structure.state_start[structure.slot_automaton[last]]
+    end[:size] = weights.final[state : state + size]
+    if structure.end_token >= 0:
+        _read_into(structure, weights.arc, last, structure.end_token, end, 0, size, False, maximise)
+    else:
+        end[size:] = end[:size]
+    return start, end
+
+
+@compiled
+def _inside_tree(structure, weights, tree, place, top, values, scale, maximise):
+    """The scaled total weight of one tree: its logarithm plus those of all scales is log p(x | T)."""
+    first = structure.node_start[tree]
+    for number in range(structure.node_start[tree], structure.node_start[tree + 1]):
+        node = structure.bottom_up[number]
+        _inside_node(structure, weights, place, values, scale, first, node, maximise)
+    start, end = _walls(structure, weights, tree, maximise)
+    root = structure.root[tree]
+    vector = place.vector[root - first]
+    size = len(end) // 2
+    values[vector : vector + size] = end[size:]
+    scale[root - first] = _apply(structure, weights.pair, place, values, first, root, top, True, maximise)
+    size = len(start) // 2
+    total = values[top] * 0
+    for state in range(size):
+        total = _plus(total, start[size + state] * values[top + state], maximise)
+    return total
+
+
+@compiled
+def _log_total(total, scale):
+    if total.real <= 0:
+        return np.log(total * 0)
+    result = np.log(total)
+    for number in range(len(scale)):
+        result += np.log(scale[number])
+    return result
+
+
+@compiled
+def log_totals(structure, weights, first_tree, last_tree, maximise, result):
+    """Write log p(x | T) of some trees, or the log weight of their best derivation, to ``result``."""
+    for tree in range(first_tree, last_tree):
+        place, top, size = lay_out(structure, tree)
+        values = np.zeros(size, weights.pair.dtype)
+        scale = np.ones(structure.node_start[tree + 1] - structure.node_start[tree])
+        total = _inside_tree(structure, weights, tree, place, top, values, scale, maximise)
+        result[tree] = _log_total(total, scale)
+
+
+@compiled
+def _unapply(structure, pair, place, values, adjoint, scale, first, node, out, on_left, pair_adjoint):
+    """Reverse of `_apply`: from the adjoint of its result to those of all that it read."""
+    local = node - first
+    enter, leave = _sides(structure, place, node, local, on_left)
+    table, entries, states, entry_in = enter
+    out_table, out_entries, out_states, entry_out = leave
+    v, s, t = place.vector[local], place.s[local], place.t[local]
+    inverse = 1 / scale[local]
+    for entry in range(out_entries):
+        total = adjoint[out] * 0
+        at = out_table + entry * out_states
+        for state in range(out_states):
+            seed = adjoint[out + state] * inverse
+            total += seed * values[at + state]
+            adjoint[at + state] += seed * values[t + entry]
+        adjoint[t + entry] = total
+    row, choices = _choices(structure, place, node, local)
+    start = structure.choice_start[node]
+    for choice in range(choices):
+        x, y = entry_in[row + choice], entry_out[row + choice]
+        if x < entries and y < out_entries:
+            flow = pair[start + choice] * adjoint[t + y]
+            pair_adjoint[start + choice] = flow * values[s + x]
+            adjoint[s + x] += flow
+    for entry in range(entries):
+        seed = adjoint[s + entry]
+        at = table + entry * states
+        for state in range(states):
+            adjoint[at + state] += seed * values[v + state]
+            adjoint[v + state] += seed * values[at + state]
+
+
+@compiled
+def _unread_into(structure, arc, slot, token, values, adjoint, source, target, backward, arc_adjoint):
+    """Reverse of `_read_into`."""
+    block = structure.slot_automaton[slot] * structure.num_tokens + token
+    for number in range(structure.arc_start[block], structure.arc_start[block + 1]):
+        row, column = structure.source[number], structure.target[number]
+        x = source + (row if backward else column)
+        y = target + (column if backward else row)
+        arc_adjoint[number] += values[x] * adjoint[y]
+        adjoint[x] += arc[number] * adjoint[y]
+
+
+@compiled
+def _unread_tries(structure, arc, place, values, adjoint, first, node, arc_adjoint):
+    """Reverse of `_read_tries`."""
+    local, relation = node - first, structure.relation[node]
+    slot = structure.left_slot[node]
+    states = _states(structure, slot)
+    base, start = place.left[local], structure.left_start[relation]
+    for entry in range(place.left_entries[local] - 1, 0, -1):
+        parent = base + structure.left_parent[start + entry] * states
+        token = structure.left_token[start + entry]
+        at = base + entry * states
+        _unread_into(structure, arc, slot, token, values, adjoint, parent, at, False, arc_adjoint)
+    slot = structure.right_slot[node]
+    states = _states(structure, slot)
+    base, start = place.right[local], structure.right_start[relation]
+    for entry in range(place.right_entries[local] - 1, 0, -1):
+        parent = base + structure.right_parent[start + entry] * states
+        token = structure.right_token[start + entry]
+        at = base + entry * states
+        _unread_into(structure, arc, slot, token, values, adjoint, parent, at, True, arc_adjoint)
+
+
+@compiled
+def _outside_node(structure, weights, place, values, adjoint, scale, first, node, result):
+    """Reverse of `_inside_node`."""
+    local = node - first
+    _unread_tries(structure, weights.arc, place, values, adjoint, first, node, result.arc)
+    after = structure.word_slot[node]
+    before = after - 1
+    out = place.left[local]
+    for number in range(structure.left_child_start[node], structure.left_child_start[node + 1]):
+        child = structure.left_child[number]
+        _unapply(
+            structure, weights.pair, place, values, adjoint, scale, first, child, out, True, result.pair
+        )
+        out = place.vector[child - first]
+    state = structure.state_start[structure.slot_automaton[before]]
+    for number in range(_states(structure, before)):
+        result.final[state + number] += adjoint[out + number]
+    out = place.right[local]
+    begin, end = structure.right_child_start[node], structure.right_child_start[node + 1]
+    for number in range(end - 1, begin - 1, -1):
+        child = structure.right_child[number]
+        _unapply(
+            structure, weights.pair, place, values, adjoint, scale, first, child, out, False, result.pair
+        )
+        out = place.vector[child - first]
+    state = structure.state_start[structure.slot_automaton[after]]
+    for number in range(_states(structure, after)):
+        result.initial[state + number] += adjoint[out + number]
+
+
+@compiled
+def _unwall(structure, arc, slot, token, vector, seed, backward, arc_adjoint, end_adjoint):
+    """Reverse of one half of `_walls`."""
+    size = len(vector) // 2
+    adjoint = np.zeros_like(vector)
+    adjoint[size:] = seed
+    if token >= 0:
+        _unread_into(structure, arc, slot, token, vector, adjoint, 0, size, backward, arc_adjoint)
+    else:
+        adjoint[:size] = seed
+    state = structure.state_start[structure.slot_automaton[slot]]
+    end_adjoint[state : state + size] += adjoint[:size]
+
+
+@compiled
+def _outside_tree(structure, weights, tree, place, top, values, adjoint, scale, seed, result):
+    """Reverse of `_inside_tree`; ``seed`` is the adjoint of the scaled total weight."""
+    first, root = structure.node_start[tree], structure.root[tree]
+    start, end = _walls(structure, weights, tree, False)
+    size = len(start) // 2
+    adjoint[top : top + size] = start[size:] * seed
+    flow = values[top : top + size] * seed
+    slot = structure.slot_start[tree]
+    _unwall(
+        structure, weights.arc, slot, structure.start_token, start, flow, True, result.arc, result.initial
+    )
+    _unapply(structure, weights.pair, place, values, adjoint, scale, first, root, top, True, result.pair)
+    vector, size = place.vector[root - first], len(end) // 2
+    flow = adjoint[vector : vector + size].copy()
+    slot = structure.slot_start[tree + 1] - 1
+    _unwall(structure, weights.arc, slot, structure.end_token, end, flow, False, result.arc, result.final)
+    for number in range(structure.node_start[tree + 1] - 1, structure.node_start[tree] - 1, -1):
+        node = structure.bottom_up[number]
+        _outside_node(structure, weights, place, values, adjoint, scale, first, node, result)
+
+
+@compiled
+def add_gradients(structure, weights, first_tree, last_tree, seeds, gradients):
+    """Add to ``gradients`` the derivatives of sum_b seeds[b] log p(x_b | T_b) over some trees.
+
+    :param seeds: (B,) of the weights' own kind of number.
+    :param gradients: `Weights`; ``pair`` takes derivatives with respect to log p(l, r | w) and must be
+        zero before, the others those with respect to the weights themselves.
+    """
+    for tree in range(first_tree, last_tree):
+        place, top, size = lay_out(structure, tree)
+        values = np.zeros(size, weights.pair.dtype)
+        scale = np.ones(structure.node_start[tree + 1] - structure.node_start[tree])
+        total = _inside_tree(structure, weights, tree, place, top, values, scale, False)
+        if total.real > 0:
+            adjoint = np.zeros_like(values)
+            seed = seeds[tree] / total
+            _outside_tree(structure, weights, tree, place, top, values, adjoint, scale, seed, gradients)
+
+
+@compiled
+def _pick(weights, size, uniform, maximise):
+    """An index with the greatest weight, or one drawn in proportion to the weights."""
+    best, total = 0, 0.0
+    for index in range(size):
+        total += weights[index]
+        if weights[index] > weights[best]:
+            best = index
+    if maximise:
+        return best
+    threshold = uniform * total
+    for index in range(size):
+        threshold -= weights[index]
+        if threshold < 0 and weights[index] > 0:
+            return index
+    return best
+
+
+@compiled
+def _pick_choice(structure, pair, place, values, first, node, state, on_left, uniform, scratch, maximise):
+    """A choice for a node whose applied vector is left in a given state.
+
+    The state is the one at the side that the vector leaves: the left edge of a left child, the
+    right edge of a right child.
+    """
+    local = node - first
+    enter, leave = _sides(structure, place, node, local, on_left)
+    _, entries, _, entry_in = enter
+    out_table, out_entries, out_states, entry_out = leave
+    s = place.s[local]
+    row, choices = _choices(structure, place, node, local)
+    start = structure.choice_start[node]
+    for choice in range(choices):
+        x, y = entry_in[row + choice], entry_out[row + choice]
+        scratch[choice] = 0
+        if x < entries and y < out_entries:
+            at = out_table + y * out_states + state
+            scratch[choice] = pair[start + choice] * values[s + x] * values[at]
+    return _pick(scratch, choices, uniform, maximise)
+
+
+@compiled
+def _pick_state(structure, place, values, first, node, choice, on_left, uniform, scratch, maximise):
+    """The state at the side where the vector of a node enters, given the node's choice."""
+    local = node - first
+    enter, _ = _sides(structure, place, node, local, on_left)
+    table, _, states, entry_in = enter
+    row = structure.pair_start[structure.relation[node]] + choice
+    at, v = table + entry_in[row] * states, place.vector[local]
+    for state in range(states):
+        scratch[state] = values[at + state] * values[v + state]
+    return _pick(scratch, states, uniform, maximise)
+
+
+@compiled
+def _walk(structure, arc, slot, token, values, vector, state, backward, uniform, scratch, maximise):
+    """One arc of a token from (or, backward, to) a state; returns the state at its other end."""
+    block = structure.slot_automaton[slot] * structure.num_tokens + token
+    begin, end = structure.arc_start[block], structure.arc_start[block + 1]
+    for number in range(begin, end):
+        here = structure.target[number] if backward else structure.source[number]
+        there = structure.source[number] if backward else structure.target[number]
+        scratch[number - begin] = arc[number] * values[vector + there] if here == state else 0.0
+    number = begin + _pick(scratch, end - begin, uniform, maximise)
+    return structure.source[number] if backward else structure.target[number]
+
+
+@compiled
+def _decode_child(structure, pair, place, values, first, child, state, on_left, uniform, found, scratch, maximise):
+    """Decide a child's choice and both states at its edges; ``state`` is the one already known."""
+    choices, left_state, right_state = found
+    local = child - first
+    choice = _pick_choice(
+        structure, pair, place, values, first, child, state, on_left, uniform[local, 0], scratch, maximise
+    )
+    other = _pick_state(
+        structure, place, values, first, child, choice, on_left, uniform[local, 1], scratch, maximise
+    )
+    choices[local] = choice
+    left_state[local] = state if on_left else other
+    right_state[local] = other if on_left else state
+    return other
+
+
+@compiled
+def _decode_node(structure, weights, place, values, first, node, uniform, found, scratch, maximise):
+    """Walk through a node's punctemes and decide its children."""
+    choices, left_state, right_state = found
+    local, relation = node - first, structure.relation[node]
+    row, column = structure.pair_start[relation] + choices[local], 2
+    state, slot = left_state[local], structure.left_slot[node]
+    states, start = _states(structure, slot), structure.left_start[relation]
+    entry = structure.left_of_pair[row]
+    while entry > 0:
+        token, entry = structure.left_token[start + entry], structure.left_parent[start + entry]
+        vector = place.left[local] + entry * states
+        u = uniform[local, column]
+        state = _walk(
+            structure, weights.arc, slot, token, values, vector, state, False, u, scratch, maximise
+        )
+        column += 1
+    for number in range(structure.left_child_start[node], structure.left_child_start[node + 1]):
+        child = structure.left_child[number]
+        state = _decode_child(
+            structure, weights.pair, place, values, first, child, state, True, uniform, found, scratch, maximise
+        )
+    state, slot = right_state[local], structure.right_slot[node]
+    states, start = _states(structure, slot), structure.right_start[relation]
+    entry = structure.right_of_pair[row]
+    while entry > 0:
+        token, entry = structure.right_token[start + entry], structure.right_parent[start + entry]
+        vector = place.right[local] + entry * states
+        u = uniform[local, column]
+        state = _walk(structure, weights.arc, slot, token, values, vector, state, True, u, scratch, maximise)
+        column += 1
+    begin, end = structure.right_child_start[node], structure.right_child_start[node + 1]
+    for number in range(end - 1, begin - 1, -1):
+        child = structure.right_child[number]
+        state = _decode_child(
+            structure, weights.pair, place, values, first, child, state, False, uniform, found, scratch, maximise
+        )
+
+
+@compiled
+def _scratch_size(structure, first, last):
+    size = 1
+    for relation in structure.relation[first:last]:
+        size = max(size, structure.pair_start[relation + 1] - structure.pair_start[relation])
+    for block in range(len(structure.arc_start) - 1):
+        size = max(size, structure.arc_start[block + 1] - structure.arc_start[block])
+    for automaton in range(len(structure.state_start) - 1):
+        size = max(size, structure.state_start[automaton + 1] - structure.state_start[automaton])
+    return size
+
+
+@compiled
+def decode(structure, weights, first_tree, last_tree, maximise, uniform, result):
+    """Best derivations of some trees, or draws from the posterior.
+
+    :param uniform: (draws, N, 3 + twice the longest puncteme) uniform random numbers in [0, 1).
+    :param result: (draws, N) takes the choice of every node, -1 where the surface is impossible.
+    """
+    for tree in range(first_tree, last_tree):
+        first, last = structure.node_start[tree], structure.node_start[tree + 1]
+        place, top, size = lay_out(structure, tree)
+        values = np.zeros(size, weights.pair.dtype)
+        scale = np.ones(last - first)
+        total = _inside_tree(structure, weights, tree, place, top, values, scale, maximise)
+        if total <= 0:
+            result[:, first:last] = -1
+            continue
+        scratch = np.zeros(_scratch_size(structure, first, last))
+        start, _ = _walls(structure, weights, tree, maximise)
+        states = len(start) // 2
+        left_state, right_state = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
+        root = structure.root[tree]
+        for draw in range(len(result)):
+            chance = uniform[draw, first:last]
+            found = (result[draw, first:last], left_state, right_state)
+            for state in range(states):
+                scratch[state] = start[states + state] * values[top + state]
+            state = _pick(scratch, states, chance[root - first, -1], maximise)
+            _decode_child(
+                structure, weights.pair, place, values, first, root, state, True, chance, found, scratch, maximise
+            )
+            for number in range(last - 1, first - 1, -1):
+                node = structure.bottom_up[number]
+                _decode_node(
+                    structure, weights, place, values, first, node, chance, found, scratch, maximise
+                )
