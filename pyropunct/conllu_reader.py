@@ -4,7 +4,6 @@ The ``conllu`` library parses one block at a time, so that an error can name its
 that gets through has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -199,27 +198,28 @@ _FIELD_PARSERS = dict.fromkeys(DEFAULT_FIELDS[:MISC], _as_written) | {
 
 
 def _parse(block: Block, rows: list[int]) -> TokenList:
-    fields = DEFAULT_FIELDS[:MISC]
+    text = "\n".join(block.lines[row] for row in rows)
     try:
         # A copy each time, because the library adds keys to the dictionary.
-        return parse_token_and_metadata(
-            "\n".join(block.lines[row] for row in rows), fields, dict(_FIELD_PARSERS)
-        )
-    except ParseException:
-        raise _parse_error(block, rows) from None
+        return parse_token_and_metadata(text, DEFAULT_FIELDS[:MISC], dict(_FIELD_PARSERS))
+    except (ParseException, ValueError) as error:
+        raise _parse_error(block, rows, str(error)) from None
 
 
-def _parse_error(block: Block, rows: list[int]) -> TreebankError:
-    """Parse again, line by line, to find the line that the library rejects."""
+def _parse_error(block: Block, rows: list[int], reason: str) -> TreebankError:
+    """Read ids and heads one by one to find the one that the library rejects."""
+    problems = {
+        ID: "the id {!r} is not of the form 1, 1-2 or 1.1",
+        HEAD: "the head {!r} is not a whole number",
+    }
     for row in rows:
-        columns = block.lines[row].split("\t")
-        try:
-            parse_token_and_metadata(block.lines[row], DEFAULT_FIELDS[:MISC], dict(_FIELD_PARSERS))
-        except ParseException as error:
-            if "'id'" in str(error):
-                return block.error(f"the id {columns[ID]!r} is not of the form 1, 1-2 or 1.1", row)
-            return block.error(f"the head {columns[HEAD]!r} is not a whole number", row)
-    raise AssertionError("the block failed although each of its lines parses")
+        columns = [column.strip() for column in block.lines[row].split("\t")]
+        for column, problem in problems.items():
+            try:
+                _FIELD_PARSERS[DEFAULT_FIELDS[column]](columns, column)
+            except (ParseException, ValueError):
+                return block.error(problem.format(columns[column]), row)
+    return block.error(f"the sentence cannot be parsed: {reason}")
 
 
 def _arrange(block: Block, rows: list[int], parsed: TokenList) -> Block:
@@ -231,7 +231,7 @@ def _arrange(block: Block, rows: list[int], parsed: TokenList) -> Block:
     for row, entry in zip(rows, parsed, strict=True):
         columns = tuple(block.lines[row].split("\t"))
         if columns[ID] in seen:
-            raise block.error(f"the id {columns[ID]} occurs twice", row)
+            raise block.error(f"the id {columns[ID]} occurs twice (a blank line ends a sentence)", row)
         seen.add(columns[ID])
         match entry["id"]:
             case int(number):
@@ -337,5 +337,5 @@ def with_space_after(column: str, space: bool) -> str:
     entries = misc_entries(column)
     if space == ("SpaceAfter=No" not in entries):
         return column
-    kept = [entry for entry in entries if not re.match("SpaceAfter=", entry)]
+    kept = [entry for entry in entries if not entry.startswith("SpaceAfter=")]
     return "|".join(kept + ([] if space else ["SpaceAfter=No"])) or "_"

@@ -58,8 +58,9 @@ def arrange(layout: Layout, surface: Surface) -> list[Item]:
     """The words of the sentence with the marks of ``surface`` between them.
 
     The sentence start is not a token.  The abbreviation dot, wherever in its slot, becomes part
-    of the word before the slot, and a new period behind it is not written a second time.  An
-    unknown mark stands for the original mark in its place, and for nothing if there is none.
+    of the word before the slot, and a period right behind it is written only if both were
+    there in the original.  An unknown mark stands for the original mark in its place, and for
+    nothing if there is none.
 
     :raises ValueError: if ``surface`` has not one slot more than the sentence has words.
     """
@@ -87,23 +88,26 @@ def _word(layout: Layout, word: int, dot: bool) -> Item:
 
 def _slot_items(layout: Layout, slot: int, marks: Sequence[str], style: dict[str, str]) -> Iterator[Item]:
     """Align the new marks of a slot with its old ones; what is aligned stays."""
-    special = (START, ABBREVIATION_DOT)
-    old = [mark for mark in layout.surface[slot] if mark not in special]
-    new = [mark for mark in marks if mark not in special]
+    old = _real_marks(layout.surface[slot])
+    new = _real_marks(marks)
     tokens = layout.marks[slot]
+    dots = [ABBREVIATION_DOT in some for some in (layout.surface[slot], marks)]
     for change, old_start, old_end, new_start, new_end in SequenceMatcher(
         None, old, new, False
     ).get_opcodes():
         for offset, mark in enumerate(new[new_start:new_end]):
             position = old_start + offset
-            if change == "equal" or (mark == UNKNOWN and position < old_end):
+            stays = change == "equal" or (mark == UNKNOWN and position < old_end)
+            # "etc." at the end of a sentence has one dot, unless the original had two.
+            merged = mark == "." and new_start + offset == 0 and dots[1] and not (stays and dots[0])
+            if stays and not merged:
                 yield Item(layout.form(tokens[position]), tokens[position], slot, old[position])
-            elif mark != UNKNOWN and not _is_merged_period(marks, mark, new_start + offset):
+            elif mark != UNKNOWN and not merged:
                 yield Item(style.get(mark, mark), 0, slot, mark)
 
 
-def _is_merged_period(marks: Sequence[str], mark: str, position: int) -> bool:
-    return mark == "." and position == 0 and ABBREVIATION_DOT in marks
+def _real_marks(marks: Sequence[str]) -> list[str]:
+    return [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
 
 
 def _quote_style(layout: Layout) -> dict[str, str]:

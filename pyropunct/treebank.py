@@ -28,6 +28,7 @@ from .sentence import Sentence
 from .trees import Tree
 
 __all__ = [
+    "NO_WORD",
     "Omission",
     "Sentence",
     "Treebank",
@@ -38,11 +39,17 @@ __all__ = [
 ]
 
 
+NO_WORD = "it has no word"
+"""The reason for an omission when there is nothing but punctuation."""
+
+
 @dataclass(frozen=True)
 class Omission:
     """A sentence that was left out.
 
+    :ivar identifier: its ``sent_id`` comment, else its position in the file, such as ``#17``.
     :ivar line: the line of the file at which it starts.
+    :ivar reason: :data:`NO_WORD`, or which token depends on which mark of punctuation.
     """
 
     identifier: str
@@ -157,15 +164,19 @@ def _prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
         for number, token in enumerate(block.tokens, start=1)
         if not _is_punctuation(token, punctuation_relation)
     ]
-    if not words:
-        return Omission(block.identifier, block.first_line, "it has no word")
-    kept = set(words)
-    for number, token in enumerate(block.tokens, start=1):
-        if token.head and token.head not in kept:
-            mark = block.tokens[token.head - 1].columns[FORM]
-            reason = f"word {number} depends on the punctuation mark {mark} (word {token.head})"
-            return Omission(block.identifier, block.first_line, reason)
+    reason = _reason_to_omit(block, words)
+    if reason is not None:
+        return Omission(block.identifier, block.first_line, reason)
     return _sentence(_layout(block, words))
+
+
+def _reason_to_omit(block: Block, words: list[int]) -> str | None:
+    possible_heads = {0, *words}
+    for number, token in enumerate(block.tokens, start=1):
+        if token.head not in possible_heads:
+            mark = block.tokens[token.head - 1].columns[FORM]
+            return f"token {number} depends on the punctuation mark {mark} (token {token.head})"
+    return None if words else NO_WORD
 
 
 def _is_punctuation(token: Token, punctuation_relation: bool) -> bool:
