@@ -5,7 +5,6 @@ that gets through has word ids 1, 2, 3, ..., heads that are ids or 0, exactly on
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import networkx
@@ -13,87 +12,10 @@ from conllu.exceptions import ParseException
 from conllu.models import TokenList
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_token_and_metadata
 
-ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
-COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+from .conllu_block import COLUMN_NAMES, HEAD, ID, MISC, Block, EmptyNode, MultiwordRange, Token, TreebankError
 
 Progress = Callable[[int, int], None]
-"""Called from time to time with the number of lines read and the number of lines in all."""
-
-
-class TreebankError(ValueError):
-    """A treebank that cannot be used.
-
-    Its text is one line, ``FILE:LINE: sentence 'ID': what is wrong (and what to do)``, in which
-    the parts that do not apply are left out.
-
-    :ivar path: the file.
-    :ivar line: the line, counted from 1, or None when no line is to blame.
-    :ivar sentence: the identifier of the sentence, or None when no sentence is to blame.
-    """
-
-    def __init__(self, path: str, problem: str, line: int | None = None, sentence: str | None = None) -> None:
-        self.path = path
-        self.line = line
-        self.sentence = sentence
-        place = path if line is None else f"{path}:{line}"
-        whose = "" if sentence is None else f"sentence {sentence!r}: "
-        super().__init__(f"{place}: {whose}{problem}")
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A syntactic word or a mark of punctuation: one line whose id is a whole number.
-
-    :ivar columns: the ten columns as written.
-    :ivar head: the id of its head, 0 for the root.
-    :ivar row: the index of its line in the block.
-    """
-
-    columns: tuple[str, ...]
-    head: int
-    row: int
-
-
-@dataclass(frozen=True, slots=True)
-class MultiwordRange:
-    """A multiword token: the tokens ``first`` to ``last`` are written as one form."""
-
-    columns: tuple[str, ...]
-    first: int
-    last: int
-    row: int
-
-
-@dataclass(frozen=True, slots=True)
-class EmptyNode:
-    """A node of the enhanced graph that is not written; it stands after the token ``after``."""
-
-    columns: tuple[str, ...]
-    after: int
-    row: int
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One sentence of a CoNLL-U file, checked but otherwise as written.
-
-    :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
-    :ivar first_line: the line of the file at which the block starts, counted from 1.
-    :ivar lines: all its lines, comments first, without line ends.
-    :ivar tokens: the tokens; the token with id i is ``tokens[i - 1]``.
-    """
-
-    path: str
-    identifier: str
-    first_line: int
-    lines: tuple[str, ...]
-    tokens: tuple[Token, ...]
-    ranges: tuple[MultiwordRange, ...]
-    empty_nodes: tuple[EmptyNode, ...]
-
-    def error(self, problem: str, row: int = 0) -> TreebankError:
-        """An error about the line with index ``row``."""
-        return TreebankError(self.path, problem, self.first_line + row, self.identifier)
+"""Called after each sentence with the number of lines read and the number of lines in all."""
 
 
 def decode(data: bytes, path: str) -> str:
@@ -320,22 +242,3 @@ def _cycle_error(block: Block) -> TreebankError:
     cycle = cycle[smallest:] + cycle[:smallest] + [min(cycle)]
     heads = " -> ".join(map(str, cycle))
     return block.error(f"the heads run in a circle: {heads}", block.tokens[cycle[0] - 1].row)
-
-
-def misc_entries(column: str) -> list[str]:
-    """The entries of a MISC column, none for ``_``."""
-    return [] if column.strip() in ("", "_") else column.split("|")
-
-
-def has_space_after(columns: tuple[str, ...]) -> bool:
-    """Whether a space follows the token, which holds unless MISC says ``SpaceAfter=No``."""
-    return "SpaceAfter=No" not in misc_entries(columns[MISC])
-
-
-def with_space_after(column: str, space: bool) -> str:
-    """The MISC column, saying whether a space follows; as it is if it says so already."""
-    entries = misc_entries(column)
-    if space == ("SpaceAfter=No" not in entries):
-        return column
-    kept = [entry for entry in entries if not entry.startswith("SpaceAfter=")]
-    return "|".join(kept + ([] if space else ["SpaceAfter=No"])) or "_"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from .conllu_reader import (
+from .conllu_block import (
     DEPS,
     FORM,
     HEAD,
@@ -31,6 +31,8 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
 
     :raises ValueError: if ``misc`` has not one mapping a word.
     """
+    if len(misc) != len(layout.words):
+        raise ValueError(f"MISC entries are for {len(misc)} words, not {len(layout.words)}")
     lines = list(layout.block.lines)
     for token, entries in zip(layout.words, misc, strict=True):
         columns = list(layout.block.tokens[token - 1].columns)
@@ -70,6 +72,7 @@ class _Rewriting:
         self.block = layout.block
         self.items = items
         self.mark_heads = mark_heads
+        self.spaces = spaces_after(layout, items)
         self.enhanced = any(token.columns[DEPS] != "_" for token in layout.block.tokens)
         self.empty_nodes = self._place_empty_nodes()
         self.numbers = self._renumber()
@@ -97,7 +100,7 @@ class _Rewriting:
         yield from self._empty_node_lines(0)
         ranges = kept_ranges(self.layout, self.items)
         covered_until = 0
-        for number, space in enumerate(spaces_after(self.layout, self.items), 1):
+        for number, space in enumerate(self.spaces, 1):
             if number - 1 in ranges:
                 covered_until = number + ranges[number - 1].last - ranges[number - 1].first
                 yield self._range_line(ranges[number - 1], number, covered_until)
@@ -112,7 +115,7 @@ class _Rewriting:
         columns = list(multiword.columns)
         columns[ID] = f"{first}-{last}"
         columns[FORM] = range_form(self.layout, multiword, self.items[last - 1])
-        columns[MISC] = with_space_after(columns[MISC], spaces_after(self.layout, self.items)[last - 1])
+        columns[MISC] = with_space_after(columns[MISC], self.spaces[last - 1])
         return "\t".join(columns)
 
     def _token_line(self, number: int, space: bool | None) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from .conllu_reader import FORM, Block, MultiwordRange, has_space_after
+from .conllu_block import FORM, Block, MultiwordRange, has_space_after
 from .marks import ABBREVIATION_DOT, START, UNKNOWN
 from .quotes import STRAIGHT
 from .spacing import space_beside_mark, space_between_words

@@ -8,18 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .conllu_reader import (
-    DEPREL,
-    FORM,
-    UPOS,
-    XPOS,
-    Block,
-    Progress,
-    Token,
-    TreebankError,
-    decode,
-    read_blocks,
-)
+from .conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token, TreebankError
+from .conllu_reader import Progress, decode, read_blocks
 from .marks import ABBREVIATION_DOT, START
 from .projective import projectivise
 from .quotes import direct_quotes

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from treebank_strategies import head_lists
@@ -5,7 +7,7 @@ from treebank_strategies import head_lists
 from pyropunct.projective import is_projective, projectivise, spans
 
 
-def descendants(heads, word):
+def descendants(heads: Sequence[int], word: int) -> set[int]:
     below = {word}
     while True:
         more = below | {child for child, head in enumerate(heads, 1) if head in below}
@@ -29,19 +31,19 @@ def descendants(heads, word):
         ([2, 5, 0, 1, 3], [2, 3, 0, 5, 3]),
     ],
 )
-def test_lifting(heads, lifted):
+def test_lifting(heads: list[int], lifted: list[int]) -> None:
     assert projectivise(heads) == tuple(lifted)
 
 
 @given(head_lists())
-def test_spans_are_those_of_the_descendants(heads):
+def test_spans_are_those_of_the_descendants(heads: list[int]) -> None:
     for word, (first, last, size) in enumerate(spans(heads), 1):
         below = descendants(heads, word)
         assert (first, last, size) == (min(below), max(below), len(below))
 
 
 @given(head_lists())
-def test_every_constituent_is_one_span_after_lifting(heads):
+def test_every_constituent_is_one_span_after_lifting(heads: list[int]) -> None:
     lifted = projectivise(heads)
     for word in range(1, len(heads) + 1):
         below = descendants(lifted, word)
@@ -49,7 +51,7 @@ def test_every_constituent_is_one_span_after_lifting(heads):
 
 
 @given(head_lists())
-def test_a_lifted_tree_is_a_tree_whose_new_heads_are_old_ancestors(heads):
+def test_a_lifted_tree_is_a_tree_whose_new_heads_are_old_ancestors(heads: list[int]) -> None:
     lifted = projectivise(heads)
     assert descendants(lifted, lifted.index(0) + 1) == set(range(1, len(heads) + 1))
     assert lifted.index(0) == heads.index(0)
@@ -58,7 +60,7 @@ def test_a_lifted_tree_is_a_tree_whose_new_heads_are_old_ancestors(heads):
 
 
 @given(head_lists())
-def test_a_projective_tree_is_left_alone(heads):
+def test_a_projective_tree_is_left_alone(heads: list[int]) -> None:
     lifted = projectivise(heads)
     assert projectivise(lifted) == lifted
     if is_projective(heads):

@@ -31,5 +31,5 @@ from pyropunct.quotes import direct_quotes
         (["“", "”", "’"], ["_"] * 3, [1, 1, 1], "“ ” ’"),
     ],
 )
-def test_directions(forms, tags, heads, directed):
+def test_directions(forms: list[str], tags: list[str], heads: list[int], directed: str) -> None:
     assert direct_quotes(forms, tags, heads) == directed.split()

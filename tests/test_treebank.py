@@ -4,31 +4,33 @@ import importlib.metadata
 import io
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
-from treebank_strategies import sentences
+from treebank_strategies import Written, sentences
 
 from pyropunct.marks import ABBREVIATION_DOT, START
 from pyropunct.quotes import STRAIGHT
-from pyropunct.treebank import NO_WORD, read_text, read_treebank
+from pyropunct.treebank import NO_WORD, Sentence, Treebank, read_text, read_treebank
 
 
-def conllu(*tokens):
+def conllu(*tokens: tuple[Any, ...]) -> str:
     """CoNLL-U from (form, head, relation) or (form, head, relation, upos, xpos)."""
     lines = []
     for number, token in enumerate(tokens, 1):
-        form, head, relation, upos, xpos = (*token, "X", "_")[:5] if len(token) < 5 else token
+        form, head, relation, *tags = token
+        upos, xpos = (tags + ["X", "_"][len(tags) :])[:2]
         lines.append("\t".join([str(number), form, "_", upos, xpos, "_", str(head), relation, "_", "_"]))
     return "\n".join(lines) + "\n\n"
 
 
-def only(*tokens):
+def only(*tokens: tuple[Any, ...]) -> Sentence:
     (sentence,) = read_text(conllu(*tokens)).sentences
     return sentence
 
 
-def test_tree_and_surface():
+def test_tree_and_surface() -> None:
     sentence = only(
         ("Hail", 0, "root", "NOUN"),
         (",", 1, "punct", "PUNCT"),
@@ -44,11 +46,11 @@ def test_tree_and_surface():
     assert sentence.lifted == 0
 
 
-def test_initial_marks_follow_the_start():
+def test_initial_marks_follow_the_start() -> None:
     assert only(("¿", 2, "punct"), ("a", 0, "root")).surface == ((START, "¿"), ())
 
 
-def test_punctuation_is_by_tag_or_by_relation():
+def test_punctuation_is_by_tag_or_by_relation() -> None:
     text = conllu(("a", 0, "root"), ("@", 1, "punct:x", "SYM"), ("-", 1, "dep", "PUNCT"))
     assert read_text(text).sentences[0].surface == ((START,), ("@", "-"))
     by_tag = read_text(text, punctuation_relation=False).sentences[0]
@@ -67,14 +69,14 @@ def test_punctuation_is_by_tag_or_by_relation():
         ("a.b", "a.b", (",",)),
     ],
 )
-def test_abbreviation_dots(form, word, slot):
+def test_abbreviation_dots(form: str, word: str, slot: tuple[str, ...]) -> None:
     sentence = only((form, 0, "root"), (",", 1, "punct"))
     assert sentence.tree.forms == (word,)
     assert sentence.surface == ((START,), slot)
     assert sentence.text() == f"{form} ,"
 
 
-def test_quotes_are_directed_and_printed_straight():
+def test_quotes_are_directed_and_printed_straight() -> None:
     sentence = only(
         ('"', 2, "punct", "PUNCT", "``"),
         ("No", 0, "root"),
@@ -87,14 +89,14 @@ def test_quotes_are_directed_and_printed_straight():
     assert sentence.text() == "\" No ' no ' \""
 
 
-def test_lifting_after_the_punctuation_is_gone():
+def test_lifting_after_the_punctuation_is_gone() -> None:
     sentence = only(("a", 4, "x"), (",", 4, "punct"), ("b", 0, "root"), ("c", 3, "y"), ("d", 1, "z"))
     assert sentence.tree.heads == (2, 0, 2, 2)
     assert sentence.tree.relations == ("x", "root", "y", "z")
     assert sentence.lifted == 2
 
 
-def test_omissions():
+def test_omissions() -> None:
     text = (
         "# sent_id = good\n" + conllu(("a", 0, "root"))
         + "# sent_id older\n" + conllu(("!", 0, "root", "PUNCT"))
@@ -110,7 +112,7 @@ def test_omissions():
     ]
 
 
-def test_counts_of_lifted_arcs():
+def test_counts_of_lifted_arcs() -> None:
     crossing = conllu(("a", 2, "x"), ("b", 0, "root"), ("c", 1, "y"))
     treebank = read_text("# sent_id = s\n" + crossing + conllu(("a", 0, "root")) + crossing)
     assert treebank.lifted_arcs == 2
@@ -118,17 +120,17 @@ def test_counts_of_lifted_arcs():
     assert len(treebank) == 3
 
 
-def test_standard_input_and_progress(monkeypatch):
+def test_standard_input_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     data = conllu(("a", 0, "root")).encode()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data * 2)))
-    calls = []
+    calls: list[tuple[int, int]] = []
     treebank = read_treebank("-", progress=lambda done, total: calls.append((done, total)))
     assert treebank.path == "<stdin>"
     assert calls == [(1, 5), (3, 5)]
 
 
 @given(sentences())
-def test_slots_and_words_make_the_sentence_again(written):
+def test_slots_and_words_make_the_sentence_again(written: Written) -> None:
     (sentence,) = read_text(written.conllu).sentences
     assert len(sentence.surface) == len(sentence.tree) + 1
     assert sentence.surface[0][0] == START
@@ -142,7 +144,7 @@ def test_slots_and_words_make_the_sentence_again(written):
 
 
 @given(sentences())
-def test_the_original_text_is_printed(written):
+def test_the_original_text_is_printed(written: Written) -> None:
     (sentence,) = read_text(written.conllu).sentences
     assert sentence.text() == written.text
     assert sentence.text(sentence.surface) == written.text
@@ -151,7 +153,7 @@ def test_the_original_text_is_printed(written):
 
 
 @given(sentences())
-def test_relations_stay_with_their_words(written):
+def test_relations_stay_with_their_words(written: Written) -> None:
     (sentence,) = read_text(written.conllu).sentences
     words = [form for form, mark in zip(written.forms, written.is_mark, strict=True) if not mark]
     numbers = [number for number, mark in enumerate(written.is_mark, 1) if not mark]
@@ -163,23 +165,25 @@ def test_relations_stay_with_their_words(written):
 
 
 @pytest.fixture(scope="module")
-def turkish():
-    files = importlib.metadata.files("turkish-treebanks")
-    return {path.name: read_treebank(path.locate()) for path in files if path.suffix == ".conllu"}
+def turkish() -> dict[str, Treebank]:
+    files = importlib.metadata.files("turkish-treebanks") or []
+    return {path.name: read_treebank(str(path.locate())) for path in files if path.suffix == ".conllu"}
 
 
 @pytest.mark.parametrize(
     ("name", "kept", "omitted", "lifted_arcs", "lifted_sentences"),
     [("web.conllu", 2541, 0, 160, 115), ("wiki.conllu", 2308, 2, 336, 188)],
 )
-def test_counts_of_the_turkish_treebanks(turkish, name, kept, omitted, lifted_arcs, lifted_sentences):
+def test_counts_of_the_turkish_treebanks(
+    turkish: dict[str, Treebank], name: str, kept: int, omitted: int, lifted_arcs: int, lifted_sentences: int
+) -> None:
     treebank = turkish[name]
     assert (len(treebank), len(treebank.omitted)) == (kept, omitted)
     assert (treebank.lifted_arcs, len(treebank.lifted_sentences)) == (lifted_arcs, lifted_sentences)
 
 
 @pytest.mark.parametrize("name", ["web.conllu", "wiki.conllu"])
-def test_round_trip_of_the_turkish_treebanks(turkish, name):
+def test_round_trip_of_the_turkish_treebanks(turkish: dict[str, Treebank], name: str) -> None:
     for sentence in turkish[name]:
         assert f"# text = {sentence.text()}" in sentence.layout.block.lines
         assert sentence.conllu_with_surface(sentence.surface) == sentence.conllu()

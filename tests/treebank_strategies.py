@@ -30,7 +30,9 @@ class Written:
     is_mark: list[bool]
 
 
-def _node_line(number: str, form: str, upos: str, xpos: str, head: str, relation: str, deps: str, misc: str) -> str:
+def _node_line(
+    number: str, form: str, upos: str, xpos: str, head: str, relation: str, deps: str, misc: str
+) -> str:
     return "\t".join([number, form, "_", upos, xpos, "_", head, relation, deps, misc])
 
 
@@ -62,12 +64,16 @@ def sentences(draw: st.DrawFn, tagged_quotes: bool = False) -> Written:
         if mark:
             head = draw(st.sampled_from(words))
             tag = draw(st.sampled_from(["``", "''"] if tagged_quotes else ["``", "''", "_"]))
-            lines.append(_node_line(str(number), form, "PUNCT", tag, str(head), "punct", f"{head}:punct", misc))
+            lines.append(
+                _node_line(str(number), form, "PUNCT", tag, str(head), "punct", f"{head}:punct", misc)
+            )
         else:
             order = next(heads)
             head = words[order - 1] if order else 0
             relation = f"r{number}" if head else "root"
-            lines.append(_node_line(str(number), form, "X", "_", str(head), relation, f"{head}:{relation}", misc))
+            lines.append(
+                _node_line(str(number), form, "X", "_", str(head), relation, f"{head}:{relation}", misc)
+            )
         if draw(st.integers(0, 9)) == 0:
             lines.append(_node_line(f"{number}.1", "gone", "X", "_", "_", "_", f"{words[0]}:dep", "_"))
     return Written("\n".join(lines) + "\n\n", text.rstrip(" "), forms, is_mark)
