@@ -1,0 +1,98 @@
+"""What the true rules of the embedded treebank look at: a constituent and its surroundings."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pyropunct.embedded.lexicon import WH_WORDS
+from pyropunct.trees import Tree
+
+CAN_BE_ASKED = frozenset({"nsubj", "obj", "obl", "advmod"})
+AUXILIARIES = frozenset({"aux", "cop"})
+
+
+@lru_cache(maxsize=64)
+def dependents(tree: Tree) -> tuple[tuple[int, ...], ...]:
+    """For 0 and each word of a tree, the words that depend on it, from left to right."""
+    lists: list[list[int]] = [[] for _ in range(len(tree) + 1)]
+    for word, head in enumerate(tree.heads, start=1):
+        lists[head].append(word)
+    return tuple(map(tuple, lists))
+
+
+@dataclass(frozen=True)
+class Constituent:
+    """A word of a tree with all its descendants.
+
+    Relations are given without their subtype unless said otherwise.
+
+    :ivar tree: the tree.
+    :ivar word: the number of the head word of the constituent.
+    """
+
+    tree: Tree
+    word: int
+
+    @property
+    def relation(self) -> str:
+        """The relation to its head, subtype included."""
+        return self.tree.relations[self.word - 1]
+
+    @property
+    def tag(self) -> str:
+        """The tag of its head word."""
+        return self.tree.tags[self.word - 1]
+
+    @property
+    def form(self) -> str:
+        """The form of its head word."""
+        return self.tree.forms[self.word - 1]
+
+    @property
+    def head(self) -> "Constituent":
+        """The constituent around it.  The root has none."""
+        return Constituent(self.tree, self.tree.heads[self.word - 1])
+
+    @property
+    def on_left(self) -> bool:
+        """Whether it stands to the left of its head."""
+        return self.word < self.tree.heads[self.word - 1]
+
+    @property
+    def children(self) -> list["Constituent"]:
+        """The constituents directly inside it, from left to right."""
+        return [Constituent(self.tree, word) for word in dependents(self.tree)[self.word]]
+
+    @property
+    def siblings(self) -> list["Constituent"]:
+        """The other constituents that depend on its head."""
+        return [sibling for sibling in self.head.children if sibling.word != self.word]
+
+    @property
+    def first(self) -> int:
+        """The number of its first word."""
+        outermost = dependents(self.tree)[self.word][:1]
+        return min(self.word, Constituent(self.tree, outermost[0]).first) if outermost else self.word
+
+    @property
+    def last(self) -> int:
+        """The number of its last word."""
+        outermost = dependents(self.tree)[self.word][-1:]
+        return max(self.word, Constituent(self.tree, outermost[0]).last) if outermost else self.word
+
+    def has(self, *relations: str) -> bool:
+        """Whether one of its children has one of these relations."""
+        return any(_plain(child.relation) in relations for child in self.children)
+
+    @property
+    def interrogative(self) -> bool:
+        """Whether it is a question: an auxiliary before the subject, or a question word before the verb."""
+        left = [child for child in self.children if child.on_left]
+        relations = [_plain(child.relation) for child in left]
+        if "nsubj" in relations and AUXILIARIES & set(relations[: relations.index("nsubj")]):
+            return True
+        asked = [child for child in left if _plain(child.relation) in CAN_BE_ASKED]
+        return any(self.tree.forms[child.first - 1].lower() in WH_WORDS for child in asked)
+
+
+def _plain(relation: str) -> str:
+    return relation.partition(":")[0]

@@ -1,0 +1,332 @@
+"""The true parameters of the embedded treebank.
+
+The sentences of :mod:`pyropunct.embedded.grammar` are punctuated by the generative story of Li, Wang
+& Eisner 2019, section 2: every constituent sprouts a pair of punctemes, drawn from
+:func:`true_attach`, and the underlying string of every slot is edited by a channel with the
+probabilities :data:`TRUE_EDITS`.  A model that is fitted to the treebank should find them again.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from math import inf, log
+from typing import Literal
+
+from pyropunct.embedded.channel import surface_distribution
+from pyropunct.embedded.constituents import Constituent
+from pyropunct.embedded.lexicon import ABBREVIATIONS
+from pyropunct.marks import ABBREVIATION_DOT, START
+from pyropunct.trees import Tree
+
+Puncteme = tuple[str, ...]
+Pair = tuple[Puncteme, Puncteme]
+Surface = Sequence[Sequence[str]]
+
+NOTHING: dict[str, float] = {"|": 1.0}
+COMMAS: dict[str, float] = {", | ,": 1.0}
+QUOTES: dict[str, float] = {"“ | ”": 0.97, "|": 0.03}
+"""Distributions are written with the left and the right puncteme around a bar."""
+
+# Attach
+
+
+def true_attach(tree: Tree, node: int) -> dict[Pair, float]:
+    """The distribution p(l, r | w) of the puncteme pairs of a constituent.
+
+    It looks at relations, tags and a few forms around the constituent, and at where it stands, all
+    of which a log-linear attach model may look at too.
+
+    :param node: the number of the head word w.
+    :return: for each pair of punctemes (left, right) its probability; the others have none.
+    """
+    constituent = Constituent(tree, node)
+    rule = RULES.get(constituent.relation, _plain)
+    dot = (ABBREVIATION_DOT,) if _is_abbreviation(constituent) else ()
+    pairs: dict[Pair, float] = {}
+    for notation, probability in rule(constituent).items():
+        left, right = _pair(notation)
+        pairs[left, dot + right] = probability
+    return pairs
+
+
+def _is_abbreviation(constituent: Constituent) -> bool:
+    """Whether the dot of the head word stands at the right edge of the constituent."""
+    return constituent.form in ABBREVIATIONS and constituent.last == constituent.word
+
+
+@cache
+def _pair(notation: str) -> Pair:
+    left, right = notation.split("|")
+    return tuple(left.split()), tuple(right.split())
+
+
+def _root(root: Constituent) -> dict[str, float]:
+    return {f"| {end}": probability for end, probability in _end_of_sentence(root).items()}
+
+
+def _end_of_sentence(root: Constituent) -> dict[str, float]:
+    """The marks that can end a sentence, or a heading."""
+    if root.interrogative:
+        return {"?": 0.97, ".": 0.03}
+    if root.has("ccomp"):
+        return {".": 1.0}
+    if root.has("nsubj"):
+        return {".": 0.6, "!": 0.4} if root.has("discourse") else {".": 0.97, "!": 0.03}
+    if root.tag == "VERB":
+        return {".": 0.8, "!": 0.2}
+    exclamative = any(child.relation == "det:predet" for child in root.children)
+    return {"!": 0.95, ".": 0.05} if exclamative else {"": 0.95, ".": 0.05}
+
+
+def _clause_as_object(clause: Constituent) -> dict[str, float]:
+    """Direct speech, unless a conjunction introduces it.
+
+    Speech that comes first leaves a comma before the verb of saying, and speech that comes last
+    has one after it.
+    """
+    if clause.has("mark"):
+        return NOTHING
+    openings = {"“": 1.0} if clause.on_left else {", “": 0.77, ": “": 0.2, "“": 0.03}
+    closing = "” ," if clause.on_left else "”"
+    return {
+        f"{opening} | {end} {closing}": first * second
+        for opening, first in openings.items()
+        for end, second in _end_of_speech(clause).items()
+    }
+
+
+def _end_of_speech(clause: Constituent) -> dict[str, float]:
+    """The marks inside the quotation; the full stop is left to the sentence around it."""
+    if clause.interrogative:
+        return {"?": 0.98, "": 0.02}
+    if not clause.has("nsubj"):
+        return {"": 0.75, "!": 0.25}
+    return {"": 0.65, "!": 0.35} if clause.has("discourse") else {"": 0.97, "!": 0.03}
+
+
+def _apposition(apposition: Constituent) -> dict[str, float]:
+    head, tag = apposition.head, apposition.tag
+    if tag == "X":
+        return QUOTES
+    if head.has("nummod"):
+        return {": |": 0.85, "— |": 0.15}
+    if tag == "PROPN" and head.tag == "PROPN":
+        return {"( | )": 0.95, ", | ,": 0.05}
+    if tag == "PROPN":
+        return {"|": 0.6, ", | ,": 0.4}
+    return {", | ,": 0.8, "( | )": 0.12, "— | —": 0.08}
+
+
+def _relative_clause(clause: Constituent) -> dict[str, float]:
+    """Set off when the head is a name or somebody's, for then it identifies without the clause."""
+    if clause.head.tag == "PROPN":
+        return {", | ,": 0.95, "— | —": 0.05}
+    if clause.head.has("nmod"):
+        return {", | ,": 0.9, "|": 0.1}
+    return {"|": 0.97, ", | ,": 0.03}
+
+
+def _conjunct(conjunct: Constituent) -> dict[str, float]:
+    """A conjunct is set off unless it has the conjunction.
+
+    The comma that follows the last but one is the Oxford comma.
+    """
+    if conjunct.has("cc"):
+        return {", |": 0.85, "|": 0.15} if conjunct.has("nsubj") else NOTHING
+    return {", | ,": 0.55, ", |": 0.45}
+
+
+def _adverbial_clause(clause: Constituent) -> dict[str, float]:
+    if clause.on_left:
+        return {", | ,": 0.93, "|": 0.07}
+    return {"|": 0.88, ", | ,": 0.12} if clause.has("mark") else {", | ,": 0.92, "|": 0.08}
+
+
+def _adverb(adverb: Constituent) -> dict[str, float]:
+    """An adverb is set off when it opens a main clause or stands between subject and auxiliary."""
+    if not adverb.on_left or adverb.head.interrogative:
+        return NOTHING
+    opens = adverb.first == adverb.head.first and adverb.head.relation in {"root", "ccomp", "parataxis"}
+    if opens:
+        return {", | ,": 0.85, "|": 0.15}
+    return {", | ,": 0.95, "|": 0.05} if adverb.tree.tags[adverb.last] == "AUX" else NOTHING
+
+
+def _parataxis(clause: Constituent) -> dict[str, float]:
+    """An aside of two words, a remark in the middle, or a second sentence."""
+    if clause.last - clause.first < 2:
+        return COMMAS
+    if clause.on_left:
+        return {"( | )": 0.55, "— | —": 0.45}
+    return {"; |": 0.45, ": |": 0.27, "— |": 0.28}
+
+
+def _adjective(adjective: Constituent) -> dict[str, float]:
+    """A comma keeps two adjectives apart."""
+    following = any(
+        sibling.relation == "amod" and sibling.word > adjective.word for sibling in adjective.siblings
+    )
+    return {"| ,": 0.9, "|": 0.1} if following else NOTHING
+
+
+def _number(number: Constituent) -> dict[str, float]:
+    """The year after the day and the month."""
+    preceding = any(
+        sibling.relation == "nummod" and number.head.word < sibling.word < number.word
+        for sibling in number.siblings
+    )
+    return {", | ,": 0.95, "|": 0.05} if preceding else NOTHING
+
+
+def _part_of_name(part: Constituent) -> dict[str, float]:
+    """A nickname is a common noun between two names."""
+    return QUOTES if part.tag == "NOUN" else NOTHING
+
+
+def _modifier(modifier: Constituent) -> dict[str, float]:
+    """The country after a city, which has no preposition."""
+    if modifier.tag == "PROPN" and modifier.head.tag == "PROPN" and not modifier.has("case"):
+        return {", | ,": 0.97, "|": 0.03}
+    return NOTHING
+
+
+def _argument(argument: Constituent) -> dict[str, float]:
+    """Titles of books: unlike other names they have an article and are no compounds."""
+    is_title = argument.tag == "PROPN" and argument.has("det") and not argument.has("compound")
+    return QUOTES if is_title else NOTHING
+
+
+def _oblique(oblique: Constituent) -> dict[str, float]:
+    return {", | ,": 0.6, "|": 0.4} if oblique.on_left else NOTHING
+
+
+def _open_complement(complement: Constituent) -> dict[str, float]:
+    """Somebody's words: the mayor called the plan a disaster."""
+    return {"“ | ”": 0.85, "|": 0.15} if complement.tag == "NOUN" else NOTHING
+
+
+def _set_off(constituent: Constituent) -> dict[str, float]:
+    return COMMAS
+
+
+def _plain(constituent: Constituent) -> dict[str, float]:
+    return NOTHING
+
+
+RULES: dict[str, Callable[[Constituent], dict[str, float]]] = {
+    "root": _root,
+    "ccomp": _clause_as_object,
+    "appos": _apposition,
+    "acl:relcl": _relative_clause,
+    "conj": _conjunct,
+    "advcl": _adverbial_clause,
+    "advmod": _adverb,
+    "parataxis": _parataxis,
+    "amod": _adjective,
+    "nummod": _number,
+    "flat": _part_of_name,
+    "nmod": _modifier,
+    "obj": _argument,
+    "obl": _oblique,
+    "xcomp": _open_complement,
+    "vocative": _set_off,
+    "discourse": _set_off,
+}
+"""The rule of each relation; the constituents of other relations stay without punctuation."""
+
+# Channel
+
+TRUE_DIRECTION: Literal["left", "right"] = "right"
+"""The window slides from right to left."""
+
+
+def _edits() -> Iterator[tuple[tuple[str, str], tuple[float, float, float, float]]]:
+    yield (START, ","), (0.0, 0.0, 1.0, 0.0)
+    yield (",", ","), (0.0, 1.0, 0.0, 0.0)
+    yield ("—", "—"), (0.0, 1.0, 0.0, 0.0)
+    for stronger in ".?!;:—":
+        yield (",", stronger), (0.0, 1.0, 0.0, 0.0)
+    for stronger in "?!;:—":
+        yield (stronger, ","), (0.0, 0.0, 1.0, 0.0)
+    for strongest in "?!":
+        yield (strongest, "."), (0.0, 0.0, 1.0, 0.0)
+    for stronger in ".?!;:":
+        yield ("—", stronger), (0.0, 1.0, 0.0, 0.0)
+    for bracket in ")”":
+        yield (",", bracket), (0.0, 1.0, 0.0, 0.0)
+    for bracket in "(“":
+        yield (bracket, ","), (0.0, 0.0, 1.0, 0.0)
+    yield (ABBREVIATION_DOT, "."), (0.0, 0.0, 1.0, 0.0)
+    yield ("”", "."), (0.1, 0.0, 0.0, 0.9)
+    yield ("”", ","), (0.1, 0.0, 0.0, 0.9)
+
+
+TRUE_EDITS: dict[tuple[str, str], tuple[float, float, float, float]] = dict(_edits())
+"""For each window (a, b) the probabilities of keep, left absorption (b remains), right absorption
+(a remains) and transposition.  A window that is not listed is kept.
+
+When a and b are equal, as in windows of two commas or two dashes, the two absorptions have the same effect;
+it is only their sum that a surface can tell.
+"""
+
+# The probability of a sentence
+
+
+def true_log_prob(tree: Tree, surface: Surface) -> float:
+    """The exact log p(x | T) under the true parameters, natural logarithm.
+
+    The underlying punctuation is summed out from the leaves upwards.  The slots strictly inside a
+    constituent are complete once its children are known, so that only the strings that it
+    contributes to the slots at its two edges have to be remembered.
+
+    :param surface: the tokens of the slots 0..n, :data:`~pyropunct.marks.START` and the
+        abbreviation dots included.
+    :return: minus infinity for a surface that the true parameters exclude.
+    """
+    root = tree.heads.index(0) + 1
+    total = sum(
+        weight * _slot_probability((START, *left), surface[0]) * _slot_probability(right, surface[len(tree)])
+        for (left, right), weight in _inside(Constituent(tree, root), surface).items()
+    )
+    return log(total) if total else -inf
+
+
+def _slot_probability(underlying: Puncteme, surface: Sequence[str]) -> float:
+    return _surfaces(underlying).get(tuple(surface), 0.0)
+
+
+@cache
+def _surfaces(underlying: Puncteme) -> dict[tuple[str, ...], float]:
+    return surface_distribution(underlying, TRUE_EDITS)
+
+
+def _inside(constituent: Constituent, surface: Surface) -> dict[Pair, float]:
+    """The joint weight of the strings at both edges of a constituent and the surface inside it."""
+    inner = _inside_without_own(constituent, surface)
+    weights: dict[Pair, float] = defaultdict(float)
+    for (left, right), prior in true_attach(constituent.tree, constituent.word).items():
+        for (inner_left, inner_right), weight in inner.items():
+            weights[left + inner_left, inner_right + right] += prior * weight
+    return weights
+
+
+def _inside_without_own(constituent: Constituent, surface: Surface) -> dict[Pair, float]:
+    """The same before the constituent's own punctemes: its word and its children side by side."""
+    pieces = [(child.first, _inside(child, surface)) for child in constituent.children]
+    pieces.append((constituent.word, {((), ()): 1.0}))
+    pieces.sort(key=lambda piece: piece[0])
+    joined = pieces[0][1]
+    for first, piece in pieces[1:]:
+        joined = _join(joined, piece, surface[first - 1])
+    return joined
+
+
+def _join(first: dict[Pair, float], second: dict[Pair, float], surface: Sequence[str]) -> dict[Pair, float]:
+    """Put two neighbours side by side and sum over the underlying string of the slot between them."""
+    weights: dict[Pair, float] = defaultdict(float)
+    for (outer_left, inner_left), before in first.items():
+        for (inner_right, outer_right), after in second.items():
+            shown = _slot_probability(inner_left + inner_right, surface)
+            if shown:
+                weights[outer_left, outer_right] += before * after * shown
+    return weights
