@@ -135,7 +135,7 @@ def _parse_error(block: Block, rows: list[int], reason: str) -> TreebankError:
         HEAD: "the head {!r} is not a whole number",
     }
     for row in rows:
-        columns = [column.strip() for column in block.lines[row].split("\t")]
+        columns = block.lines[row].strip().split("\t")
         for column, problem in problems.items():
             try:
                 _FIELD_PARSERS[DEFAULT_FIELDS[column]](columns, column)

@@ -91,15 +91,15 @@ def _slot_items(layout: Layout, slot: int, marks: Sequence[str], style: dict[str
     old = _real_marks(layout.surface[slot])
     new = _real_marks(marks)
     tokens = layout.marks[slot]
-    dots = [ABBREVIATION_DOT in some for some in (layout.surface[slot], marks)]
-    for change, old_start, old_end, new_start, new_end in SequenceMatcher(
-        None, old, new, False
-    ).get_opcodes():
+    had_dot = ABBREVIATION_DOT in layout.surface[slot]
+    has_dot = slot > 0 and ABBREVIATION_DOT in marks
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for change, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         for offset, mark in enumerate(new[new_start:new_end]):
             position = old_start + offset
             stays = change == "equal" or (mark == UNKNOWN and position < old_end)
             # "etc." at the end of a sentence has one dot, unless the original had two.
-            merged = mark == "." and new_start + offset == 0 and dots[1] and not (stays and dots[0])
+            merged = has_dot and mark == "." and new_start + offset == 0 and not (stays and had_dot)
             if stays and not merged:
                 yield Item(layout.form(tokens[position]), tokens[position], slot, old[position])
             elif mark != UNKNOWN and not merged:

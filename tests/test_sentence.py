@@ -72,6 +72,7 @@ def test_surface(english: Sentence) -> None:
         ({7: [",", ABBREVIATION_DOT]}, "\"Don't (ever) say well-known, etc., he said."),
         ({9: [ABBREVIATION_DOT, "."]}, '"Don\'t (ever) say well-known, etc.", he said.'),
         ({2: [ABBREVIATION_DOT, "("]}, '"Don\'t. (ever) say well-known, etc.", he said.'),
+        ({0: [START, ABBREVIATION_DOT, "."]}, ". Don't (ever) say well-known, etc.\", he said."),
         # a mark comes
         ({9: ["!"]}, '"Don\'t (ever) say well-known, etc.", he said!'),
         ({4: ["--"]}, '"Don\'t (ever) say -- well-known, etc.", he said.'),

@@ -48,6 +48,7 @@ def text(*lines: str) -> str:
             8,
             "the id 2-3 is out of order (it should start with 3)",
         ),
+        ([line(1), line(2, head="1 ")], 7, "the head '1 ' is not a whole number"),
         ([line(1), line(2, head="one")], 7, "the head 'one' is not a whole number"),
         ([line(1), line(2, head="9" * 5000)], 7, f"the head '{'9' * 5000}' is not a whole number"),
         ([line(1), line(2, head="_")], 7, "the word has no head (write 0 for the root)"),
