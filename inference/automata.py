@@ -177,3 +177,26 @@ def join_automata(packed: Sequence[Packed], weights: Tensor) -> Automata:
         ends("initial"),
         ends("final"),
     )
+
+
+def side_by_side(parts: Sequence[Automata]) -> Automata:
+    """Put groups of automata over the same tokens side by side."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def joined(name: str) -> Ints:
+        starts = [getattr(part, name) for part in parts]
+        shifts = np.cumsum([0] + [start[-1] for start in starts])
+        moved = [start[:-1] + shift for start, shift in zip(starts, shifts, strict=False)]
+        return np.concatenate([*moved, shifts[-1:]])
+
+    return Automata(
+        parts[0].num_tokens,
+        joined("state_start"),
+        joined("arc_start"),
+        np.concatenate([part.source for part in parts]),
+        np.concatenate([part.target for part in parts]),
+        torch.cat([part.weight for part in parts], -1),
+        torch.cat([part.initial for part in parts], -1),
+        torch.cat([part.final for part in parts], -1),
+    )

@@ -15,7 +15,7 @@ see `pyropunct.inference.kernels`.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference import kernels
-from pyropunct.inference.automata import Automata
+from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 
@@ -110,6 +110,13 @@ def choice_start(inventory: Inventory, relation: Tensor) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
+def choice_rows(inventory: Inventory, relation: Tensor) -> Tensor:
+    """(C,) the inventory's row of each pair of each node, node after node."""
+    start = torch.from_numpy(choice_start(inventory, relation))
+    first = torch.from_numpy(inventory.pair_start)[relation] - start[:-1]
+    return torch.arange(int(start[-1])) + torch.repeat_interleave(first, start.diff())
+
+
 def log_evidence(problem: Problem) -> Tensor:
     """The log-probability of the surface punctuation given the trees, (..., B)::
 
@@ -157,10 +164,39 @@ def posterior_pairs(problem: Problem) -> Tensor:
     """The posterior probability of each pair at each node, (..., C)."""
     with torch.enable_grad():
         leaf = problem.log_pairs.detach().requires_grad_()
-        detached = Problem(
-            problem.forest, problem.inventory, problem.relation, leaf, problem.automata, problem.slot_automaton
-        )
-        return torch.autograd.grad(log_evidence(detached).sum(), leaf)[0]
+        return torch.autograd.grad(log_evidence(replace(problem, log_pairs=leaf)).sum(), leaf)[0]
+
+
+def impossible_slot(problem: Problem, tree: int) -> int:
+    """A slot whose surface keeps a tree at probability zero, counted within the tree; -1 if all are needed.
+
+    That is the first slot which, when its automaton accepts anything, makes the tree possible.
+    """
+    first, last = (int(problem.forest.slot_start[tree + end]) for end in (0, 1))
+    automata = len(problem.automata.state_start) - 1
+    for slot in range(first, last):
+        slots = problem.slot_automaton.clone()
+        slots[slot] = automata
+        if log_evidence(replace(problem, automata=_with_any(problem.automata), slot_automaton=slots))[..., tree] > -torch.inf:
+            return slot - first
+    return -1
+
+
+def _with_any(automata: Automata) -> Automata:
+    """The automata and one more, of one state, that accepts every string."""
+    loops = np.zeros(automata.num_tokens, np.int64)
+    one = automata.weight.new_ones(1)
+    anything = Automata(
+        automata.num_tokens,
+        np.array([0, 1]),
+        np.arange(automata.num_tokens + 1),
+        loops,
+        loops,
+        automata.weight.new_ones((*automata.weight.shape[:-1], automata.num_tokens)),
+        one.expand(*automata.initial.shape[:-1], 1),
+        one.expand(*automata.final.shape[:-1], 1),
+    )
+    return side_by_side([automata, anything])
 
 
 def _leaves(problem: Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -1,0 +1,81 @@
+"""The distribution of the punctemes of many nodes, each over its own set of pairs."""
+
+from typing import Any
+
+import torch
+from pyro.distributions import TorchDistribution, constraints
+from torch import Tensor
+
+
+class PunctemePairs(TorchDistribution):
+    """Independent choices of a puncteme pair (l, r) at N nodes, from sets W_d of different sizes.
+
+    What `Categorical` is for sets of one size.  A value is the place of a pair within its node's set::
+
+        p(choice at w) = exp logits[start[w] + choice] / sum of exp logits over the node's set
+
+    :param logits: (..., C) one number for each pair of each node, node after node.
+    :param start: (N + 1,) ``int64``, where each node's part of ``logits`` starts; ``start[N]`` is C.
+
+    Batch shape (..., N), event shape ().  Source: Li, Wang & Eisner (2019, equations 3 and 4).
+    """
+
+    arg_constraints = {"logits": constraints.real_vector}
+    support = constraints.nonnegative_integer
+    has_enumerate_support = True
+
+    def __init__(self, logits: Tensor, start: Tensor) -> None:
+        self.start = start
+        sizes = start.diff()
+        self.node = torch.repeat_interleave(torch.arange(len(sizes), device=start.device), sizes)
+        self.logits = logits - self._log_totals(logits)[..., self.node]
+        super().__init__(logits.shape[:-1] + (len(sizes),), validate_args=False)
+
+    def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "PunctemePairs":
+        """The same choices repeated along new dimensions on the left."""
+        # A plate always calls expand(); the default would hide this class.
+        if torch.Size(batch_shape) == self.batch_shape:
+            return self
+        return PunctemePairs(self.logits.expand(*batch_shape[:-1], -1), self.start)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Log-probabilities of choices of shape (..., N)."""
+        index = value + self.start[:-1]
+        batch = torch.broadcast_shapes(index.shape[:-1], self.logits.shape[:-1])
+        return self.logits.expand(*batch, -1).gather(-1, index.expand(*batch, -1))
+
+    @torch.no_grad()
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
+        """Draw choices by the Gumbel-max trick (no node needs to know another's size)."""
+        logits = self.logits.expand(*sample_shape, *self.logits.shape)
+        noisy = logits - torch.empty_like(logits).exponential_().log()
+        best = self._maxima(noisy)[..., self.node]
+        place = torch.arange(noisy.shape[-1], device=noisy.device) - self.start[self.node]
+        place = torch.where(noisy == best, place, place.new_tensor(noisy.shape[-1]))
+        first = place.new_full((*place.shape[:-1], len(self.start) - 1), noisy.shape[-1])
+        return first.scatter_reduce(-1, self.node.expand(place.shape), place, "amin")
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All choices of the one node, for `pyro.infer.TraceEnum_ELBO`.
+
+        :raises NotImplementedError: if the nodes' sets have different sizes.
+        """
+        sizes = self.start.diff().unique()
+        if len(sizes) != 1:
+            raise NotImplementedError(
+                'sets of different sizes cannot be enumerated together: give each node a site of its own, '
+                'or mark the site infer={"enumerate": "tree"}'
+            )
+        values = torch.arange(int(sizes), device=self.start.device)
+        values = values.reshape(-1, *[1] * len(self.batch_shape))
+        return values.expand(-1, *self.batch_shape) if expand else values
+
+    def _maxima(self, values: Tensor) -> Tensor:
+        best = values.new_full((*values.shape[:-1], len(self.start) - 1), -torch.inf)
+        return best.scatter_reduce(-1, self.node.expand(values.shape), values, "amax")
+
+    def _log_totals(self, logits: Tensor) -> Tensor:
+        best = self._maxima(logits.detach())
+        scaled = (logits - best[..., self.node]).exp()
+        totals = torch.zeros_like(best).index_add(-1, self.node, scaled)
+        return totals.log() + best

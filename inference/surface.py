@@ -1,0 +1,160 @@
+"""Underlying strings of slots, and the distribution of the surface strings that they are rewritten to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from pyro.distributions import TorchDistribution, constraints
+from torch import Tensor
+
+from pyropunct.inference.automata import Automata
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.inventory import Inventory
+
+EMPTY = -1
+"""Fills token strings up to the length of the longest."""
+
+
+class Rewriter(Protocol):
+    """What a noisy channel offers to inference."""
+
+    def automata(self, surfaces: Sequence[tuple[int, ...]], weights: Tensor) -> Automata:
+        """The automaton of each surface string, that accepts each u with weight p(surface | u)."""
+
+    def draw(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
+        """Draw a surface string for an underlying one."""
+
+
+@dataclass(frozen=True)
+class Underlying:
+    """The underlying string u_i of some slots: a function of the punctemes, worked out only on demand.
+
+    :ivar forest: the trees.
+    :ivar inventory: the sets W_d.
+    :ivar relation: (N,) the relation of each node.
+    :ivar choices: (..., N) each node's choice from its W_d.
+    :ivar slots: the slots meant, of any shape.
+    """
+
+    forest: Forest
+    inventory: Inventory
+    relation: Tensor
+    choices: Tensor
+    slots: Tensor
+
+    def at(self, slots: Tensor) -> "Underlying":
+        """The same for other slots."""
+        return replace(self, slots=slots)
+
+    @cached_property
+    def tokens(self) -> Tensor:
+        """(..., slots, U) token ids, left to right, -1 where there is none.
+
+        Slot i reads the right punctemes of the constituents that end there, inner first, then the left
+        punctemes of those that start there, outer first.  The start and end tokens of the inventory
+        stand around each sentence.
+        """
+        row = self.choices + torch.from_numpy(self.inventory.pair_start)[self.relation]
+        left, right = (torch.from_numpy(side)[row] for side in self.inventory.padded_rows)
+        nothing = torch.full_like(left[..., :1, :], EMPTY)
+        punctemes = torch.cat([left, right, nothing], -2)[..., self._events[self.slots], :].flatten(-2)
+        before, after = (wall[self.slots, None].expand(*punctemes.shape[:-1], 1) for wall in self._walls)
+        return torch.cat([before, punctemes, after], -1)
+
+    @cached_property
+    def _walls(self) -> tuple[Tensor, Tensor]:
+        start, end = torch.full((2, self.forest.num_slots), EMPTY).unbind()
+        if self.inventory.start_token is not None:
+            start[self.forest.slot_start[:-1]] = self.inventory.start_token
+        if self.inventory.end_token is not None:
+            end[self.forest.slot_start[1:] - 1] = self.inventory.end_token
+        return start, end
+
+    @cached_property
+    def _events(self) -> Tensor:
+        """(S, E) whose punctemes stand in each slot: w for its left one, N + w for its right one."""
+        forest, n = self.forest, self.forest.num_nodes
+        node = torch.arange(n)
+        slot = torch.cat([forest.right_slot, forest.left_slot])
+        event = torch.cat([n + node, node])
+        # Right punctemes come first, the deepest constituent first; then left ones, the deepest last.
+        rank = torch.cat([-forest.depth - n, forest.depth])
+        order = torch.from_numpy(np.lexsort((rank.numpy(), slot.numpy())))
+        slot, event = slot[order], event[order]
+        counts = torch.bincount(slot, minlength=forest.num_slots)
+        column = torch.arange(len(slot)) - (counts.cumsum(0) - counts)[slot]
+        table = torch.full((forest.num_slots, int(counts.max())), 2 * n)
+        return table.index_put((slot, column), event)
+
+
+class Surface(TorchDistribution):
+    """p(x | u) = prod_i p(x_i | u_i) over slots i.
+
+    A value holds the surface strings: (..., slots, L) token ids, filled up with -1.
+    Batch shape (..., slots), event shape (L,).
+
+    :param underlying: the underlying strings.
+    :param channel: the channel that rewrites them.
+    :param weights: (..., P) the channel's weights.
+    """
+
+    arg_constraints = {"weights": constraints.nonnegative}
+    support = constraints.independent(constraints.integer, 1)
+
+    def __init__(self, underlying: Underlying, channel: Rewriter, weights: Tensor) -> None:
+        self.underlying, self.channel, self.weights = underlying, channel, weights
+        batch = torch.broadcast_shapes(
+            underlying.choices.shape[:-1] + (1,) * underlying.slots.dim(), underlying.slots.shape
+        )
+        super().__init__(batch, (1,), validate_args=False)
+
+    def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "Surface":
+        """Itself, since a plate always calls this.
+
+        :raises NotImplementedError: if another batch shape is asked for.
+        """
+        if torch.Size(batch_shape) != self.batch_shape:
+            raise NotImplementedError(f"cannot expand {self.batch_shape} to {batch_shape}")
+        return self
+
+    def automata(self, value: Tensor) -> tuple[Automata, Tensor]:
+        """The automata of the distinct surface strings, and which of them each slot has.
+
+        :param value: (slots, L) surface strings.
+        """
+        strings: dict[tuple[int, ...], int] = {}
+        rows = value.reshape(-1, value.shape[-1]).tolist()
+        place = [
+            strings.setdefault(tuple(token for token in row if token != EMPTY), len(strings)) for row in rows
+        ]
+        return self.channel.automata(list(strings), self.weights), torch.tensor(place)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """log p(x_i | u_i) of each slot, (..., slots), by reading u_i through the automaton of x_i."""
+        automata, place = self.automata(value)
+        place = place.reshape(self.underlying.slots.shape)
+        initial, final = automata.end_vectors()
+        matrices = automata.matrices()
+        unmoved = torch.eye(initial.shape[-1]).to(matrices).expand_as(matrices[..., :1, :, :])
+        matrices = torch.cat([matrices, unmoved], -3)  # where a string has ended, -1 reads this one
+        tokens = self.underlying.tokens
+        state = initial[..., place, :]
+        for column in range(tokens.shape[-1]):
+            state = (state.unsqueeze(-2) @ matrices[..., place, tokens[..., column], :, :]).squeeze(-2)
+        return (state * final[..., place, :]).sum(-1).log()
+
+    @torch.no_grad()
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
+        """Draw surface strings."""
+        tokens = self.underlying.tokens
+        tokens = tokens.expand(*sample_shape, *tokens.shape)
+        drawn = [
+            self.channel.draw([token for token in row if token != EMPTY], self.weights.detach())
+            for row in tokens.reshape(-1, tokens.shape[-1]).tolist()
+        ]
+        longest = max(1, *(len(string) for string in drawn))
+        padded = torch.tensor([string + [EMPTY] * (longest - len(string)) for string in drawn])
+        return padded.reshape(*tokens.shape[:-1], longest)

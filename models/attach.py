@@ -1,0 +1,200 @@
+"""ATTACH: which underlying punctuation a constituent sprouts (Li, Wang & Eisner 2019, section 2.1)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyro.distributions as dist
+import torch
+from numpy.typing import NDArray
+from pyro.nn import PyroModule, PyroSample
+from torch import Tensor
+
+from pyropunct.inference.inside import choice_start
+from pyropunct.inference.inventory import Inventory
+from pyropunct.models.attributes import SEVERAL, Attributes
+from pyropunct.models.scores import (
+    ANY_LEFT,
+    ANY_RIGHT,
+    LEFT,
+    PAIR,
+    RIGHT,
+    SYMMETRY,
+    Contexts,
+    lay_out_pairs,
+    pair_scores,
+)
+from pyropunct.models.symmetry import CLASSES, symmetry_class
+
+if TYPE_CHECKING:
+    from pyropunct.batches import TreeBatch
+
+Keys = NDArray[np.uint64]
+
+
+class Template(NamedTuple):
+    """A kind of context of a node.
+
+    :ivar kind: what its weights are about, `PAIR` and so on; for `PAIR`, `LEFT` and `RIGHT` the node's
+        relation is always part of the context.
+    :ivar attributes: the attributes that make up the context (see `pyropunct.models.attributes`); one
+        of them at most may be an attribute of several values.
+    """
+
+    kind: int
+    attributes: tuple[str, ...]
+
+
+def _about(kinds: Iterable[int], *contexts: str) -> list[Template]:
+    return [
+        Template(kind, tuple(context.split(" + ")) if context else ()) for kind in kinds for context in contexts
+    ]
+
+
+def _edges(*contexts: str) -> list[Template]:
+    """Contexts of either edge: "outer" is the word before or after it, "inner" the first or last one."""
+    left = [context.replace("outer", "before").replace("inner", "first") for context in contexts]
+    right = [context.replace("outer", "after").replace("inner", "last") for context in contexts]
+    return _about([LEFT, ANY_LEFT], *left) + _about([RIGHT, ANY_RIGHT], *right)
+
+
+FAMILIES: dict[str, list[Template]] = {
+    "symmetry": _about([PAIR, LEFT, RIGHT, SYMMETRY, ANY_LEFT, ANY_RIGHT], "") + _about([SYMMETRY], "relation"),
+    "head": _about([PAIR], "tag", "head tag + side", "tag + head tag + side")
+    + _about([SYMMETRY], "relation + tag", "relation + head tag + side"),
+    "paths": _about([PAIR], "head relation", "head relation + side", "child relation", "path")
+    + _about([PAIR], "head relation + grandhead relation")
+    + _about([SYMMETRY], "relation + head relation", "relation + child relation"),
+    "flanks": _edges("outer tag", "inner tag", "outer tag + inner tag", "second outer tag + outer tag")
+    + _about([PAIR], "before tag + after tag"),
+    "inside": _about([PAIR], "mark inside", "first_mark", "last_mark"),
+    "spans": _about([PAIR], "length", "edges", "edges + length", "side + edges + length")
+    + _about([SYMMETRY], "relation + edges + length"),
+    "siblings": _about([PAIR], "left sibling relation", "right sibling relation", "first child relation")
+    + _about([PAIR], "last child relation", "left sibling relation + right sibling relation")
+    + _edges("outer relation"),
+    "words": _about([PAIR], "form", "head form", "child relation and form", "first form", "last form")
+    + _edges("outer form", "inner form"),
+    "shapes": _about([PAIR], "shape", "first shape + last shape") + _edges("outer shape + inner shape"),
+}
+"""The feature families: (a) to (d) of the paper are "head", "paths", "flanks" and "inside"."""
+
+
+def _mixed(keys: Keys, values: NDArray[np.int64]) -> Keys:
+    """Fold another column of values into 64-bit keys (the mixing step of splitmix64)."""
+    keys = (keys ^ values.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return keys ^ (keys >> np.uint64(27))
+
+
+class LogLinearAttach(PyroModule):
+    """A log-linear model of the puncteme pair of each constituent::
+
+        p(l, r | w) = exp theta . f(l, r, w) / sum over (l', r') in W_d(w)
+
+    A context of w (say, its tag with its head's tag) has a weight for each pair in W_d, or for each left
+    or right puncteme, or for each class of symmetry.  Only contexts seen in training have weights.
+    theta has a normal prior, the penalty of equation (5): a prior of standard deviation s gives the
+    penalty ||theta||^2 / (2 s^2).
+
+    :param inventory: the sets W_d.
+    :param marks: the inventory's tokens, for their symmetry.
+    :param families: which feature families of `FAMILIES` are on.
+    :param prior_scale: the standard deviation s.
+    :param least: contexts seen at fewer nodes get no weights.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        marks: Sequence[str],
+        families: Sequence[str] = tuple(FAMILIES),
+        prior_scale: float = 1.0,
+        least: int = 2,
+    ) -> None:
+        super().__init__()
+        self.families = tuple(families)
+        self.templates = [template for family in families for template in FAMILIES[family]]
+        self.prior_scale, self.least = prior_scale, least
+        self._inventory = inventory
+        classes = [
+            CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
+            for left, right in inventory.rows
+        ]
+        self._layout = lay_out_pairs(inventory, np.array(classes), len(CLASSES))
+        self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
+        self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
+        self.register_buffer("kinds", torch.zeros(0, dtype=torch.long))
+
+    def learn_contexts(self, batches: Iterable[tuple["TreeBatch", Tensor]]) -> None:
+        """Give weights to the contexts of a training treebank.
+
+        :param batches: trees and their surface strings.
+        """
+        counts: dict[int, list[int]] = {}
+        for trees, surface in batches:
+            for template, _, relation, keys in self._found(trees, surface):
+                distinct, first, number = np.unique(keys, return_index=True, return_counts=True)
+                for key, where, count in zip(distinct.tolist(), first.tolist(), number.tolist(), strict=True):
+                    entry = counts.setdefault(key, [template.kind, int(relation[where]), 0])
+                    entry[2] += count
+        kept = sorted(key for key, (_, _, count) in counts.items() if count >= self.least)
+        kinds = np.array([counts[key][0] for key in kept], np.int64)
+        relations = np.array([counts[key][1] for key in kept], np.int64)
+        widths = self._layout.widths[kinds, relations] if kept else np.zeros(0, np.int64)
+        self.keys = torch.from_numpy(np.array(kept, np.uint64).view(np.int64))
+        self.kinds = torch.from_numpy(kinds)
+        self.starts = torch.from_numpy(np.concatenate([[0], np.cumsum(widths)]))
+        self.weights = PyroSample(lambda module: module._prior())
+
+    def _prior(self) -> dist.Distribution:
+        zeros = torch.zeros(int(self.starts[-1]), device=self.starts.device)
+        return dist.Normal(zeros, self.prior_scale).to_event(1)
+
+    def forward(self, trees: "TreeBatch", surface: Tensor) -> Tensor:
+        """Unnormalised log p(l, r | w), (C,): each node's pairs in turn.
+
+        :param trees: N nodes.
+        :param surface: (S, L) surface strings, of which those strictly inside a constituent are read.
+        """
+        relation = trees.relation.cpu().numpy()
+        start = choice_start(self._inventory, trees.relation)
+        return pair_scores(self.weights, self._layout, relation, start, self._contexts(trees, surface))
+
+    def _contexts(self, trees: "TreeBatch", surface: Tensor) -> Contexts:
+        """The known contexts of all nodes."""
+        known = self.keys.cpu().numpy().view(np.uint64)
+        nodes, keys = [], []
+        for _, node, _, key in self._found(trees, surface):
+            nodes.append(node)
+            keys.append(key)
+        node, key = np.concatenate(nodes), np.concatenate(keys)
+        place = np.minimum(np.searchsorted(known, key), len(known) - 1)
+        found = known[place] == key
+        node, place = node[found], place[found]
+        order = np.argsort(node, kind="stable")
+        node, place = node[order], place[order]
+        return Contexts(node, self.kinds.cpu().numpy()[place], self.starts.cpu().numpy()[place])
+
+    def _found(
+        self, trees: "TreeBatch", surface: Tensor
+    ) -> Iterator[tuple[Template, NDArray[np.int64], NDArray[np.int64], Keys]]:
+        """For each template its contexts: nodes, their relations, and keys."""
+        attributes = Attributes(trees, surface)
+        everything = np.arange(trees.forest.num_nodes)
+        for number, template in enumerate(self.templates):
+            node, columns = everything, []
+            for name in template.attributes:
+                if name in SEVERAL:
+                    node, values = attributes.several(name)
+                    columns.append(values)
+            relation = attributes.relation[node]
+            if template.kind in (PAIR, LEFT, RIGHT):
+                columns.append(relation)
+            columns += [attributes.single(name)[node] for name in template.attributes if name not in SEVERAL]
+            keys = np.zeros(len(node), np.uint64)
+            for column in [np.full(len(node), number), *columns]:
+                keys = _mixed(keys, column)
+            yield template, node, relation, keys
+
+

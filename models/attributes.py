@@ -1,0 +1,228 @@
+"""What an attach model may look at: attributes of the nodes of a tree, as columns of integers.
+
+An attribute gives each node one value or several.  Values are small non-negative integers; `NOTHING`
+stands for a missing neighbour, sibling or head.  The surface punctuation inside a constituent is an
+attribute too, since the story attaches punctemes bottom-up (Li, Wang & Eisner 2019, section 2.1).
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from pyropunct.batches import TreeBatch
+
+Ints = NDArray[np.int64]
+
+NOTHING = 1 << 30
+"""The value of an attribute of something that is not there."""
+
+
+class Attributes:
+    """Columns of integers about the N nodes of a batch.
+
+    :param trees: the trees.
+    :param surface: (S, L) surface strings, padded with -1.  Only slots strictly inside a constituent
+        are looked at, so the others may be anything.
+    """
+
+    def __init__(self, trees: "TreeBatch", surface: Tensor) -> None:
+        self._trees = trees
+        self._surface = surface.cpu().numpy()
+        forest = trees.forest
+        self.head: Ints = forest.head.cpu().numpy()
+        self.tree: Ints = forest.tree.cpu().numpy()
+        self.left_slot: Ints = forest.left_slot.cpu().numpy()
+        self.right_slot: Ints = forest.right_slot.cpu().numpy()
+        self._node_start: Ints = forest.node_start.cpu().numpy()
+        # Word i of a tree has slot i on its left; each earlier tree has one slot more than it has nodes.
+        self.first_word = self.left_slot - self.tree
+        self.last_word = self.right_slot - 1 - self.tree
+
+    def single(self, name: str) -> Ints:
+        """(N,) the values of an attribute that gives each node one.
+
+        :param name: a place in `PLACES` and a column in `COLUMNS`, as in ``"head tag"`` or ``"tag"``.
+        """
+        place, _, column = name.rpartition(" ")
+        return PLACES[place](self, getattr(self, column))
+
+    def several(self, name: str) -> tuple[Ints, Ints]:
+        """The nodes and values of an attribute that gives a node any number of them.
+
+        :param name: the name of an attribute in `SEVERAL`.
+        """
+        return SEVERAL[name](self)
+
+    @cached_property
+    def relation(self) -> Ints:
+        return self._trees.relation.cpu().numpy()
+
+    @cached_property
+    def tag(self) -> Ints:
+        return self._trees.tag.cpu().numpy()
+
+    @cached_property
+    def form(self) -> Ints:
+        return self._trees.form.cpu().numpy()
+
+    @cached_property
+    def shape(self) -> Ints:
+        return self._trees.shape.cpu().numpy()
+
+    @cached_property
+    def size(self) -> Ints:
+        return self.last_word - self.first_word + 1
+
+    def at(self, column: Ints, index: Ints, present: NDArray[np.bool_]) -> Ints:
+        """``column[index]`` where ``present``, elsewhere `NOTHING`."""
+        return np.where(present, column[np.where(present, index, 0)], NOTHING)
+
+    def of_head(self, column: Ints) -> Ints:
+        return self.at(column, self.head, self.head >= 0)
+
+    def before(self, column: Ints, distance: int = 1) -> Ints:
+        """``column`` of the word before the constituent."""
+        index = self.first_word - distance
+        return self.at(column, index, index >= self._node_start[self.tree])
+
+    def after(self, column: Ints, distance: int = 1) -> Ints:
+        """``column`` of the word after the constituent."""
+        index = self.last_word + distance
+        return self.at(column, index, index < self._node_start[self.tree + 1])
+
+    @cached_property
+    def side(self) -> Ints:
+        """0 for a root, 1 for a left child, 2 for a right child."""
+        return np.where(self.head < 0, 0, np.where(np.arange(len(self.head)) < self.head, 1, 2))
+
+    @cached_property
+    def edges(self) -> Ints:
+        """Whether the constituent begins the sentence (1), ends it (2), both (3) or neither (0)."""
+        starts = self.first_word == self._node_start[self.tree]
+        ends = self.last_word + 1 == self._node_start[self.tree + 1]
+        return starts + 2 * ends.astype(np.int64)
+
+    @cached_property
+    def length(self) -> Ints:
+        """The number of words, in classes 1, 2, 3, 4-5, 6-8, 9-13, 14-21, 22 and more."""
+        return np.searchsorted(np.array([1, 2, 3, 5, 8, 13, 21]), self.size)
+
+    @cached_property
+    def children(self) -> tuple[Ints, Ints]:
+        """All pairs of a head and a child, heads in order, each head's children from left to right."""
+        child = np.flatnonzero(self.head >= 0)
+        order = np.lexsort((child, self.head[child]))
+        return self.head[child][order], child[order]
+
+    @cached_property
+    def siblings(self) -> tuple[Ints, Ints]:
+        """The nearest sibling on the left and on the right of each node, -1 where there is none."""
+        head, child = self.children
+        left, right = np.full(len(self.head), -1), np.full(len(self.head), -1)
+        same = head[1:] == head[:-1]
+        left[child[1:][same]] = child[:-1][same]
+        right[child[:-1][same]] = child[1:][same]
+        return left, right
+
+    def of_sibling(self, column: Ints, on_left: bool) -> Ints:
+        index = self.siblings[0 if on_left else 1]
+        return self.at(column, index, index >= 0)
+
+    def inner_neighbour(self, column: Ints, on_left: bool) -> Ints:
+        """``column`` of the first (or last) child, `NOTHING` where the head word is at that edge."""
+        head, child = self.children
+        index = np.full(len(self.head), -1)
+        if on_left:
+            index[head[::-1]] = child[::-1]
+            return self.at(column, index, (index >= 0) & (index < np.arange(len(index))))
+        index[head] = child
+        return self.at(column, index, index > np.arange(len(index)))
+
+    @cached_property
+    def path(self) -> Ints:
+        """The relations on the way to the root, as one number."""
+        path = np.zeros(len(self.head), np.int64)
+        for node in self._trees.forest.bottom_up.cpu().numpy()[::-1]:
+            above = path[self.head[node]] if self.head[node] >= 0 else 7
+            path[node] = (above * 1000003 + self.relation[node]) % 2147483647
+        return path
+
+    @cached_property
+    def _inside_counts(self) -> Ints:
+        """(N, tokens) how often each token stands strictly inside each constituent."""
+        size = int(self._surface.max(initial=0)) + 1
+        counts = np.zeros((len(self._surface) + 1, size), np.int64)
+        slot, column = np.nonzero(self._surface >= 0)
+        np.add.at(counts, (slot + 1, self._surface[slot, column]), 1)
+        counts = np.cumsum(counts, axis=0)
+        return counts[self.right_slot] - counts[self.left_slot + 1]
+
+    @cached_property
+    def inside(self) -> tuple[Ints, Ints]:
+        """Each node with each token type strictly inside it."""
+        return np.nonzero(self._inside_counts)
+
+    def _edge_mark(self, on_left: bool) -> Ints:
+        """The outermost token inside a constituent on one side, `NOTHING` where there is none."""
+        full = self._surface[:, 0] >= 0
+        slots = np.arange(len(full))
+        if on_left:
+            nearest = np.minimum.accumulate(np.where(full, slots, len(full))[::-1])[::-1]
+            slot = np.append(nearest, len(full))[self.left_slot + 1]
+            return self.at(self._surface[:, 0], slot, slot < self.right_slot)
+        nearest = np.maximum.accumulate(np.where(full, slots, -1))
+        slot = nearest[self.right_slot - 1]
+        last = (self._surface >= 0).sum(-1) - 1
+        token = np.where(last >= 0, self._surface[slots, last], NOTHING)
+        return self.at(token, slot, slot > self.left_slot)
+
+    @cached_property
+    def first_mark(self) -> Ints:
+        return self._edge_mark(True)
+
+    @cached_property
+    def last_mark(self) -> Ints:
+        return self._edge_mark(False)
+
+
+def _of_children(attributes: Attributes, *columns: str) -> tuple[Ints, Ints]:
+    """Each node with the joint values of some columns at each of its children, and the child's side."""
+    head, child = attributes.children
+    value = attributes.side[child]
+    for column in columns:
+        value = value * 100003 + getattr(attributes, column)[child]
+    return head, value
+
+
+COLUMNS = ("relation", "tag", "form", "shape", "side", "edges", "length", "path", "first_mark", "last_mark")
+"""Attributes of a word, or of the constituent that it heads."""
+
+PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {
+    "": lambda a, column: column,
+    "head": lambda a, column: a.of_head(column),
+    "grandhead": lambda a, column: a.of_head(a.of_head(column)),
+    "before": lambda a, column: a.before(column),
+    "second before": lambda a, column: a.before(column, 2),
+    "first": lambda a, column: column[a.first_word],
+    "last": lambda a, column: column[a.last_word],
+    "after": lambda a, column: a.after(column),
+    "second after": lambda a, column: a.after(column, 2),
+    "left sibling": lambda a, column: a.of_sibling(column, True),
+    "right sibling": lambda a, column: a.of_sibling(column, False),
+    "first child": lambda a, column: a.inner_neighbour(column, True),
+    "last child": lambda a, column: a.inner_neighbour(column, False),
+}
+"""Where an attribute is looked up: at the node itself, its head, the word before its constituent, ..."""
+
+SEVERAL: dict[str, Callable[[Attributes], tuple[Ints, Ints]]] = {
+    "child relation": lambda a: _of_children(a, "relation"),
+    "child relation and tag": lambda a: _of_children(a, "relation", "tag"),
+    "child relation and form": lambda a: _of_children(a, "relation", "form"),
+    "mark inside": lambda a: a.inside,
+}
+"""Attributes that give each node any number of values."""

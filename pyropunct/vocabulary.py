@@ -1,0 +1,162 @@
+"""The types that a treebank shows: marks, punctemes, relations, tags, forms."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pyropunct.batches import EMPTY, TreeBatch
+from pyropunct.inference.forest import forest_of
+from pyropunct.inference.inventory import Inventory
+from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.trees import Tree
+
+Surface = Sequence[Sequence[str]]
+"""The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
+
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+"""A left and a right puncteme, as token ids."""
+
+OTHER = ""
+"""The relation, tag or form of anything that training has not shown; always number 0."""
+
+MARK_COUNT = 5
+RELATION_COUNT = 3
+FORM_COUNT = 4
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Numbers for the types of a training treebank, and the puncteme pairs of each relation.
+
+    :ivar tokens: punctuation tokens; the first three are START, ABBREVIATION_DOT and UNKNOWN.
+        A type with fewer than 5 tokens in training is UNKNOWN (Li, Wang & Eisner 2019, section 4).
+    :ivar relations: dependency relations, the first is `OTHER`.
+    :ivar tags: universal part-of-speech tags, the first is `OTHER`.
+    :ivar forms: lower-cased words, the first is `OTHER`.
+    :ivar pairs: for each relation d the pairs of W_d.
+    """
+
+    tokens: tuple[str, ...]
+    relations: tuple[str, ...]
+    tags: tuple[str, ...]
+    forms: tuple[str, ...]
+    pairs: tuple[tuple[Pair, ...], ...]
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        """The sets W_d for the inference engine; START is at the left of every sentence."""
+        return Inventory(len(self.tokens), self.pairs, start_token=self.token_number[START])
+
+    @cached_property
+    def token_number(self) -> dict[str, int]:
+        """The number of each punctuation token."""
+        return {token: number for number, token in enumerate(self.tokens)}
+
+    @cached_property
+    def _numbers(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+        return tuple(  # type: ignore[return-value]
+            {name: number for number, name in enumerate(names)}
+            for names in (self.relations, self.tags, self.forms)
+        )
+
+    def relation_number(self, relation: str) -> int:
+        """The number of a relation, else that of the relation without its subtype, else that of `OTHER`."""
+        numbers = self._numbers[0]
+        return numbers.get(relation, numbers.get(relation.partition(":")[0], 0))
+
+    def encode_tree(self, tree: Tree) -> TreeBatch:
+        """A batch of one tree."""
+        _, tags, forms = self._numbers
+        return TreeBatch(
+            forest_of([tree.heads]),
+            torch.tensor([self.relation_number(relation) for relation in tree.relations]),
+            torch.tensor([tags.get(tag, 0) for tag in tree.tags]),
+            torch.tensor([forms.get(form.lower(), 0) for form in tree.forms]),
+            torch.tensor([word_shape(form) for form in tree.forms]),
+        )
+
+    def encode_surface(self, surface: Surface) -> Tensor:
+        """(n + 1, L) token numbers of the surface strings, each filled up with -1 to the longest."""
+        unknown = self.token_number[UNKNOWN]
+        longest = max(1, *(len(slot) for slot in surface))
+        encoded = torch.full((len(surface), longest), EMPTY)
+        for row, slot in enumerate(surface):
+            for column, token in enumerate(slot):
+                encoded[row, column] = self.token_number.get(token, unknown)
+        return encoded
+
+    def decode_string(self, encoded: Iterable[int]) -> tuple[str, ...]:
+        """The tokens of one slot or puncteme."""
+        return tuple(self.tokens[number] for number in encoded if number != EMPTY)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists, from which `from_json` makes an equal vocabulary."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "Vocabulary":
+        """The vocabulary that `to_json` wrote."""
+        pairs = tuple(
+            tuple((tuple(left), tuple(right)) for left, right in some) for some in plain["pairs"]
+        )
+        names = {field: tuple(plain[field]) for field in ("tokens", "relations", "tags", "forms")}
+        return cls(**names, pairs=pairs)
+
+
+def word_shape(form: str) -> int:
+    """How a word is written: 0 other, 1 lower case, 2 capitalised, 3 capitals, 4 digits, 5 one capital."""
+    letters = [letter for letter in form if letter.isalpha()]
+    if any(unicodedata.category(letter) == "Nd" for letter in form):
+        return 4
+    if not letters or not any(letter.isupper() or letter.islower() for letter in letters):
+        return 0
+    if not letters[0].isupper():
+        return 1
+    if len(letters) == 1:
+        return 5
+    return 3 if all(letter.isupper() for letter in letters) else 2
+
+
+def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
+    """Collect the types of a training treebank (Li, Wang & Eisner 2019, section 4).
+
+    W_d holds every pair of slot strings seen around a constituent with relation d; each of those
+    strings alone on its side; every single token alone on either side; and the empty pair.
+    The pairs of `OTHER`, for relations never seen, are those of the rare relations.
+    START stands outside all constituents: it is part of no puncteme.
+    """
+    marks = Counter(mark for _, surface in examples for slot in surface for mark in slot)
+    frequent = sorted(mark for mark, count in marks.items() if count >= MARK_COUNT)
+    special = (START, ABBREVIATION_DOT, UNKNOWN)
+    tokens = special + tuple(mark for mark in frequent if mark not in special)
+    seen = Counter(relation for tree, _ in examples for relation in tree.relations)
+    relations = (OTHER, *sorted(name for name, count in seen.items() if count >= RELATION_COUNT))
+    tags = (OTHER, *sorted({tag for tree, _ in examples for tag in tree.tags}))
+    words = Counter(form.lower() for tree, _ in examples for form in tree.forms)
+    forms = (OTHER, *sorted(word for word, count in words.items() if count >= FORM_COUNT))
+    vocabulary = Vocabulary(tokens, relations, tags, forms, ())
+    return Vocabulary(tokens, relations, tags, forms, _pairs(vocabulary, examples))
+
+
+def _pairs(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> tuple[tuple[Pair, ...], ...]:
+    singles = [(number,) for number in range(1, len(vocabulary.tokens))]
+    always: set[Pair] = {((), ())} | {(one, ()) for one in singles} | {((), one) for one in singles}
+    pairs = [set(always) for _ in vocabulary.relations]
+    for tree, surface in examples:
+        strings = [_without_start(row) for row in vocabulary.encode_surface(surface).tolist()]
+        forest = forest_of([tree.heads])
+        edges = zip(tree.relations, forest.left_slot.tolist(), forest.right_slot.tolist(), strict=True)
+        for relation, left_slot, right_slot in edges:
+            left, right = strings[left_slot], strings[right_slot]
+            pairs[vocabulary.relation_number(relation)] |= {(left, right), (left, ()), ((), right)}
+    return tuple(tuple(sorted(some)) for some in pairs)
+
+
+def _without_start(row: list[int]) -> tuple[int, ...]:
+    return tuple(number for number in row if number > 0)
