@@ -159,7 +159,9 @@ def join_automata(packed: Sequence[Packed], weights: Tensor) -> Automata:
 
     def ends(name: str) -> Tensor:
         columns = [getattr(one, name) for one in packed]
-        state = np.concatenate([column[0] + shift for column, shift in zip(columns, state_start, strict=False)])
+        state = np.concatenate(
+            [column[0] + shift for column, shift in zip(columns, state_start, strict=False)]
+        )
         weight = torch.from_numpy(np.concatenate([column[1] for column in columns])).to(weights.device)
         factor = torch.from_numpy(np.concatenate([column[2] for column in columns])).to(weights)
         values = weights[..., weight] * factor

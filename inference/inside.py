@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
-
 from pyropunct.inference import kernels
 from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
+from torch import Tensor
 
 DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
@@ -177,7 +176,12 @@ def impossible_slot(problem: Problem, tree: int) -> int:
     for slot in range(first, last):
         slots = problem.slot_automaton.clone()
         slots[slot] = automata
-        if log_evidence(replace(problem, automata=_with_any(problem.automata), slot_automaton=slots))[..., tree] > -torch.inf:
+        if (
+            log_evidence(replace(problem, automata=_with_any(problem.automata), slot_automaton=slots))[
+                ..., tree
+            ]
+            > -torch.inf
+        ):
             return slot - first
     return -1
 

@@ -446,9 +446,7 @@ def _outside_node(structure, weights, place, values, adjoint, scale, first, node
     out = place.left[local]
     for number in range(structure.left_child_start[node], structure.left_child_start[node + 1]):
         child = structure.left_child[number]
-        _unapply(
-            structure, weights.pair, place, values, adjoint, scale, first, child, out, True, result.pair
-        )
+        _unapply(structure, weights.pair, place, values, adjoint, scale, first, child, out, True, result.pair)
         out = place.vector[child - first]
     state = structure.state_start[structure.slot_automaton[before]]
     for number in range(_states(structure, before)):
@@ -589,7 +587,9 @@ def _walk(structure, arc, slot, token, values, vector, state, backward, uniform,
 
 
 @compiled
-def _decode_child(structure, pair, place, values, first, child, state, on_left, uniform, found, scratch, maximise):
+def _decode_child(
+    structure, pair, place, values, first, child, state, on_left, uniform, found, scratch, maximise
+):
     """Decide a child's choice and both states at its edges; ``state`` is the one already known."""
     choices, left_state, right_state = found
     local = child - first
@@ -618,14 +618,23 @@ def _decode_node(structure, weights, place, values, first, node, uniform, found,
         token, entry = structure.left_token[start + entry], structure.left_parent[start + entry]
         vector = place.left[local] + entry * states
         u = uniform[local, column]
-        state = _walk(
-            structure, weights.arc, slot, token, values, vector, state, False, u, scratch, maximise
-        )
+        state = _walk(structure, weights.arc, slot, token, values, vector, state, False, u, scratch, maximise)
         column += 1
     for number in range(structure.left_child_start[node], structure.left_child_start[node + 1]):
         child = structure.left_child[number]
         state = _decode_child(
-            structure, weights.pair, place, values, first, child, state, True, uniform, found, scratch, maximise
+            structure,
+            weights.pair,
+            place,
+            values,
+            first,
+            child,
+            state,
+            True,
+            uniform,
+            found,
+            scratch,
+            maximise,
         )
     state, slot = right_state[local], structure.right_slot[node]
     states, start = _states(structure, slot), structure.right_start[relation]
@@ -640,7 +649,18 @@ def _decode_node(structure, weights, place, values, first, node, uniform, found,
     for number in range(end - 1, begin - 1, -1):
         child = structure.right_child[number]
         state = _decode_child(
-            structure, weights.pair, place, values, first, child, state, False, uniform, found, scratch, maximise
+            structure,
+            weights.pair,
+            place,
+            values,
+            first,
+            child,
+            state,
+            False,
+            uniform,
+            found,
+            scratch,
+            maximise,
         )
 
 
@@ -684,10 +704,19 @@ def decode(structure, weights, first_tree, last_tree, maximise, uniform, result)
                 scratch[state] = start[states + state] * values[top + state]
             state = _pick(scratch, states, chance[root - first, -1], maximise)
             _decode_child(
-                structure, weights.pair, place, values, first, root, state, True, chance, found, scratch, maximise
+                structure,
+                weights.pair,
+                place,
+                values,
+                first,
+                root,
+                state,
+                True,
+                chance,
+                found,
+                scratch,
+                maximise,
             )
             for number in range(last - 1, first - 1, -1):
                 node = structure.bottom_up[number]
-                _decode_node(
-                    structure, weights, place, values, first, node, chance, found, scratch, maximise
-                )
+                _decode_node(structure, weights, place, values, first, node, chance, found, scratch, maximise)

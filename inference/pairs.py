@@ -63,7 +63,7 @@ class PunctemePairs(TorchDistribution):
         sizes = self.start.diff().unique()
         if len(sizes) != 1:
             raise NotImplementedError(
-                'sets of different sizes cannot be enumerated together: give each node a site of its own, '
+                "sets of different sizes cannot be enumerated together: give each node a site of its own, "
                 'or mark the site infer={"enumerate": "tree"}'
             )
         values = torch.arange(int(sizes), device=self.start.device)

@@ -8,11 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from pyro.distributions import TorchDistribution, constraints
-from torch import Tensor
-
 from pyropunct.inference.automata import Automata
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
+from torch import Tensor
 
 EMPTY = -1
 """Fills token strings up to the length of the longest."""

@@ -8,8 +8,6 @@ import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
 from pyro.nn import PyroModule, PyroSample
-from torch import Tensor
-
 from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attributes import SEVERAL, Attributes
@@ -25,6 +23,7 @@ from pyropunct.models.scores import (
     pair_scores,
 )
 from pyropunct.models.symmetry import CLASSES, symmetry_class
+from torch import Tensor
 
 if TYPE_CHECKING:
     from pyropunct.batches import TreeBatch
@@ -47,7 +46,9 @@ class Template(NamedTuple):
 
 def _about(kinds: Iterable[int], *contexts: str) -> list[Template]:
     return [
-        Template(kind, tuple(context.split(" + ")) if context else ()) for kind in kinds for context in contexts
+        Template(kind, tuple(context.split(" + ")) if context else ())
+        for kind in kinds
+        for context in contexts
     ]
 
 
@@ -59,7 +60,8 @@ def _edges(*contexts: str) -> list[Template]:
 
 
 FAMILIES: dict[str, list[Template]] = {
-    "symmetry": _about([PAIR, LEFT, RIGHT, SYMMETRY, ANY_LEFT, ANY_RIGHT], "") + _about([SYMMETRY], "relation"),
+    "symmetry": _about([PAIR, LEFT, RIGHT, SYMMETRY, ANY_LEFT, ANY_RIGHT], "")
+    + _about([SYMMETRY], "relation"),
     "head": _about([PAIR], "tag", "head tag + side", "tag + head tag + side")
     + _about([SYMMETRY], "relation + tag", "relation + head tag + side"),
     "paths": _about([PAIR], "head relation", "head relation + side", "child relation", "path")
@@ -196,5 +198,3 @@ class LogLinearAttach(PyroModule):
             for column in [np.full(len(node), number), *columns]:
                 keys = _mixed(keys, column)
             yield template, node, relation, keys
-
-

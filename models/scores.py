@@ -6,9 +6,8 @@ import numpy as np
 import torch
 from numba import njit
 from numpy.typing import NDArray
-from torch import Tensor
-
 from pyropunct.inference.inventory import Inventory
+from torch import Tensor
 
 Array = NDArray[Any]
 

@@ -1,6 +1,6 @@
 """The generative story of a punctuated sentence (Li, Wang & Eisner 2019, section 2)::
 
-    p(x) = sum over T, T' of  p_syn(T)  p_theta(T' | T)  p_phi(x | u(T'))
+p(x) = sum over T, T' of  p_syn(T)  p_theta(T' | T)  p_phi(x | u(T'))
 """
 
 from collections.abc import Callable, Iterator
@@ -11,8 +11,6 @@ import pyro.distributions as dist
 import torch
 from pyro import poutine
 from pyro.nn import PyroModule
-from torch import Tensor
-
 from pyropunct.inference.handlers import tree_expectation
 from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
@@ -20,6 +18,7 @@ from pyropunct.inference.pairs import PunctemePairs
 from pyropunct.inference.surface import EMPTY, Underlying
 from pyropunct.models.channel import Channel
 from pyropunct.models.symmetry import unmatched_rows
+from torch import Tensor
 
 if TYPE_CHECKING:
     from pyropunct.batches import TreeBatch

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
-
 from pyropunct.inference.inventory import Inventory
+from torch import Tensor
 
 FACING: dict[str, str] = {
     "(": ")",

@@ -51,6 +51,7 @@ def join_surfaces(surfaces: Sequence[Tensor]) -> Tensor:
     """Put the surface strings of several batches, (S, L) each, one below the other."""
     longest = max(surface.shape[-1] for surface in surfaces)
     padded = [
-        torch.nn.functional.pad(surface, (0, longest - surface.shape[-1]), value=EMPTY) for surface in surfaces
+        torch.nn.functional.pad(surface, (0, longest - surface.shape[-1]), value=EMPTY)
+        for surface in surfaces
     ]
     return torch.cat(padded)

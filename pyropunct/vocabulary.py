@@ -102,9 +102,7 @@ class Vocabulary:
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Vocabulary":
         """The vocabulary that `to_json` wrote."""
-        pairs = tuple(
-            tuple((tuple(left), tuple(right)) for left, right in some) for some in plain["pairs"]
-        )
+        pairs = tuple(tuple((tuple(left), tuple(right)) for left, right in some) for some in plain["pairs"])
         names = {field: tuple(plain[field]) for field in ("tokens", "relations", "tags", "forms")}
         return cls(**names, pairs=pairs)
 
