@@ -144,7 +144,9 @@ def _decide(name: str, nodes: Tensor, logits: Tensor, start: Tensor, one_by_one:
             )
             for node in nodes.tolist()
         ]
-        return torch.stack(torch.broadcast_tensors(*pairs), -1)
+        values = torch.broadcast_tensors(*pairs)
+        # Values enumerated in parallel have a dimension 1 for the plate of slots: it becomes the nodes'.
+        return torch.cat(values, -1) if values[0].dim() else torch.stack(values, -1)
     with pyro.plate(f"nodes{name}", len(nodes)):
         return pyro.sample(f"pairs{name}", _pairs_at(logits, start, nodes), infer=marked)
 
