@@ -147,13 +147,13 @@ class Surface(TorchDistribution):
 
     @torch.no_grad()
     def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
-        """Draw surface strings."""
+        """Draw surface strings, as wide as an underlying string can be here, wider only for a long slip."""
         tokens = self.underlying.tokens
         tokens = tokens.expand(*sample_shape, *tokens.shape)
         drawn = [
             self.channel.draw([token for token in row if token != EMPTY], self.weights.detach())
             for row in tokens.reshape(-1, tokens.shape[-1]).tolist()
         ]
-        longest = max(1, *(len(string) for string in drawn))
+        longest = max(tokens.shape[-1], *(len(string) for string in drawn))
         padded = torch.tensor([string + [EMPTY] * (longest - len(string)) for string in drawn])
         return padded.reshape(*tokens.shape[:-1], longest)
