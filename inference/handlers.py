@@ -24,6 +24,7 @@ from pyro.infer import TraceEnum_ELBO
 from pyro.ops.provenance import detach_provenance, get_provenance, track_provenance
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import effectful
+from pyro.poutine.util import site_is_subsample
 from pyropunct.inference import inside
 from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.forest import Forest
@@ -37,6 +38,7 @@ HANDLE = 1 << 40
 
 class _Observed(NamedTuple):
     underlying: Underlying
+    weights: Tensor
     automata: Automata
     slot_automaton: Tensor
 
@@ -100,7 +102,7 @@ class TreeEnumMessenger(Messenger):
                 "to draw it, run the model without this handler (see pyro.infer.Predictive)"
             )
         automata, place = fn.automata(value)
-        self._observed.append(_Observed(fn.underlying, automata, place))
+        self._observed.append(_Observed(fn.underlying, fn.weights, automata, place))
 
     @cached_property
     def problem(self) -> inside.Problem:
@@ -215,6 +217,27 @@ def collapse_trees(model: Callable[..., Any]) -> Callable[..., Any]:
     return TreeEnumMessenger()(model)
 
 
+def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> inside.Problem:
+    """The inference problem that a call of the model poses, with all of its surface sites observed."""
+    with poutine.block(), _SolveMessenger() as messenger:
+        model(*args, **kwargs)
+        return messenger.problem
+
+
+def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
+    """How often the channel's weights are used, in expectation under the posterior, (P,).
+
+    The derivative of log p(x | T) with respect to the logarithm of each weight: the counts of an E-step.
+    For a model with one surface site, whose parameters require gradients.
+    """
+    with torch.enable_grad(), poutine.block(), _SolveMessenger() as messenger:
+        model(*args, **kwargs)
+        weights = messenger._observed[0].weights
+        evidence = inside.log_evidence(messenger.problem).sum()
+        (gradient,) = torch.autograd.grad(evidence, weights)
+        return gradient * weights.detach()
+
+
 @effectful(type="tree_expectation")
 def tree_expectation(choices: Tensor, cost: Tensor, start: Tensor, forest: Forest) -> Tensor:
     """E[sum_w cost(w, l_w, r_w)] of each tree, (..., B), differentiable.
@@ -240,13 +263,25 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
         raise ValueError(f"the temperature of infer_trees is 0 or 1, not {temperature}")
 
     def decoded(*args: Any, **kwargs: Any) -> Any:
-        with poutine.block(), _SolveMessenger() as messenger:
+        others: set[str] = set()
+
+        def is_other(msg: Any) -> bool:
+            if msg["type"] != "sample" or msg["is_observed"] or site_is_subsample(msg):
+                return False
+            others.add(msg["name"])
+            return True
+
+        # Other latent sites get their values in the first run, from handlers further out if these have
+        # any (as in pyro.infer.Predictive), and keep them in the second.
+        with poutine.block(expose_fn=is_other), poutine.trace() as first, _SolveMessenger() as messenger:
             model(*args, **kwargs)
             values = messenger.decode(temperature)
+        values.update({name: first.trace.nodes[name]["value"] for name in others})
         trace = poutine.Trace()
         for name, value in values.items():
             trace.add_node(name, type="sample", name=name, value=value, is_observed=False, infer={})
-        return poutine.replay(model, trace=trace)(*args, **kwargs)
+        with poutine.block(hide=list(others)):
+            return poutine.replay(model, trace=trace)(*args, **kwargs)
 
     return decoded
 

@@ -307,7 +307,7 @@ def _inside_node(structure, weights, place, values, scale, first, node, maximise
 
 @compiled
 def _walls(structure, weights, tree, maximise):
-    """Initial weights of the first slot after the start token, final ones of the last before the end token."""
+    """The ends of a tree: initial weights behind the start token, final weights before the end token."""
     first, last = structure.slot_start[tree], structure.slot_start[tree + 1] - 1
     size = _states(structure, first)
     start = np.zeros(2 * size, weights.initial.dtype)

@@ -1,6 +1,6 @@
 """The distribution of the punctemes of many nodes, each over its own set of pairs."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from pyro.distributions import TorchDistribution, constraints
@@ -20,7 +20,7 @@ class PunctemePairs(TorchDistribution):
     Batch shape (..., N), event shape ().  Source: Li, Wang & Eisner (2019, equations 3 and 4).
     """
 
-    arg_constraints = {"logits": constraints.real_vector}
+    arg_constraints: ClassVar = {"logits": constraints.real_vector}
     support = constraints.nonnegative_integer
     has_enumerate_support = True
 
@@ -29,7 +29,7 @@ class PunctemePairs(TorchDistribution):
         sizes = start.diff()
         self.node = torch.repeat_interleave(torch.arange(len(sizes), device=start.device), sizes)
         self.logits = logits - self._log_totals(logits)[..., self.node]
-        super().__init__(logits.shape[:-1] + (len(sizes),), validate_args=False)
+        super().__init__(torch.Size((*logits.shape[:-1], len(sizes))), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "PunctemePairs":
         """The same choices repeated along new dimensions on the left."""

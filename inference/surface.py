@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -100,7 +100,7 @@ class Surface(TorchDistribution):
     :param weights: (..., P) the channel's weights.
     """
 
-    arg_constraints = {"weights": constraints.nonnegative}
+    arg_constraints: ClassVar = {"weights": constraints.nonnegative}
     support = constraints.independent(constraints.integer, 1)
 
     def __init__(self, underlying: Underlying, channel: Rewriter, weights: Tensor) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
 from pyro.nn import PyroModule, PyroSample
 from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attributes import SEVERAL, Attributes
+from pyropunct.models.priors import IsotropicNormal
 from pyropunct.models.scores import (
     ANY_LEFT,
     ANY_RIGHT,
@@ -89,6 +89,14 @@ def _mixed(keys: Keys, values: NDArray[np.int64]) -> Keys:
     return keys ^ (keys >> np.uint64(27))
 
 
+def _keys(columns: Sequence[NDArray[np.int64]]) -> Keys:
+    """One key for each row of some columns."""
+    keys = np.zeros(len(columns[0]), np.uint64)
+    for column in columns:
+        keys = _mixed(keys, column)
+    return keys
+
+
 class LogLinearAttach(PyroModule):
     """A log-linear model of the puncteme pair of each constituent::
 
@@ -127,6 +135,7 @@ class LogLinearAttach(PyroModule):
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
         self.register_buffer("kinds", torch.zeros(0, dtype=torch.long))
+        self.weights = PyroSample(lambda module: module._prior())
 
     def learn_contexts(self, batches: Iterable[tuple["TreeBatch", Tensor]]) -> None:
         """Give weights to the contexts of a training treebank.
@@ -147,11 +156,25 @@ class LogLinearAttach(PyroModule):
         self.keys = torch.from_numpy(np.array(kept, np.uint64).view(np.int64))
         self.kinds = torch.from_numpy(kinds)
         self.starts = torch.from_numpy(np.concatenate([[0], np.cumsum(widths)]))
-        self.weights = PyroSample(lambda module: module._prior())
 
-    def _prior(self) -> dist.Distribution:
-        zeros = torch.zeros(int(self.starts[-1]), device=self.starts.device)
-        return dist.Normal(zeros, self.prior_scale).to_event(1)
+    def _prior(self) -> IsotropicNormal:
+        return IsotropicNormal(int(self.starts[-1]), self.prior_scale, self.starts)
+
+    def starting_point(self, empty: float = 5.0) -> dict[str, Tensor]:
+        """Weights to start training from: all zero, but the empty pair is preferred at every node.
+
+        From equal weights, the first steps would explain a final period by several constituents at once
+        and let the channel absorb all but one; training does not leave that local optimum.
+
+        :param empty: the score of the empty pair above all others.
+        """
+        weights = torch.zeros(int(self.starts[-1]))
+        everywhere = Template(SYMMETRY, ())
+        if everywhere in self.templates:
+            key = _keys([np.array([self.templates.index(everywhere)])]).view(np.int64)[0]
+            place = int((self.keys == int(key)).nonzero())
+            weights[int(self.starts[place]) + CLASSES.index("none")] = empty
+        return {"weights": weights}
 
     def forward(self, trees: "TreeBatch", surface: Tensor) -> Tensor:
         """Unnormalised log p(l, r | w), (C,): each node's pairs in turn.
@@ -194,7 +217,4 @@ class LogLinearAttach(PyroModule):
             if template.kind in (PAIR, LEFT, RIGHT):
                 columns.append(relation)
             columns += [attributes.single(name)[node] for name in template.attributes if name not in SEVERAL]
-            keys = np.zeros(len(node), np.uint64)
-            for column in [np.full(len(node), number), *columns]:
-                keys = _mixed(keys, column)
-            yield template, node, relation, keys
+            yield template, node, relation, _keys([np.full(len(node), number), *columns])

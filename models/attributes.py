@@ -60,22 +60,27 @@ class Attributes:
 
     @cached_property
     def relation(self) -> Ints:
+        """(N,) each word's relation."""
         return self._trees.relation.cpu().numpy()
 
     @cached_property
     def tag(self) -> Ints:
+        """(N,) each word's tag."""
         return self._trees.tag.cpu().numpy()
 
     @cached_property
     def form(self) -> Ints:
+        """(N,) each word's form."""
         return self._trees.form.cpu().numpy()
 
     @cached_property
     def shape(self) -> Ints:
+        """(N,) how each word is written."""
         return self._trees.shape.cpu().numpy()
 
     @cached_property
     def size(self) -> Ints:
+        """(N,) the number of words of each constituent."""
         return self.last_word - self.first_word + 1
 
     def at(self, column: Ints, index: Ints, present: NDArray[np.bool_]) -> Ints:
@@ -83,6 +88,7 @@ class Attributes:
         return np.where(present, column[np.where(present, index, 0)], NOTHING)
 
     def of_head(self, column: Ints) -> Ints:
+        """``column`` of each node's head."""
         return self.at(column, self.head, self.head >= 0)
 
     def before(self, column: Ints, distance: int = 1) -> Ints:
@@ -130,6 +136,7 @@ class Attributes:
         return left, right
 
     def of_sibling(self, column: Ints, on_left: bool) -> Ints:
+        """``column`` of the nearest sibling on one side."""
         index = self.siblings[0 if on_left else 1]
         return self.at(column, index, index >= 0)
 
@@ -183,10 +190,12 @@ class Attributes:
 
     @cached_property
     def first_mark(self) -> Ints:
+        """The first token strictly inside each constituent, `NOTHING` where there is none."""
         return self._edge_mark(True)
 
     @cached_property
     def last_mark(self) -> Ints:
+        """The last token strictly inside each constituent, `NOTHING` where there is none."""
         return self._edge_mark(False)
 
 

@@ -74,6 +74,17 @@ class Channel(PyroModule):
             return self.rewrite(underlying, weights)
         return self.rewrite(underlying[::-1], weights)[::-1]
 
+    def edit_table(self) -> Tensor | None:
+        """(..., tokens, tokens, 4) how a is edited before b, see `EDITS`, if the channel edits."""
+        return None
+
+    def edit_counts(self, counts: Tensor) -> Tensor | None:
+        """How often each edit was used, (tokens, tokens, 4), if the channel edits.
+
+        :param counts: (P,) how often each of the channel's weights was used.
+        """
+        return None
+
     def surface(self, underlying: Underlying, weights: Tensor) -> Surface:
         """The distribution of the surface strings of the slots of ``underlying``.
 
@@ -90,22 +101,29 @@ class SlidingWindow(Channel):
     is emitted.  Source: Li, Wang & Eisner (2019, section 2.2).
 
     :param prior_scale: the standard deviation of the normal prior of the logits of phi.
+    :param prior_keep: the mean of that prior for keep; it is zero for the other edits.
     """
 
-    def __init__(self, num_tokens: int, direction: str = "left", prior_scale: float = 2.0) -> None:
+    def __init__(
+        self, num_tokens: int, direction: str = "left", prior_scale: float = 2.0, prior_keep: float = 0.0
+    ) -> None:
         super().__init__(num_tokens, direction)
-        self.edit_logits = PyroSample(
-            dist.Normal(torch.zeros(num_tokens, num_tokens, 4), prior_scale).to_event(3)
-        )
+        mean = torch.zeros(num_tokens, num_tokens, 4)
+        mean[..., KEEP] = prior_keep
+        self.edit_logits = PyroSample(dist.Normal(mean, prior_scale).to_event(3))
 
-    def edit_probabilities(self) -> Tensor:
+    def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b]: how a on the page before b is edited, see `EDITS`."""
         return self.edit_logits.softmax(-1)
 
     def weights(self) -> Tensor:
         """phi, and a last weight of 1."""
-        phi = self.edit_probabilities().flatten(-3)
+        phi = self.edit_table().flatten(-3)
         return torch.cat([phi, torch.ones_like(phi[..., :1])], -1)
+
+    def edit_counts(self, counts: Tensor) -> Tensor:
+        """Counts of edits."""
+        return counts[:-1].reshape(self.num_tokens, self.num_tokens, 4)
 
     def _edit(self, read: int, new: int, edit: int) -> int:
         """Which weight belongs to an edit of the token in the window and the one just read."""
@@ -169,7 +187,7 @@ class Identity(Channel):
         return list(underlying)
 
 
-class TokenBigrams:
+class TokenBigrams(torch.nn.Module):
     """A smoothed bigram model of non-empty surface strings, fixed before training.
 
     Every string of known tokens has a positive probability::
@@ -191,6 +209,7 @@ class TokenBigrams:
         start_token: int | None = None,
         smoothing: float = 0.05,
     ) -> None:
+        super().__init__()
         self.start_token = start_token
         stop = num_tokens
         counts = np.full((num_tokens + 1, num_tokens + 1), smoothing)
@@ -200,7 +219,8 @@ class TokenBigrams:
         counts[stop, stop] = 0
         if start_token is not None:
             counts[:, start_token] = 0
-        self.probabilities = torch.from_numpy(counts / counts.sum(-1, keepdims=True))
+        self.probabilities: Tensor
+        self.register_buffer("probabilities", torch.from_numpy(counts / counts.sum(-1, keepdims=True)))
 
     def _steps(self, string: Sequence[int], stop: int) -> Iterable[tuple[int, int]]:
         tokens = list(string) if string[0] == self.start_token else [stop, *string]
@@ -248,6 +268,15 @@ class Slip(Channel):
         parts = [weights, weights * (1 - slip), slip, torch.ones_like(slip)]
         batch = torch.broadcast_shapes(*(part.shape[:-1] for part in parts))
         return torch.cat([part.expand(*batch, -1) for part in parts], -1)
+
+    def edit_table(self) -> Tensor | None:
+        """The other channel's edits."""
+        return self.channel.edit_table()
+
+    def edit_counts(self, counts: Tensor) -> Tensor | None:
+        """Counts of the other channel's edits."""
+        plain = (len(counts) - 2) // 2
+        return self.channel.edit_counts(counts[:plain] + counts[plain : 2 * plain])
 
     def page_topology(self, surface: tuple[int, ...], num_weights: int) -> Topology:
         """The other channel's automaton, with one state more if the surface is not empty."""

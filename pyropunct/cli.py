@@ -1,0 +1,358 @@
+"""The command line."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyropunct import console
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.recipes import Recipe
+    from pyropunct.treebank import Treebank
+
+# Modules that need torch are imported inside the commands, so that --help answers at once.
+
+BAD_INPUT, FAILURE = 2, 1
+EDITS_SHOWN = 20
+
+
+class OneLineError(click.ClickException):
+    """An error that a person can mend, told in one line."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(" ".join(message.split()))
+        self.exit_code = exit_code
+
+    def show(self, file: Any = None) -> None:
+        """Print it on standard error."""
+        console.tell(f"pyropunct: {self.message}")
+
+
+def _polite(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn errors into one line and an exit status."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except click.ClickException:
+            raise
+        except BrokenPipeError:
+            # The reader has seen enough; nothing more may be written, not even at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt:
+            raise OneLineError("interrupted", FAILURE) from None
+        except Exception as error:
+            if os.environ.get("PYROPUNCT_DEBUG"):
+                raise
+            raise _explained(error) from error
+
+    return run
+
+
+def _explained(error: Exception) -> OneLineError:
+    from pyropunct.model_folder import ModelFolderError
+    from pyropunct.registry import UnknownVariantError
+    from pyropunct.treebank import TreebankError
+
+    if isinstance(error, TreebankError | ModelFolderError | UnknownVariantError):
+        return OneLineError(str(error), BAD_INPUT)
+    if isinstance(error, OSError) and error.filename:
+        return OneLineError(f"{error.filename}: {error.strerror}", BAD_INPUT)
+    kind = type(error).__name__
+    return OneLineError(f"{kind}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pyropunct")
+def main() -> None:
+    """Latent punctuation in syntax trees: train a model, look at it, use it."""
+
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+_seed = click.option("--seed", default=0, show_default=True, help="Equal seeds give equal results.")
+_threads = click.option("--threads", type=click.IntRange(1), help="Threads to use; by default all cores.")
+
+
+@main.command()
+@click.argument("train", required=False)
+@click.option("--dev", help="Treebank on which perplexity is reported; else a tenth of TRAIN is held out.")
+@click.option("--out", default="pyropunct-model", show_default=True, help="Folder for the model.")
+@click.option("--attach", help="Attach model: a name or module:Class.")
+@click.option("--channel", help="Noisy channel: a name or module:Class.")
+@click.option("--direction", type=click.Choice(["auto", "left", "right"]), default="auto", show_default=True)
+@click.option("--recipe", type=click.Choice(["default", "paper"]), default="default", show_default=True)
+@click.option("--epochs", type=click.IntRange(1), help="Passes over the data, if not the recipe's.")
+@click.option("--guide", type=click.Choice(["map", "normal"]), help="Point estimate or normal posterior.")
+@click.option("--symmetry-weight", type=float, help="xi: how much unbalanced punctemes are disliked.")
+@click.option("--families", help="Feature families of the attach model, separated by commas.")
+@click.option("--resume", is_flag=True, help="Go on with a fit that was interrupted.")
+@click.option("--device", default="cpu", show_default=True, help="Where weights live, as torch names it.")
+@_seed
+@_threads
+@_json
+@_polite
+def fit(
+    train: str | None,
+    dev: str | None,
+    out: str,
+    direction: str,
+    recipe: str,
+    resume: bool,
+    device: str,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+    **changes: Any,
+) -> None:
+    """Train a model on TRAIN, a CoNLL-U file; without it, on the treebank inside the package."""
+    from pyropunct.model_folder import check_writable
+
+    folder = Path(out)
+    check_writable(folder)
+    checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
+    if resume and not checkpoint.parent.exists():
+        raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
+    _use_threads(threads)
+    treebanks = _training_treebanks(train, dev)
+    try:
+        model = _train(treebanks, _changed(recipe, changes), direction, seed, device, checkpoint, resume)
+    except KeyboardInterrupt:
+        kept = checkpoint.parent.exists() and any(checkpoint.parent.iterdir())
+        advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
+        raise OneLineError(f"interrupted: {advice if kept else 'no epoch was finished'}", FAILURE) from None
+    model.save(folder)
+    shutil.rmtree(checkpoint.parent, ignore_errors=True)
+    _report(model, treebanks, folder, as_json)
+
+
+def _changed(name: str, changes: dict[str, Any]) -> "Recipe":
+    from pyropunct.models.attach import FAMILIES
+    from pyropunct.recipes import named_recipe
+
+    given = {key: value for key, value in changes.items() if value is not None}
+    if "families" in given:
+        given["families"] = tuple(filter(None, given["families"].split(",")))
+        unknown = set(given["families"]) - set(FAMILIES)
+        if unknown or not given["families"]:
+            raise OneLineError(
+                f"--families takes some of {','.join(FAMILIES)}, not {','.join(sorted(unknown)) or 'none'}",
+                BAD_INPUT,
+            )
+    return named_recipe(name, **given)
+
+
+def _use_threads(threads: int | None) -> None:
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def _read(path: str) -> "Treebank":
+    from pyropunct.treebank import read_treebank
+
+    with console.reading_bar(path) as progress:
+        return read_treebank(path, progress=progress)
+
+
+def _training_treebanks(train: str | None, dev: str | None) -> "list[Treebank]":
+    from pyropunct.embedded import embedded_treebank_path
+    from pyropunct.treebank import require_punctuation
+
+    if train is None:
+        train, dev = str(embedded_treebank_path("train")), dev or str(embedded_treebank_path("dev"))
+    treebanks = [_read(path) for path in (train, dev) if path is not None]
+    require_punctuation(treebanks[0])
+    return treebanks
+
+
+def _train(
+    treebanks: "list[Treebank]",
+    recipe: "Recipe",
+    direction: str,
+    seed: int,
+    device: str,
+    checkpoint: Path,
+    resume: bool,
+) -> "Punctuator":
+    from pyropunct.fitting import fit as train_model
+
+    train, dev = treebanks[0], treebanks[1] if len(treebanks) > 1 else None
+    with console.training_bar(recipe.epochs) as watch:
+        return train_model(
+            train,
+            dev,
+            recipe,
+            direction=direction,
+            seed=seed,
+            device=device,
+            checkpoint=checkpoint,
+            resume=resume,
+            watch=watch,
+        )
+
+
+def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_json: bool) -> None:
+    edits = model.edits(list(treebanks[0]))
+    if as_json:
+        console.print_json(
+            {
+                "model": str(folder),
+                **model.report,
+                "direction": model.recipe.direction,
+                "treebanks": [
+                    {
+                        "path": treebank.path,
+                        "sentences": len(treebank),
+                        "omitted": [one.identifier for one in treebank.omitted],
+                        "lifted": list(treebank.lifted_sentences),
+                    }
+                    for treebank in treebanks
+                ],
+                "edits": [edit._asdict() for edit in edits[:EDITS_SHOWN]],
+            }
+        )
+        return
+    for treebank in treebanks:
+        for line in console.describe_treebank(treebank):
+            console.say(line)
+    rows = [
+        [
+            str(epoch["number"]),
+            f"{epoch['objective']:.4f}",
+            f"{epoch['perplexity']:.4f}",
+            f"{epoch['seconds']:.0f}",
+        ]
+        for epoch in model.report["epochs"]
+    ]
+    console.print_table("Training", ["epoch", "objective", "dev perplexity", "seconds"], rows)
+    if edits:
+        console.print_edits(edits, EDITS_SHOWN)
+    tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
+    console.say(f"dev perplexity per slot by direction: {tried}")
+    console.say(f"model written to {folder}")
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file")
+@_threads
+@_json
+@_polite
+def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
+    """How well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
+    _use_threads(threads)
+    punctuator, treebank = _load(model), _read(file)
+    result = punctuator.evaluate(list(treebank))
+    values = {
+        "sentences": result.sentences,
+        "omitted": len(treebank.omitted),
+        "slots": result.slots,
+        "log_likelihood": result.log_likelihood,
+        "perplexity": result.perplexity,
+    }
+    if as_json:
+        console.print_json(values)
+    else:
+        rows = [[name.replace("_", " "), f"{value:,}"] for name, value in values.items()]
+        console.print_table(file, [" ", "value"], rows)
+
+
+def _load(model: str) -> "Punctuator":
+    from pyropunct.punctuator import Punctuator
+
+    return Punctuator.load(model)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file")
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(["brackets", "conllu", "json"]),
+    default="brackets",
+    show_default=True,
+)
+@click.option("--samples", type=click.IntRange(0), default=0, help="Draw this many trees from the posterior.")
+@_seed
+@_threads
+@_json
+@_polite
+def underlying(
+    model: str, file: str, shape: str, samples: int, seed: int, threads: int | None, as_json: bool
+) -> None:
+    """The underlying punctuation of FILE: of the best derivation, or drawn from the posterior."""
+    import pyro
+
+    from pyropunct.brackets import bracketed, misc_entries
+    from pyropunct.marks import display
+
+    _use_threads(threads)
+    pyro.set_rng_seed(seed)
+    punctuator, treebank = _load(model), _read(file)
+    shape, found = "json" if as_json else shape, []
+    with console.sentence_bar("underlying", len(treebank)) as advance:
+        for sentence, trees in zip(treebank, punctuator.underlying(list(treebank), samples), strict=True):
+            advance(1)
+            for tree in trees:
+                if shape == "brackets":
+                    console.say(bracketed(sentence.tree, tree))
+                elif shape == "conllu":
+                    print(sentence.conllu(misc_entries(tree)), end="")
+            if shape == "json":
+                plain = [
+                    [[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees
+                ]
+                found.append({"id": sentence.identifier, "forms": list(sentence.tree.forms), "trees": plain})
+    if shape == "json":
+        console.print_json({"sentences": found})
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file")
+@click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Draws for each tree.")
+@click.option(
+    "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
+)
+@_seed
+@_threads
+@_json
+@_polite
+def sample(
+    model: str, file: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool
+) -> None:
+    """Draw surface punctuation for the trees of FILE; what FILE itself has is not looked at."""
+    import pyro
+
+    _use_threads(threads)
+    pyro.set_rng_seed(seed)
+    punctuator, treebank = _load(model), _read(file)
+    shape, found = "json" if as_json else shape, []
+    with console.sentence_bar("sampling", len(treebank)) as advance:
+        for sentence, draws in zip(treebank, punctuator.sample(list(treebank), samples), strict=True):
+            advance(1)
+            if shape == "json":
+                found.append({"id": sentence.identifier, "texts": [sentence.text(draw) for draw in draws]})
+                continue
+            for draw in draws:
+                if shape == "text":
+                    console.say(sentence.text(draw))
+                else:
+                    print(sentence.conllu_with_surface(draw), end="")
+    if shape == "json":
+        console.print_json({"sentences": found})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+"""Training: from a treebank to a `Punctuator`."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyro
+import torch
+from pyro.infer.autoguide import AutoDelta, AutoGuide, AutoNormal
+from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
+from torch import Tensor
+
+from pyropunct.inference.handlers import TreeEnum_ELBO, collapse_trees
+from pyropunct.model_folder import ModelFolderError, unpack_tensors, write_whole
+from pyropunct.punctuator import Example, Punctuator, build_story, encode, join_examples
+from pyropunct.recipes import Recipe
+from pyropunct.sentence import Sentence
+from pyropunct.vocabulary import Vocabulary, build_vocabulary
+
+HELD_OUT = 10
+"""Without a dev treebank, every tenth training sentence serves as one."""
+
+GUIDES: dict[str, Callable[..., AutoGuide]] = {"map": AutoDelta, "normal": AutoNormal}
+
+
+class Epoch(NamedTuple):
+    """What one epoch came to.
+
+    :ivar number: counted from 1.
+    :ivar objective: the training objective per sentence, priors included: lower is better.
+    :ivar perplexity: per slot of the dev treebank.
+    :ivar seconds: since training began.
+    """
+
+    number: int
+    objective: float
+    perplexity: float
+    seconds: float
+
+
+class Progress(NamedTuple):
+    """How far training is.
+
+    :ivar direction: the direction that is being trained.
+    :ivar epoch: the current epoch, counted from 1.
+    :ivar done: sentences of this epoch that are done.
+    :ivar sentences: sentences of this epoch.
+    :ivar last: the last finished epoch.
+    """
+
+    direction: str
+    epoch: int
+    done: int
+    sentences: int
+    last: Epoch | None
+
+
+Watch = Callable[[Progress], None]
+
+
+def fit(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None = None,
+    recipe: Recipe | None = None,
+    *,
+    direction: str = "auto",
+    seed: int = 0,
+    device: str = "cpu",
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    watch: Watch | None = None,
+) -> Punctuator:
+    """Train a model of latent punctuation: maximise equation (5) of Li, Wang & Eisner (2019).
+
+    :param train: training sentences, as `pyropunct.read_treebank` gives them.
+    :param dev: sentences on which the direction is chosen and perplexity is reported; without them every
+        tenth training sentence is held out.
+    :param recipe: the settings; by default ``RECIPES["default"]``.
+    :param direction: "left", "right", or "auto" to train both and keep the better on dev.
+    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
+    :param device: where the weights and the optimiser live, as torch names it.
+    :param checkpoint: a file to keep the state of training in after every epoch, beside one per direction.
+    :param resume: go on from these files.
+    :param watch: called after every step.
+    :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
+    :raises UnknownVariantError: if the recipe names an unknown variant.
+    """
+    recipe = Recipe() if recipe is None else recipe
+    train, dev = _split(tuple(train), None if dev is None else tuple(dev))
+    vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
+    directions = ("left", "right") if direction == "auto" else (direction,)
+    fitted = []
+    for one in directions:
+        training = Training(vocabulary, train, dev, replace(recipe, direction=one), seed, device)
+        kept = None if checkpoint is None else checkpoint.with_name(f"{checkpoint.name}.{one}")
+        training.run(kept, resume, watch)
+        fitted.append(training.punctuator())
+    best = min(fitted, key=lambda model: model.report["epochs"][-1]["perplexity"])
+    tried = {model.recipe.direction: model.report["epochs"][-1]["perplexity"] for model in fitted}
+    return replace(best, report={**best.report, "directions": tried, "seed": seed})
+
+
+def _split(
+    train: Sequence[Sentence], dev: Sequence[Sentence] | None
+) -> tuple[Sequence[Sentence], Sequence[Sentence]]:
+    if dev is not None:
+        return train, dev
+    if len(train) < 2:
+        return train, train
+    held_out = train[HELD_OUT - 1 :: HELD_OUT] or train[-1:]
+    rest = [sentence for number, sentence in enumerate(train) if number % HELD_OUT != HELD_OUT - 1]
+    return rest[: len(train) - len(held_out)], held_out
+
+
+@dataclass
+class Training:
+    """The training of one model, an epoch at a time."""
+
+    vocabulary: Vocabulary
+    train: Sequence[Sentence]
+    dev: Sequence[Sentence]
+    recipe: Recipe
+    seed: int
+    device: str
+    epochs: list[Epoch] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        pyro.set_rng_seed(self.seed)
+        self.examples = [encode(self.vocabulary, one.tree, one.surface) for one in self.train]
+        self.story = build_story(self.vocabulary, self.recipe, [surface for _, surface in self.examples])
+        if hasattr(self.story.attach, "learn_contexts"):
+            self.story.attach.learn_contexts(self.examples)
+        self.story.to(self.device)
+        self.guide = self._make_guide()
+        self.optimiser = self._make_optimiser()
+        self.elbo = TreeEnum_ELBO(max_plate_nesting=1)
+        self._spent = 0.0
+
+    def _make_guide(self) -> AutoGuide:
+        start = init_to_sample
+        if not self.recipe.random_start:
+            start = init_to_value(values=self._starting_point(), fallback=init_to_mean)
+        with pyro.settings.context(module_local_params=True):
+            guide = GUIDES[self.recipe.guide](collapse_trees(self.story), init_loc_fn=start)
+            guide(*join_examples(self.examples[:1]))
+        return guide.to(self.device)
+
+    def _starting_point(self) -> dict[str, Tensor]:
+        """Where the attach model wants some of its weights to start."""
+        if not hasattr(self.story.attach, "starting_point"):
+            return {}
+        return {f"attach.{name}": value for name, value in self.story.attach.starting_point().items()}
+
+    def _make_optimiser(self) -> torch.optim.Optimizer:
+        """Adam with a learning rate for the attach model and one for the channel."""
+        groups: dict[str, list[torch.nn.Parameter]] = {"attach": [], "channel": []}
+        for name, parameter in self.guide.named_parameters():
+            groups["channel" if name.partition("channel")[1] else "attach"].append(parameter)
+        rates = {"attach": self.recipe.learning_rate, "channel": self.recipe.edit_learning_rate}
+        return torch.optim.Adam(
+            [{"params": groups[name], "lr": rate, "initial_lr": rate} for name, rate in rates.items()],
+            fused=True,
+        )
+
+    @property
+    def epoch_size(self) -> int:
+        """Sentences in an epoch."""
+        return min(self.recipe.sentences_per_epoch or len(self.examples), len(self.examples))
+
+    def run(self, checkpoint: Path | None = None, resume: bool = False, watch: Watch | None = None) -> None:
+        """Train until all epochs of the recipe are done."""
+        if checkpoint is not None and resume and checkpoint.exists():
+            self.load(checkpoint)
+        while len(self.epochs) < self.recipe.epochs:
+            self.run_epoch(watch)
+            if checkpoint is not None:
+                write_whole(checkpoint, self.state())
+
+    def run_epoch(self, watch: Watch | None = None) -> None:
+        """One epoch of steps, and its perplexity on dev."""
+        began, total, done = time.monotonic(), 0.0, 0
+        order = torch.randperm(len(self.examples))[: self.epoch_size].tolist()
+        for first in range(0, len(order), self.recipe.batch_size):
+            part = [self.examples[number] for number in order[first : first + self.recipe.batch_size]]
+            total += self.step(part, done) * len(part)
+            done += len(part)
+            if watch is not None:
+                last = self.epochs[-1] if self.epochs else None
+                number = len(self.epochs) + 1
+                watch(Progress(self.recipe.direction, number, done, len(order), last))
+        perplexity = self.punctuator().evaluate(self.dev).perplexity
+        self._spent += time.monotonic() - began
+        self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
+
+    def step(self, examples: Sequence[Example], done: int) -> float:
+        """One step of Adam on a batch; returns the objective per sentence."""
+        trees, surface = join_examples(examples)
+        number = len(self.examples)
+        for group in self.optimiser.param_groups:
+            group["lr"] = group["initial_lr"] * self.decay(done)
+        self.optimiser.zero_grad()
+        loss = self.elbo.differentiable_loss(self.story, self.guide, trees, surface, number / len(examples))
+        (loss / number).backward()
+        self.optimiser.step()
+        return float(loss.detach()) / number
+
+    def decay(self, done: int) -> float:
+        """The share left of the learning rates when so many sentences of the current epoch are done."""
+        if not self.recipe.decay:
+            return 1.0
+        passed = len(self.epochs) + done / self.epoch_size
+        return max(0.01, 1 - passed / self.recipe.epochs)
+
+    def punctuator(self) -> Punctuator:
+        """The model as it is now."""
+        values, scales = _posterior(self.guide)
+        report = {
+            "epochs": [epoch._asdict() for epoch in self.epochs],
+            "train_sentences": len(self.train),
+            "dev_sentences": len(self.dev),
+            "weights": sum(value.numel() for value in values.values()),
+        }
+        return Punctuator(self.vocabulary, self.recipe, self.story, values, scales, report)
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on later as if never interrupted."""
+        return {
+            "fingerprint": self.fingerprint(),
+            "guide": self.guide.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "random": torch.get_rng_state(),
+            "epochs": [tuple(epoch) for epoch in self.epochs],
+        }
+
+    def load(self, path: Path) -> None:
+        """Go on from a checkpoint.
+
+        :raises ModelFolderError: if it is damaged, or is of other data, settings or another seed.
+        """
+        try:
+            state = unpack_tensors(path.read_bytes(), str(path))
+        except OSError as error:
+            raise ModelFolderError(f"{path}: cannot be read: {error.strerror}") from error
+        if state.get("fingerprint") != self.fingerprint():
+            raise ModelFolderError(
+                f"{path}: this checkpoint is of other data, settings or another seed; "
+                "delete it, or repeat the command that began it"
+            )
+        self.guide.load_state_dict(state["guide"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        torch.set_rng_state(state["random"])
+        self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]
+        self._spent = self.epochs[-1].seconds
+
+    def fingerprint(self) -> str:
+        """A checksum of the data, the settings and the seed."""
+        digest = sha256(repr((self.recipe, self.seed)).encode())
+        for part in (self.train, self.dev):
+            for sentence in part:
+                digest.update(repr((sentence.tree, sentence.surface)).encode())
+        return digest.hexdigest()
+
+
+def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The guide's point values of all sites, and their standard deviations if it has them."""
+    with torch.no_grad():
+        values = {name: value.detach().clone() for name, value in guide.median().items()}
+    if not isinstance(guide, AutoNormal):
+        return values, {}
+    # Every site of the story is real-valued, so the guide's scales are those of the sites themselves.
+    scales = {name: guide._get_loc_and_scale(name)[1].detach().clone() for name in values}
+    return values, scales

@@ -1,0 +1,282 @@
+"""The fitted model: what a user loads and asks."""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyro
+import torch
+from pyro import poutine
+from torch import Tensor
+
+from pyropunct.batches import TreeBatch, join_surfaces, join_trees
+from pyropunct.inference.handlers import expected_uses, tree_problem
+from pyropunct.inference.inside import (
+    Problem,
+    best_derivation,
+    choice_rows,
+    expected_cost,
+    log_evidence,
+    posterior_draws,
+)
+from pyropunct.inference.surface import EMPTY
+from pyropunct.marks import START, display
+from pyropunct.model_folder import read_model_folder, write_model_folder
+from pyropunct.models.channel import EDITS, Slip, TokenBigrams
+from pyropunct.models.story import Story
+from pyropunct.models.symmetry import unmatched_rows
+from pyropunct.recipes import Recipe
+from pyropunct.registry import ATTACH, CHANNEL, find
+from pyropunct.sentence import Sentence
+from pyropunct.trees import Tree
+from pyropunct.vocabulary import Surface, Vocabulary
+
+BATCH_SIZE = 100
+"""Sentences that are looked at together."""
+
+Puncteme = tuple[str, ...]
+
+
+class Edit(NamedTuple):
+    """A learned edit of two neighbouring tokens.
+
+    :ivar before: the two underlying tokens, as on the page.
+    :ivar name: one of `pyropunct.models.channel.EDITS`.
+    :ivar after: what they become.
+    :ivar probability: how likely this edit is for them.
+    :ivar count: how often it happens in some sentences, in expectation.
+    """
+
+    before: tuple[str, str]
+    name: str
+    after: tuple[str, ...]
+    probability: float
+    count: float
+
+
+class Evaluation(NamedTuple):
+    """How well a model predicts the punctuation of some sentences, given their trees.
+
+    :ivar sentences: how many.
+    :ivar slots: their slots, n + 1 for each sentence of n words.
+    :ivar log_likelihood: the sum of log p(x | T), in natural logarithms.
+    """
+
+    sentences: int
+    slots: int
+    log_likelihood: float
+
+    @property
+    def perplexity(self) -> float:
+        """exp(- log-likelihood per slot): Li, Wang & Eisner (2019, section 4)."""
+        return float(torch.tensor(-self.log_likelihood / self.slots, dtype=torch.double).exp())
+
+
+@dataclass(frozen=True)
+class Punctuator:
+    """A trained model of latent punctuation.
+
+    :ivar vocabulary: the types it knows.
+    :ivar recipe: how it was trained.
+    :ivar story: the generative story, a Pyro model.
+    :ivar values: the learned weights: a value for each of the story's sites that has a prior.
+    :ivar scales: their posterior standard deviations, if it was trained with a normal guide.
+    :ivar report: what happened in training, in plain JSON types.
+    """
+
+    vocabulary: Vocabulary
+    recipe: Recipe
+    story: Story
+    values: Mapping[str, Tensor]
+    scales: Mapping[str, Tensor]
+    report: Mapping[str, Any]
+
+    @property
+    def model(self) -> Any:
+        """The story with its learned weights, as a Pyro model."""
+        return poutine.condition(self.story, data=dict(self.values))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model to a new folder, whole or not at all.
+
+        :raises ModelFolderError: if it exists and is no model, or cannot be written.
+        """
+        plain = {
+            "vocabulary": self.vocabulary.to_json(),
+            "recipe": self.recipe.to_json(),
+            "report": dict(self.report),
+        }
+        tensors = {f"value {name}": value for name, value in self.values.items()}
+        tensors |= {f"scale {name}": scale for name, scale in self.scales.items()}
+        tensors |= {f"buffer {name}": buffer for name, buffer in self.story.named_buffers()}
+        write_model_folder(Path(folder), plain, tensors)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Punctuator":
+        """Read a model that `save` wrote.  No code in the folder is ever run.
+
+        :raises ModelFolderError: if the folder is missing, damaged, or no model of this program.
+        """
+        plain, tensors = read_model_folder(Path(folder))
+        vocabulary = Vocabulary.from_json(plain["vocabulary"])
+        recipe = Recipe.from_json(plain["recipe"])
+        story = build_story(vocabulary, recipe, [])
+        kinds: dict[str, dict[str, Tensor]] = {"value": {}, "scale": {}, "buffer": {}}
+        for key, tensor in tensors.items():
+            kind, _, name = key.partition(" ")
+            kinds[kind][name] = tensor
+        for name, buffer in kinds["buffer"].items():
+            path, _, leaf = name.rpartition(".")
+            story.get_submodule(path).register_buffer(leaf, buffer)
+        return cls(vocabulary, recipe, story, kinds["value"], kinds["scale"], plain["report"])
+
+    def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
+        """log p(x | T) of each sentence, in natural logarithms."""
+        problems = (problem for _, problem in self._problems(sentences))
+        return torch.cat([log_evidence(problem).detach() for problem in problems])
+
+    def evaluate(self, sentences: Sequence[Sentence]) -> Evaluation:
+        """How well the model predicts the punctuation of some sentences."""
+        slots = sum(len(sentence.surface) for sentence in sentences)
+        return Evaluation(len(sentences), slots, float(self.log_prob(sentences).sum()))
+
+    def underlying(
+        self, sentences: Sequence[Sentence], samples: int = 0
+    ) -> Iterator[list[list[tuple[Puncteme, Puncteme]]]]:
+        """The underlying trees T' of each sentence.
+
+        :param samples: how many draws from the posterior p(T' | T, x); 0 for the best derivation alone.
+        :returns: for each sentence a list of trees: for each word its left and right punctemes.
+        """
+        for part, problem in self._problems(sentences):
+            choices = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
+            start = problem.forest.node_start.tolist()
+            for number in range(len(part)):
+                nodes = range(start[number], start[number + 1])
+                yield [[self._pair(problem, node, int(draw[node])) for node in nodes] for draw in choices]
+
+    def _pair(self, problem: Problem, node: int, choice: int) -> tuple[Puncteme, Puncteme]:
+        left, right = problem.inventory.pairs[int(problem.relation[node])][choice]
+        return self.vocabulary.decode_string(left), self.vocabulary.decode_string(right)
+
+    def sample(self, sentences: Sequence[Sentence], samples: int = 1) -> Iterator[list[Surface]]:
+        """Surface punctuation drawn from p(x | T) for the tree of each sentence.
+
+        :returns: for each sentence its draws, each with the tokens of the slots 0..n.
+        """
+        for part in _parts(sentences):
+            trees = join_trees([self.vocabulary.encode_tree(sentence.tree) for sentence in part])
+            draws = [self.model(trees).surface for _ in range(samples)]
+            start = trees.forest.slot_start.tolist()
+            for number in range(len(part)):
+                rows = slice(start[number], start[number + 1])
+                yield [[self.vocabulary.decode_string(row) for row in draw[rows].tolist()] for draw in draws]
+
+    def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
+        """E[c(T') | T, x] of each sentence: how many nodes hold unmatched symmetric tokens (section 2.3)."""
+        inventory = self.vocabulary.inventory
+        table = unmatched_rows(inventory, self.vocabulary.tokens)
+        costs = (
+            expected_cost(problem, table[choice_rows(inventory, problem.relation)])[1].detach()
+            for _, problem in self._problems(sentences)
+        )
+        return torch.cat(list(costs))
+
+    def edits(self, sentences: Sequence[Sentence]) -> list[Edit]:
+        """The learned edits, the most frequent in some sentences first; none for a channel without edits."""
+        learned = {name: value.clone().requires_grad_() for name, value in self.values.items()}
+        model = poutine.condition(self.story, data=learned)
+        total: Tensor | None = None
+        for part in _parts(sentences):
+            uses = self.story.channel.edit_counts(expected_uses(model, *self._encode(part)))
+            if uses is None:
+                return []
+            total = uses if total is None else total + uses
+        return [] if total is None else self._named_edits(total)
+
+    def _named_edits(self, counts: Tensor) -> list[Edit]:
+        probabilities = self.edit_probabilities()
+        assert probabilities is not None  # a channel with counts of edits has their probabilities
+        edits = []
+        for a, b, edit in (counts > 0).nonzero().tolist():
+            first, second = display(self.vocabulary.tokens[a]), display(self.vocabulary.tokens[b])
+            after = ((first, second), (second,), (first,), (second, first))[edit]
+            edits.append(
+                Edit(
+                    (first, second),
+                    EDITS[edit],
+                    after,
+                    float(probabilities[a, b, edit]),
+                    float(counts[a, b, edit]),
+                )
+            )
+        return sorted(edits, key=lambda edit: -edit.count)
+
+    def edit_probabilities(self) -> Tensor | None:
+        """(tokens, tokens, 4) the learned phi[a, b], if the channel has edits."""
+        with torch.no_grad(), poutine.block(), poutine.condition(data=dict(self.values)):
+            return self.story.channel.edit_table()
+
+    def _problems(self, sentences: Sequence[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
+        for part in _parts(sentences):
+            yield part, tree_problem(self.model, *self._encode(part))
+
+    def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
+        examples = [encode(self.vocabulary, sentence.tree, sentence.surface) for sentence in sentences]
+        return join_examples(examples)
+
+
+Example = tuple[TreeBatch, Tensor]
+"""A batch of one tree, and its surface strings."""
+
+
+def encode(vocabulary: Vocabulary, tree: Tree, surface: Surface) -> Example:
+    """One sentence as the models read it."""
+    return vocabulary.encode_tree(tree), vocabulary.encode_surface(surface)
+
+
+def join_examples(examples: Sequence[Example]) -> Example:
+    """Several sentences in one batch."""
+    return join_trees([trees for trees, _ in examples]), join_surfaces([surface for _, surface in examples])
+
+
+def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor]) -> Story:
+    """The untrained story that a recipe describes.
+
+    :param surfaces: the surface strings of the training treebank, for the slip.
+    :raises UnknownVariantError: if the recipe names an attach or channel variant that there is not.
+    """
+    inventory, tokens = vocabulary.inventory, vocabulary.tokens
+    strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
+    bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
+    with pyro.settings.context(module_local_params=True):
+        attach = find(recipe.attach, ATTACH)(
+            inventory, tokens, **_accepted(find(recipe.attach, ATTACH), recipe, ATTACH_OPTIONS)
+        )
+        channel = find(recipe.channel, CHANNEL)(
+            len(tokens), recipe.direction, **_accepted(find(recipe.channel, CHANNEL), recipe, CHANNEL_OPTIONS)
+        )
+        return Story(
+            inventory,
+            attach,
+            Slip(channel, bigrams),
+            marks=tokens,
+            symmetry_weight=recipe.symmetry_weight,
+        )
+
+
+ATTACH_OPTIONS = {"families": "families", "prior_scale": "prior_scale", "least": "least"}
+CHANNEL_OPTIONS = {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"}
+
+
+def _accepted(variant: Any, recipe: Recipe, options: Mapping[str, str]) -> dict[str, Any]:
+    """Those settings of the recipe that the variant has a parameter for."""
+    parameters = inspect.signature(variant).parameters
+    return {name: getattr(recipe, field) for name, field in options.items() if name in parameters}
+
+
+def _parts(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
+    for start in range(0, len(sentences), BATCH_SIZE):
+        yield sentences[start : start + BATCH_SIZE]

@@ -1,0 +1,94 @@
+"""How a model is trained: the settings that `fit` can be given."""
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
+"""The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
+
+ALL_FAMILIES = (*PAPER_FAMILIES, "spans", "siblings", "words", "shapes")
+"""Those and ours; see `pyropunct.models.attach.FAMILIES`."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a fit beside the data and the seed.
+
+    :ivar attach: the attach model, a name in `pyropunct.registry.ATTACH` or ``module:Class``.
+    :ivar channel: the channel, a name in `pyropunct.registry.CHANNEL` or ``module:Class``.
+    :ivar direction: where the channel starts to read, "left" or "right".
+    :ivar families: the feature families of the log-linear attach model.
+    :ivar least: features of contexts seen at fewer nodes of the training treebank are left out.
+    :ivar prior_scale: standard deviation s of the normal prior of the feature weights; the penalty
+        varsigma of the paper's equation (5) is 1 / (2 s^2).
+    :ivar edit_prior_scale: the same for the logits of the edits.
+    :ivar prior_keep: the mean of the prior of the logits of keeping two tokens as they are.
+    :ivar symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
+    :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
+    :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights.
+    :ivar epochs: passes over the training treebank, or over as many of its sentences as the next field says.
+    :ivar sentences_per_epoch: sentences drawn for each epoch; 0 for all.
+    :ivar batch_size: sentences in a step.
+    :ivar learning_rate: Adam's, at the start, for the attach model.
+    :ivar edit_learning_rate: the same for the channel, whose weights do not add up in hundreds.
+    :ivar decay: whether the learning rate falls to zero in a straight line.
+    """
+
+    attach: str = "log-linear"
+    channel: str = "sliding-window"
+    direction: str = "left"
+    families: tuple[str, ...] = ALL_FAMILIES
+    least: int = 2
+    prior_scale: float = 0.3
+    edit_prior_scale: float = 2.0
+    prior_keep: float = 0.0
+    symmetry_weight: float = 0.0
+    random_start: bool = False
+    guide: str = "map"
+    epochs: int = 8
+    sentences_per_epoch: int = 0
+    batch_size: int = 64
+    learning_rate: float = 0.03
+    edit_learning_rate: float = 0.2
+    decay: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary, from which `from_json` makes an equal recipe."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "Recipe":
+        """The recipe that `to_json` wrote."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{**{name: plain[name] for name in known}, "families": tuple(plain["families"])})
+
+
+PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
+"""The families that Li, Wang & Eisner (2019, section 2.1) describe."""
+
+RECIPES: dict[str, Recipe] = {
+    "default": Recipe(),
+    "paper": Recipe(
+        families=PAPER_FAMILIES,
+        least=1,
+        prior_scale=1.0,
+        edit_prior_scale=1.0,
+        symmetry_weight=1.0,
+        random_start=True,
+        epochs=30,
+        sentences_per_epoch=400,
+        batch_size=5,
+        learning_rate=0.07,
+        edit_learning_rate=0.07,
+        decay=False,
+    ),
+}
+"""Named recipes; "paper" has the hyperparameters of Li, Wang & Eisner (2019, section 3.2)."""
+
+
+def named_recipe(name: str, **changes: Any) -> Recipe:
+    """A recipe of `RECIPES` with some settings changed.
+
+    :raises KeyError: if there is no recipe of this name.
+    """
+    return replace(RECIPES[name], **changes)
