@@ -217,7 +217,7 @@ def _spread(problem: Problem) -> tuple[torch.Size, list[NDArray[np.float64]]]:
     leaves = _leaves(problem)
     batch = torch.broadcast_shapes(*(leaf.shape[:-1] for leaf in leaves))
     arrays = [
-        leaf.detach().to("cpu", torch.double).expand(*batch, -1).reshape(-1, leaf.shape[-1]).numpy()
+        leaf.detach().to("cpu", torch.double).expand(*batch, -1).reshape(batch.numel(), -1).numpy()
         for leaf in leaves
     ]
     arrays[0] = np.exp(arrays[0])
