@@ -143,7 +143,9 @@ class Surface(TorchDistribution):
         state = initial[..., place, :]
         for column in range(tokens.shape[-1]):
             state = (state.unsqueeze(-2) @ matrices[..., place, tokens[..., column], :, :]).squeeze(-2)
-        return (state * final[..., place, :]).sum(-1).log()
+        total = (state * final[..., place, :]).sum(-1)
+        possible = total > 0  # the logarithm of zero would spoil the gradients of the others
+        return total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
 
     @torch.no_grad()
     def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
