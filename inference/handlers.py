@@ -88,8 +88,10 @@ class TreeEnumMessenger(Messenger):
 
     def _take_latent(self, msg: Any) -> None:
         fn, name = msg["fn"], msg["name"]
-        count = fn.batch_shape.numel()
-        handles = HANDLE + self._handles + torch.arange(count).reshape(fn.batch_shape)
+        # Dimensions before that of the nodes belong to other sites: the same handles stand for all.
+        shape = fn.batch_shape[-1:] if isinstance(fn, PunctemePairs) else fn.batch_shape
+        count = shape.numel()
+        handles = HANDLE + self._handles + torch.arange(count).reshape(shape)
         self._latents[name] = (handles, _flat(fn))
         self._handles += count
         msg["value"] = track_provenance(handles, frozenset({name}))
