@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import pyro.distributions as dist
 import torch
 from brute_force import (
     Explanation,
@@ -18,10 +19,12 @@ from brute_force import (
     sliding_window,
     underlying_strings,
 )
+from pyro.nn import PyroModule, PyroSample
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.channel import Channel, SlidingWindow
+from pyropunct.models.story import Story
 from torch import Tensor
 
 from pyropunct.batches import TreeBatch
@@ -150,3 +153,45 @@ def slope(function, tensor: Tensor, index: tuple[int, ...], step: float = 1e-4) 
 
     near, far = at(step) - at(-step), at(2 * step) - at(-2 * step)
     return (8 * near - far) / (12 * step)
+
+
+class Table(PyroModule):
+    """An attach model that knows only relations: a number for each pair of each of them."""
+
+    def __init__(self, some: Inventory) -> None:
+        super().__init__()
+        self.inventory = some
+        self.scores = PyroSample(dist.Normal(torch.zeros(len(some.rows)), 1.0).to_event(1))
+
+    def forward(self, trees: TreeBatch, surface: Tensor) -> Tensor:
+        first = self.inventory.pair_start
+        places = [range(first[relation], first[relation + 1]) for relation in trees.relation.tolist()]
+        return self.scores[..., torch.tensor([row for some in places for row in some])]
+
+    def chances(self, scores: Tensor) -> list[list[float]]:
+        """The probabilities of the pairs of each relation."""
+        sizes = [len(some) for some in self.inventory.pairs]
+        return [some.softmax(-1).tolist() for some in scores.detach().split(sizes)]
+
+
+def tiny_story(channel: Channel, symmetry_weight: float = 0.0) -> Story:
+    """A story of three marks: the sentence start, an opening and a closing bracket."""
+    some = inventory()
+    return Story(some, Table(some), channel, marks=("^", "(", ")"), symmetry_weight=symmetry_weight)
+
+
+def story_case(story: Story, heads: list[int], seed: int) -> Case:
+    """A random case whose probabilities are those of the story; its weights are no longer latent."""
+    torch.manual_seed(seed)
+    story.attach.scores = torch.randn(len(story.inventory.rows))
+    story.channel.edit_logits = torch.randn(3, 3, 4)
+    case = random_case(heads, story.channel, story.inventory, seed)
+    chances = story.attach.chances(story.attach.scores)
+    return case._replace(chances=[chances[relation] for relation in case.relations])
+
+
+def batch_of(cases: Sequence[Case]) -> tuple[TreeBatch, Tensor]:
+    """The trees and the surface strings of some cases."""
+    relations = [relation for case in cases for relation in case.relations]
+    surface = padded([string for case in cases for string in case.surface])
+    return tree_batch([case.heads for case in cases], relations), surface
