@@ -279,7 +279,7 @@ class Slip(Channel):
         return self.channel.edit_counts(counts[:plain] + counts[plain : 2 * plain])
 
     def page_topology(self, surface: tuple[int, ...], num_weights: int) -> Topology:
-        """The other channel's automaton, with one state more if the surface is not empty."""
+        """The other channel's automaton, with one or two states more if the surface is not empty."""
         plain = (num_weights - 2) // 2
         inner = self.channel.page_topology(surface, plain)
         initial = [End(end.state, end.weight + plain, end.factor) for end in inner.initial]
@@ -287,7 +287,12 @@ class Slip(Channel):
             return inner._replace(initial=initial)
         slip, one, state = 2 * plain, 2 * plain + 1, inner.num_states
         initial.append(End(state, slip, self.bigrams.probability(surface)))
-        arcs = [*inner.arcs, *(Arc(token, state, state, one) for token in range(self.num_tokens))]
+        start = self.bigrams.start_token
+        arcs = list(inner.arcs)
+        if surface[0] == start:  # what a slip shows begins with the start token if and only if u does
+            arcs.append(Arc(start, state, state + 1, one))
+            state += 1
+        arcs += [Arc(token, state, state, one) for token in range(self.num_tokens) if token != start]
         return Topology(state + 1, initial, [*inner.final, End(state, one)], arcs)
 
     def draw(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
