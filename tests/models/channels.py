@@ -1,4 +1,4 @@
-"""The variants of the noisy channel, which all pass the same tests: add a variant by adding it to CHANNELS."""
+"""The variants of the noisy channel, which all pass the same tests; a new one needs a line in CHANNELS."""
 
 import itertools
 import math
