@@ -1,10 +1,9 @@
 """The command line."""
 
 import os
-import shutil
-import sys
 from collections.abc import Callable
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,12 +41,11 @@ def _polite(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-            sys.stdout.flush()
+            console.flush()
         except click.ClickException:
             raise
         except BrokenPipeError:
-            # The reader has seen enough; nothing more may be written, not even at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            console.close()  # the reader has seen enough
         except KeyboardInterrupt:
             raise OneLineError("interrupted", FAILURE) from None
         except Exception as error:
@@ -67,6 +65,11 @@ def _explained(error: Exception) -> OneLineError:
         return OneLineError(str(error), BAD_INPUT)
     if isinstance(error, OSError) and error.filename:
         return OneLineError(f"{error.filename}: {error.strerror}", BAD_INPUT)
+    if isinstance(error, OSError) and error.strerror:
+        return OneLineError(f"cannot write the results: {error.strerror}", FAILURE)
+    if isinstance(error, UnicodeEncodeError):
+        lacking = f"{error.object[error.start]!r}, which {error.encoding} lacks"
+        return OneLineError(f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE)
     kind = type(error).__name__
     return OneLineError(f"{kind}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE)
 
@@ -77,8 +80,21 @@ def main() -> None:
     """Latent punctuation in syntax trees: train a model, look at it, use it."""
 
 
+
+def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not isfinite(value):
+        raise click.BadParameter("this is not a finite number", context, parameter)
+    return value
+
+
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-_seed = click.option("--seed", default=0, show_default=True, help="Equal seeds give equal results.")
+_seed = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Equal seeds give equal results.",
+)
 _threads = click.option("--threads", type=click.IntRange(1), help="Threads to use; by default all cores.")
 
 
@@ -92,7 +108,12 @@ _threads = click.option("--threads", type=click.IntRange(1), help="Threads to us
 @click.option("--recipe", type=click.Choice(["default", "paper"]), default="default", show_default=True)
 @click.option("--epochs", type=click.IntRange(1), help="Passes over the data, if not the recipe's.")
 @click.option("--guide", type=click.Choice(["map", "normal"]), help="Point estimate or normal posterior.")
-@click.option("--symmetry-weight", type=float, help="xi: how much unbalanced punctemes are disliked.")
+@click.option(
+    "--symmetry-weight",
+    type=click.FloatRange(0),
+    callback=_finite,
+    help="xi: how much unbalanced punctemes are disliked.",
+)
 @click.option("--families", help="Feature families of the attach model, separated by commas.")
 @click.option("--resume", is_flag=True, help="Go on with a fit that was interrupted.")
 @click.option("--device", default="cpu", show_default=True, help="Where weights live, as torch names it.")
@@ -114,24 +135,53 @@ def fit(
     **changes: Any,
 ) -> None:
     """Train a model on TRAIN, a CoNLL-U file; without it, on the treebank inside the package."""
-    from pyropunct.model_folder import check_writable
+    from pyropunct.model_folder import ModelFolderError, check_writable
 
     folder = Path(out)
     check_writable(folder)
     checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
-    if resume and not checkpoint.parent.exists():
+    if resume and not _kept(checkpoint):
         raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
     _use_threads(threads)
+    _check_device(device)
+    settings = _changed(recipe, changes)
     treebanks = _training_treebanks(train, dev)
+    advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
     try:
-        model = _train(treebanks, _changed(recipe, changes), direction, seed, device, checkpoint, resume)
+        model = _train(treebanks, settings, direction, seed, device, checkpoint, resume)
+        model.save(folder)
     except KeyboardInterrupt:
-        kept = checkpoint.parent.exists() and any(checkpoint.parent.iterdir())
-        advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
-        raise OneLineError(f"interrupted: {advice if kept else 'no epoch was finished'}", FAILURE) from None
-    model.save(folder)
-    shutil.rmtree(checkpoint.parent, ignore_errors=True)
+        raise OneLineError(
+            f"interrupted: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
+        ) from None
+    except ModelFolderError as error:
+        if _kept(checkpoint) and not resume:
+            raise OneLineError(f"{error}; {advice}", FAILURE) from error
+        raise
+    _forget(checkpoint)
     _report(model, treebanks, folder, as_json)
+
+
+def _kept(checkpoint: Path) -> list[Path]:
+    """The checkpoints that are there, one for each direction."""
+    return sorted(checkpoint.parent.glob(f"{checkpoint.name}.*"))
+
+
+def _forget(checkpoint: Path) -> None:
+    """Delete the checkpoints, and their folder if nothing else is in it."""
+    for path in _kept(checkpoint):
+        path.unlink(missing_ok=True)
+    if checkpoint.parent.is_dir() and not any(checkpoint.parent.iterdir()):
+        checkpoint.parent.rmdir()
+
+
+def _check_device(device: str) -> None:
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except Exception as error:  # torch raises many kinds, some of several lines
+        raise OneLineError(f"--device {device}: {str(error).splitlines()[0]}", BAD_INPUT) from error
 
 
 def _changed(name: str, changes: dict[str, Any]) -> "Recipe":

@@ -1,6 +1,7 @@
 """What the command line shows: tables, progress bars, JSON, and errors in one line."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,17 @@ def say(text: str = "") -> None:
 def tell(text: str) -> None:
     """Print a line beside the results: on standard error."""
     print(text, file=sys.stderr)
+
+
+def flush() -> None:
+    """Make sure that all results are written."""
+    if sys.stdout is not None:  # as it is when standard output was closed from the start
+        sys.stdout.flush()
+
+
+def close() -> None:
+    """Throw away what is still to be written, now and at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Any) -> None:
@@ -64,7 +76,8 @@ def _bar() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
@@ -73,14 +86,19 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     """Print a table; numbers are aligned on the right."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left")
+    # Marks such as [ and names such as a[b] are text, not rich's markup.
+    table = Table(title=Text(title), title_justify="left")
     for name in header:
         table.add_column(name, justify="left" if name.startswith(" ") else "right")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     # Off a terminal there is no width to keep to.
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    console = Console(width=None if sys.stdout is not None and sys.stdout.isatty() else 120)
+    with console.capture() as captured:
+        console.print(table)
+    say(captured.get().rstrip("\n"))
 
 
 def describe_treebank(treebank: "Treebank") -> list[str]:

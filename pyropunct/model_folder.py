@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import os
-import pickle
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -20,8 +19,16 @@ DESCRIPTION = "model.json"
 TENSORS = "tensors.pt"
 
 
+PLAIN = ("vocabulary", "recipe", "report")
+"""The parts of a model that are no tensors."""
+
+
 class ModelFolderError(ValueError):
     """A model folder that cannot be read or written; the message is one line and names it."""
+
+
+class OtherVersionError(ModelFolderError):
+    """A model folder that a newer or older program wrote."""
 
 
 def check_writable(folder: Path) -> None:
@@ -29,11 +36,13 @@ def check_writable(folder: Path) -> None:
 
     :raises ModelFolderError: if something else is there, or the place cannot be written to.
     """
-    if folder.exists() and not folder.is_dir():
-        raise ModelFolderError(f"{folder}: is a file, not a folder for a model")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / DESCRIPTION).exists():
-        raise ModelFolderError(f"{folder}: holds other things than a model; choose another folder")
+    if folder.name in ("", "..") or folder.is_mount():
+        raise ModelFolderError(f"{folder}: cannot be replaced by a model; choose a new folder in it")
     try:
+        if folder.exists() and not folder.is_dir():
+            raise ModelFolderError(f"{folder}: is a file, not a folder for a model")
+        if folder.exists() and not _is_replaceable(folder):
+            raise ModelFolderError(f"{folder}: holds other things than a model; choose another folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder.parent):
             pass
@@ -41,51 +50,79 @@ def check_writable(folder: Path) -> None:
         raise ModelFolderError(f"{folder}: cannot write there: {error.strerror}") from error
 
 
+def _is_replaceable(folder: Path) -> bool:
+    """Whether a folder is empty, or holds a model and nothing else."""
+    names = {path.name for path in folder.iterdir()}
+    if not names or names != {DESCRIPTION, TENSORS}:
+        return not names
+    try:
+        _read_description(folder)
+    except OtherVersionError:
+        return True
+    except ModelFolderError:
+        return False
+    return True
+
+
 def write_model_folder(folder: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write a model beside its place, then move it there in one step.
 
-    :param plain: everything that is not a tensor, in JSON types.
+    :param plain: everything that is not a tensor, in JSON types, by the names in `PLAIN`.
     :raises ModelFolderError: as `check_writable` does, and if the disk is full.
     """
     check_writable(folder)
     try:
         scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
-            packed = _pack(tensors)
-            description = {
-                "format": FORMAT,
-                "version": VERSION,
-                "sha256": hashlib.sha256(packed).hexdigest(),
-                **plain,
-            }
-            new = scratch / "new"
-            new.mkdir()
-            (new / TENSORS).write_bytes(packed)
-            text = json.dumps(description, ensure_ascii=False, indent=1)
-            (new / DESCRIPTION).write_text(text, encoding="utf-8")
-            if folder.exists():
-                folder.rename(scratch / "old")
-            new.rename(folder)
+            _fill(scratch / "new", plain, tensors)
+            _replace(folder, scratch / "new", scratch / "old")
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except OSError as error:
         raise ModelFolderError(f"{folder}: cannot write the model: {error.strerror}") from error
 
 
+def _fill(new: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    packed = _pack(tensors)
+    checksum = _checksum(plain, packed)
+    description = {"format": FORMAT, "version": VERSION, "sha256": checksum, **plain}
+    new.mkdir()
+    (new / TENSORS).write_bytes(packed)
+    text = json.dumps(description, ensure_ascii=False, indent=1)
+    (new / DESCRIPTION).write_text(text, encoding="utf-8")
+
+
+def _replace(folder: Path, new: Path, old: Path) -> None:
+    """Put ``new`` in the place of a folder; if that fails, the folder is what it was."""
+    try:
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except BaseException:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise
+
+
+def _checksum(plain: Mapping[str, Any], packed: bytes) -> str:
+    """Of both files of a model, whatever the layout of its JSON."""
+    digest = hashlib.sha256(json.dumps([plain[key] for key in PLAIN], sort_keys=True).encode())
+    digest.update(packed)
+    return digest.hexdigest()
+
+
 def read_model_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """What `write_model_folder` wrote.
 
-    :raises ModelFolderError: if the folder is missing, no model, damaged, or of a newer version.
+    :raises ModelFolderError: if the folder is missing, no model, damaged, or of another version.
     """
     description = _read_description(folder)
     try:
         packed = (folder / TENSORS).read_bytes()
     except OSError as error:
         raise ModelFolderError(f"{folder}: the model lacks {TENSORS}: {error.strerror}") from error
-    if hashlib.sha256(packed).hexdigest() != description["sha256"]:
-        raise ModelFolderError(
-            f"{folder}: {TENSORS} is damaged: its checksum is not the one in {DESCRIPTION}"
-        )
+    if _checksum(description, packed) != description["sha256"]:
+        raise ModelFolderError(f"{folder}: is damaged: its checksum is not the one in {DESCRIPTION}")
     return description, unpack_tensors(packed, str(folder / TENSORS))
 
 
@@ -97,15 +134,14 @@ def _read_description(folder: Path) -> dict[str, Any]:
         description = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ModelFolderError(f"{folder}: is no model: it has no {DESCRIPTION}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelFolderError(f"{path}: cannot be read as JSON: {error}") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelFolderError(f"{path}: is not the description of a {FORMAT}")
-    if description["version"] != VERSION:
-        raise ModelFolderError(
-            f"{path}: has version {description['version']}, this program reads version {VERSION}"
-        )
-    missing = {"sha256", "vocabulary", "recipe", "report"} - set(description)
+    version = description.get("version")
+    if version != VERSION:
+        raise OtherVersionError(f"{path}: has version {version}, this program reads version {VERSION}")
+    missing = {"sha256", *PLAIN} - set(description)
     if missing:
         raise ModelFolderError(f"{path}: is damaged: it lacks {', '.join(sorted(missing))}")
     return description
@@ -120,12 +156,13 @@ def _pack(tensors: Mapping[str, Any]) -> bytes:
 def unpack_tensors(packed: bytes, name: str) -> dict[str, Any]:
     """Tensors and plain values from their bytes.  Anything that would run code is refused.
 
-    :raises ModelFolderError: if the bytes are no such thing.
+    :raises ModelFolderError: if the bytes are no such thing, or hold anything else.
     """
     try:
         unpacked = torch.load(io.BytesIO(packed), weights_only=True, map_location="cpu")
-    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError) as error:
-        raise ModelFolderError(f"{name}: cannot be read as tensors: {str(error).splitlines()[0]}") from error
+    except Exception as error:  # torch raises many kinds for bytes that it did not write
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ModelFolderError(f"{name}: cannot be read as tensors: {reason}") from error
     if not isinstance(unpacked, dict):
         raise ModelFolderError(f"{name}: holds no dictionary of tensors")
     return unpacked
@@ -139,7 +176,10 @@ def write_whole(path: Path, values: Mapping[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = path.with_name(f".{path.name}.new")
-        scratch.write_bytes(_pack(values))
-        os.replace(scratch, path)
+        try:
+            scratch.write_bytes(_pack(values))
+            os.replace(scratch, path)
+        finally:
+            scratch.unlink(missing_ok=True)
     except OSError as error:
         raise ModelFolderError(f"{path}: cannot be written: {error.strerror}") from error

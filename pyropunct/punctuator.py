@@ -23,12 +23,12 @@ from pyropunct.inference.inside import (
 )
 from pyropunct.inference.surface import EMPTY
 from pyropunct.marks import START, display
-from pyropunct.model_folder import read_model_folder, write_model_folder
+from pyropunct.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.models.channel import EDITS, Slip, TokenBigrams
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.recipes import Recipe
-from pyropunct.registry import ATTACH, CHANNEL, find
+from pyropunct.registry import ATTACH, CHANNEL, UnknownVariantError, find
 from pyropunct.sentence import Sentence
 from pyropunct.trees import Tree
 from pyropunct.vocabulary import Surface, Vocabulary
@@ -120,6 +120,16 @@ class Punctuator:
         :raises ModelFolderError: if the folder is missing, damaged, or no model of this program.
         """
         plain, tensors = read_model_folder(Path(folder))
+        try:
+            return cls._rebuilt(plain, tensors)
+        except UnknownVariantError:
+            raise
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            kind = type(error).__name__
+            raise ModelFolderError(f"{folder}: cannot be made a model again: {kind}: {error}") from error
+
+    @classmethod
+    def _rebuilt(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Punctuator":
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
         story = build_story(vocabulary, recipe, [])
