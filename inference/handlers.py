@@ -159,10 +159,11 @@ class TreeEnumMessenger(Messenger):
             pyro.factor("tree_evidence", evidence)
 
     def _complain(self, tree: int) -> None:
+        slot = inside.impossible_slot(self.problem, tree)
+        where = f"slot {slot}" if slot >= 0 else "several slots"
         raise ImpossibleSurfaceError(
-            f"no punctemes explain the surface punctuation of tree {tree} of the batch, slot "
-            f"{inside.impossible_slot(self.problem, tree)}: add its strings to the inventory, or let the "
-            "channel slip (pyropunct.models.channel.Slip)"
+            f"no punctemes explain the surface punctuation of tree {tree} of the batch, {where}: add its "
+            "strings to the inventory, or let the channel slip (pyropunct.models.channel.Slip)"
         )
 
 
