@@ -419,6 +419,13 @@ def test_impossible_surface_is_named(act) -> None:  # type: ignore[no-untyped-de
         act(story)(*batch_of(cases))
 
 
+def test_several_impossible_slots_are_not_named() -> None:
+    story = tiny_story(window("left"))
+    case = story_case(story, CHILD, 1)
+    with pytest.raises(ImpossibleSurfaceError, match="tree 0 of the batch, several slots"):
+        collapse_trees(story)(*batch_of([case._replace(surface=[(1,) * 8, (), (), (1,) * 8])]))
+
+
 def test_an_impossible_case_is_impossible_for_brute_force_too() -> None:
     story = tiny_story(window("left"))
     case = story_case(story, ROOT, 1)

@@ -1,0 +1,184 @@
+import itertools
+import math
+from collections import Counter
+
+import pyro
+import pytest
+import torch
+from brute_force import String, chi_square_is_plausible, projective_trees
+from problems import (
+    NOTHING,
+    batch_of,
+    inventory,
+    padded,
+    random_case,
+    strings_up_to,
+    tiny_story,
+    tree_batch,
+    window,
+)
+from pyro import poutine
+from pyropunct.inference.handlers import collapse_trees
+from pyropunct.inference.inventory import Inventory
+from pyropunct.models.attach import LogLinearAttach
+from pyropunct.models.channel import SlidingWindow
+from pyropunct.models.story import Story
+from torch import Tensor
+
+from pyropunct.batches import TreeBatch, join_surfaces, join_trees
+
+DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
+MARKS = (",", "(")
+PAIRS = [
+    [NOTHING, ((), (0,)), ((1,), ())],
+    [NOTHING, ((0,), (1,))],
+]
+
+
+def looking_story(direction: str, trees: TreeBatch) -> Story:
+    """A story whose attach model looks at the punctuation inside, with random weights."""
+    torch.manual_seed(1)
+    some = Inventory(2, PAIRS)
+    attach = LogLinearAttach(some, MARKS, ("inside", "head", "symmetry"), least=1)
+    surfaces = [torch.randint(-1, 2, (trees.forest.num_slots, 1)) for _ in range(30)]
+    attach.learn_contexts([(trees, surface) for surface in surfaces])
+    attach.weights = 0.4 * torch.randn(int(attach.starts[-1]))
+    channel = SlidingWindow(2, direction)
+    channel.edit_logits = torch.randn(2, 2, 4)
+    return Story(some, attach, channel)
+
+
+def copies(trees: TreeBatch, number: int) -> TreeBatch:
+    return join_trees([trees] * number)
+
+
+def probabilities(story: Story, trees: TreeBatch, surfaces: list[tuple[String, ...]]) -> list[float]:
+    """p(x | T) of some surfaces of one tree; one that is impossible has its probability 0 left out."""
+    batch = copies(trees, len(surfaces)), padded([string for surface in surfaces for string in surface])
+    trace = poutine.trace(collapse_trees(story)).get_trace(*batch)
+    return trace.nodes["tree_evidence"]["fn"].log_factor.exp().tolist()
+
+
+def possible_surfaces(trees: TreeBatch) -> list[tuple[String, ...]]:
+    """All surfaces that a slot may show given who may put something there, and some impossible ones."""
+    forest = trees.forest
+    most = [0] * forest.num_slots
+    for slot in forest.left_slot.tolist() + forest.right_slot.tolist():
+        most[slot] += 1
+    return list(itertools.product(*(strings_up_to(length, range(2)) for length in most)))
+
+
+TREES = [[0], [2, 0], [0, 1], [2, 0, 2]]
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("heads", TREES)
+def test_probabilities_of_all_surfaces_add_up(direction: str, heads: list[int]) -> None:
+    """Although constituents look at the surface inside them: what is inside does not look back."""
+    trees = tree_batch([heads], [0, 1, 0][: len(heads)], tag=[0, 1, 2][: len(heads)])
+    story = looking_story(direction, trees)
+    found = []
+    for surface in possible_surfaces(trees):
+        try:
+            found += probabilities(story, trees, [surface])
+        except ValueError:
+            continue
+    assert len(found) >= 3 ** len(heads) / 2
+    assert math.fsum(found) == pytest.approx(1, abs=1e-12)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("heads", [[2, 0, 2], [3, 1, 0], [0, 1, 2, 2]])
+def test_draws_have_the_probabilities_of_the_collapsed_story(direction: str, heads: list[int]) -> None:
+    trees = tree_batch([heads], [0, 1, 0, 0][: len(heads)], tag=[0, 1, 2, 1][: len(heads)])
+    story = looking_story(direction, trees)
+    draws, slots = 4000, len(heads) + 1
+    told = story(copies(trees, draws))
+    strings = [tuple(token for token in row if token >= 0) for row in told.surface.tolist()]
+    counts = Counter(tuple(strings[slot : slot + slots]) for slot in range(0, len(strings), slots))
+    surfaces = list(counts)
+    assert len(surfaces) > 15
+    assert chi_square_is_plausible(
+        [counts[surface] for surface in surfaces], probabilities(story, trees, surfaces), draws
+    )
+
+
+@DIRECTIONS
+def test_looking_inside_matters(direction: str) -> None:
+    """So that the tests above test the order of the story."""
+    trees = tree_batch([[2, 0, 2]], [0, 1, 0], tag=[0, 1, 2])
+    story = looking_story(direction, trees)
+    scores = [story.attach(trees, padded([(), string, (), ()])) for string in [(), (0,), (1,)]]
+    assert not torch.equal(scores[0][3:5], scores[1][3:5])
+    assert not torch.equal(scores[1][3:5], scores[2][3:5])
+
+
+@DIRECTIONS
+def test_joint_probability_forward_and_observed(direction: str) -> None:
+    """log p(T', x | T) of the story as told is the same, whether it runs bottom-up or sees everything."""
+    trees = tree_batch([[2, 0, 2, 3], [0, 1]], [0, 1, 0, 1, 0, 1], tag=[0, 1, 2, 0, 1, 1])
+    story = looking_story(direction, trees)
+    for _ in range(5):
+        forward = poutine.trace(story).get_trace(trees)
+        told = forward.nodes["_RETURN"]["value"]
+        known = poutine.condition(story, {"pairs": told.choices})
+        observed = poutine.trace(known).get_trace(trees, told.surface)
+        assert float(forward.log_prob_sum()) == pytest.approx(float(observed.log_prob_sum()), rel=1e-12)
+        assert torch.equal(observed.nodes["_RETURN"]["value"].surface, told.surface)
+
+
+@DIRECTIONS
+def test_a_batch_is_its_trees_in_any_order(direction: str) -> None:
+    story = tiny_story(window(direction))
+    story.attach.scores = torch.randn(len(story.inventory.rows))
+    cases = [
+        random_case(heads, window(direction), inventory(), seed)
+        for seed, heads in enumerate(projective_trees(4))
+    ]
+
+    def loss(some: list) -> float:  # type: ignore[type-arg]
+        trace = poutine.trace(collapse_trees(story)).get_trace(*batch_of(some))
+        return float(trace.log_prob_sum())
+
+    alone = [loss([case]) for case in cases]
+    assert loss(cases) == pytest.approx(math.fsum(alone), rel=1e-13)
+    assert loss(cases[::-1]) == pytest.approx(math.fsum(alone), rel=1e-13)
+    joined = join_trees([batch_of([case])[0] for case in cases])
+    surfaces = join_surfaces([batch_of([case])[1] for case in cases])
+    trace = poutine.trace(collapse_trees(story)).get_trace(joined, surfaces)
+    assert trace.nodes["tree_evidence"]["fn"].log_factor.tolist() == pytest.approx(alone, rel=1e-13)
+
+
+def test_trees_of_a_syntax_model() -> None:
+    trees = tree_batch([[2, 0]], [0, 1])
+    story = tiny_story(window("left"))
+    story.attach.scores = torch.zeros(len(story.inventory.rows))
+    with pytest.raises(ValueError, match="no syntax model"):
+        story()
+
+    def syntax() -> TreeBatch:
+        pyro.sample("kind", pyro.distributions.Bernoulli(0.5))
+        return trees
+
+    dreaming = Story(story.inventory, story.attach, story.channel, syntax)
+    trace = poutine.trace(dreaming).get_trace()
+    assert "kind" in trace.nodes
+    assert trace.nodes["_RETURN"]["value"].trees is trees
+
+
+def test_sites_of_the_story() -> None:
+    """Every node and every slot is decided once, in order of height."""
+    trees = tree_batch([[2, 0, 2, 3], [0]], [0, 1, 0, 1, 0])
+    story = tiny_story(window("left"))
+    story.attach.scores = torch.zeros(len(story.inventory.rows))
+    trace = poutine.trace(story).get_trace(trees)
+    sites = [name for name, site in trace.nodes.items() if site["type"] == "sample" and "pairs" in name]
+    assert sites == ["pairs 0", "pairs 1", "pairs 2"]
+    assert [trace.nodes[name]["value"].shape for name in sites] == [(3,), (1,), (1,)]
+    shown = [trace.nodes[f"surface {height}"]["value"] for height in range(3)]
+    assert [len(value) for value in shown] == [3, 2, 2]
+
+
+def test_surfaces_join_under_each_other() -> None:
+    joined: Tensor = join_surfaces([padded([(1,), ()]), padded([(2, 1), (0,)])])
+    assert joined.tolist() == [[1, -1], [-1, -1], [2, 1], [0, -1]]
