@@ -1,0 +1,324 @@
+"""SYNTAX: p_syn(T), where unpunctuated trees come from (Li, Wang & Eisner 2019, section 2).
+
+The trees are grown head-outward, as in Model C of Eisner, "Three new probabilistic models for
+dependency parsing" (COLING 1996), with part-of-speech tags for words.
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
+
+import pyro
+import torch
+from pyro.distributions import TorchDistribution, constraints
+from pyro.nn import PyroModule
+from pyropunct.inference.forest import forest_of
+from torch import Tensor
+
+from pyropunct.batches import TreeBatch
+
+Shape = torch.Size | list[int] | tuple[int, ...]
+
+LEFT, RIGHT = range(2)
+
+BASE_STOP = 0.75
+"""The probability of STOP where no count says anything: low enough that trees stay small."""
+
+
+class OverlongTreeError(RuntimeError):
+    """A tree grew beyond the greatest number of words allowed."""
+
+
+class Decisions(TorchDistribution):
+    """Independent draws from rows of one table of probabilities.
+
+    What `Categorical` is for a table too large to be copied for every draw.  Batch shape that of
+    ``context``, event shape ().
+
+    :param probabilities: (contexts, D), each row sums to 1.
+    :param context: the row of each draw.
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"probabilities": constraints.simplex}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, probabilities: Tensor, context: Tensor) -> None:
+        self.probabilities, self.context = probabilities, context
+        super().__init__(context.shape, validate_args=False)
+
+    def expand(self, batch_shape: Shape, _instance: Any = None) -> "Decisions":
+        """The same draws repeated along new dimensions on the left."""
+        return Decisions(self.probabilities, self.context.expand(batch_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Log-probabilities of decisions 0..D-1."""
+        return self.probabilities[self.context, value].log()
+
+    def sample(self, sample_shape: Shape = ()) -> Tensor:
+        """Draw decisions, of shape ``sample_shape + batch_shape``."""
+        rows = self.probabilities[self.context]
+        return torch.distributions.Categorical(rows, validate_args=False).sample(torch.Size(sample_shape))
+
+
+class HeadOutward(PyroModule):
+    """A generator of dependency trees: each head makes its dependents one by one, outward.
+
+    The wall makes the root; then each word, of tag h, makes the dependents on its left and those on its
+    right, the nearest first, until it decides to STOP::
+
+        p_syn(T) = p(relation, tag of the root | ROOT)
+                   prod over words and sides s, over k = 1, 2, ...
+                   p(relation, tag of the k-th dependent, or STOP | h, s, tag of dependent k - 1 or START)
+
+    The decisions of a tree of n words are 3n: n words and 2n times STOP.  They are independent given
+    their contexts, so known trees are scored all at once; new ones grow in waves, in each of which every
+    word makes its next dependent on both sides.  The sites' values are numbers of decisions: relation *
+    ``num_tags`` + tag, or last of all STOP.
+
+    Trees are drawn without words: their forms and shapes are 0, "unknown".
+
+    :param num_relations: the number of relations of the vocabulary.
+    :param num_tags: the number of its tags.
+    :param max_words: the size at which a drawn tree is given up.  Trees are not drawn again when they
+        are too large, since that would make the probabilities of the others wrong.
+
+    :ivar probabilities: (contexts, decisions) a buffer; before `fit_counts` every word stops with
+        probability `BASE_STOP`, and all dependents have the same probability.
+
+    Source: Eisner (1996, Model C); Li, Wang & Eisner (2019, section 2).
+    """
+
+    def __init__(self, num_relations: int, num_tags: int, max_words: int = 1000) -> None:
+        super().__init__()
+        self.num_relations, self.num_tags, self.max_words = num_relations, num_tags, max_words
+        self.stop = num_relations * num_tags
+        self.root_context = num_tags * 2 * (num_tags + 1)
+        counts = torch.zeros(self.root_context + 1, self.stop + 1, dtype=torch.double)
+        self.register_buffer("probabilities", self._smooth(counts, 0.0))
+
+    def forward(self, trees: TreeBatch | None = None, num_trees: int = 1) -> TreeBatch:
+        """Draw trees, or score those that are given.
+
+        :param trees: trees to be observed.
+        :param num_trees: how many trees to draw if none are given.
+        :raises OverlongTreeError: if a drawn tree has more than ``max_words`` words.
+        :raises ValueError: if a given tree has a relation or a tag that the model does not know.
+        """
+        if trees is None:
+            return self._grow(num_trees)
+        self._decide("", *self.decisions(trees))
+        return trees
+
+    def decisions(self, trees: TreeBatch) -> tuple[Tensor, Tensor]:
+        """The contexts and the decisions that trees consist of: two tensors of shape (3N,).
+
+        :raises ValueError: if a tree has a relation or a tag that the model does not know.
+        """
+        for name, column, known in (
+            ("relation", trees.relation, self.num_relations),
+            ("tag", trees.tag, self.num_tags),
+        ):
+            if int(column.max()) >= known:
+                raise ValueError(
+                    f"a tree has {name} {int(column.max())}, but the syntax model knows 0 to {known - 1}: "
+                    "encode the trees with the vocabulary that it was made for"
+                )
+        root = trees.forest.root
+        roots = torch.full_like(root, self.root_context), self._dependent(trees, root)
+        parts = zip(roots, self._side(trees, LEFT), self._side(trees, RIGHT), strict=True)
+        contexts, decisions = (torch.cat(part) for part in parts)
+        return contexts, decisions
+
+    @torch.no_grad()
+    def fit_counts(self, batches: Iterable[TreeBatch], smoothing: float = 1.0) -> None:
+        """Set the probabilities from the counts of the decisions c in a treebank, in closed form.
+
+        A context is smoothed by a shorter one: (h, s, previous tag) by (h, s), that by s alone, and
+        that by the base distribution, in which STOP has probability `BASE_STOP` and all dependents have
+        the same.  ROOT is smoothed by the base distribution without STOP.  At each level::
+
+            p(d | context) = (c(d, context) + a p(d | shorter context)) / (c(context) + a)
+
+        with a = ``smoothing`` times the number of distinct decisions seen in the context.  This is the
+        maximum a posteriori under a Dirichlet prior with parameters 1 + a p(d | shorter context); with
+        ``smoothing`` 1 it is the interpolation of Witten and Bell (1991).  With a positive one every
+        tree has a positive probability.
+
+        :param smoothing: 0 for relative frequencies, where a context never seen is as its shorter one.
+        :raises ValueError: if there is no tree, or ``smoothing`` is negative.
+        """
+        if smoothing < 0:
+            raise ValueError(f"smoothing must not be negative, but it is {smoothing}")
+        counts = torch.zeros_like(self.probabilities)
+        for trees in batches:
+            contexts, decisions = self.decisions(trees)
+            cells = contexts * counts.shape[1] + decisions
+            counts += torch.bincount(cells, minlength=counts.numel()).reshape(counts.shape)
+        if not counts.any():
+            raise ValueError("there is no tree to count decisions in")
+        self.probabilities.copy_(self._smooth(counts, smoothing))
+
+    def mean_length(self) -> float:
+        """The expected number of words of a drawn tree, in closed form.
+
+        If words of tag h have M[h, t] dependents of tag t on average, the constituents of tag h have
+        m[h] words on average, where m = 1 + M m.  It is infinite if the largest eigenvalue of M is 1
+        or more: trees then do not always come to an end.
+        """
+        dependents, root = self._mean_dependents()
+        if torch.linalg.eigvals(dependents).abs().max() >= 1:
+            return torch.inf
+        ones = torch.ones_like(root)
+        return float(root @ torch.linalg.solve(torch.eye(self.num_tags).to(dependents) - dependents, ones))
+
+    def _mean_dependents(self) -> tuple[Tensor, Tensor]:
+        """M, (tags, tags), and the distribution of the root's tag, (tags,)."""
+        tags = self.num_tags
+        by_tag = self.probabilities[:, : self.stop].unflatten(1, (self.num_relations, tags)).sum(1)
+        # A side is a Markov chain of tags; how often it visits them is the row START of 1 / (1 - chain).
+        chain = by_tag[: self.root_context].reshape(tags, 2, tags + 1, tags)
+        unit = torch.eye(tags).to(chain)
+        visits = torch.linalg.solve(unit - chain[:, :, :tags], chain[:, :, tags:], left=False)
+        return visits.sum((1, 2)), by_tag[self.root_context]
+
+    def _decide(self, name: str, contexts: Tensor, decisions: Tensor | None = None) -> Tensor:
+        with pyro.plate(f"decisions{name}", len(contexts)):
+            return pyro.sample(f"decision{name}", Decisions(self.probabilities, contexts), obs=decisions)
+
+    def _context(self, head_tag: Tensor, side: Tensor | int, before: Tensor) -> Tensor:
+        """The row of a context; ``before`` is the decision before this one, STOP standing for START."""
+        previous = torch.where(before == self.stop, self.num_tags, before % self.num_tags)
+        return (head_tag * 2 + side) * (self.num_tags + 1) + previous
+
+    def _dependent(self, trees: TreeBatch, words: Tensor) -> Tensor:
+        """The decision to make each of some words."""
+        return trees.relation[words] * self.num_tags + trees.tag[words]
+
+    def _side(self, trees: TreeBatch, side: int) -> tuple[Tensor, Tensor]:
+        """The contexts and decisions of all words on one side: each word's dependents, then STOP."""
+        forest = trees.forest
+        start, child = (
+            (forest.left_child_start, forest.left_child)
+            if side == LEFT
+            else (forest.right_child_start, forest.right_child)
+        )
+        head, place = forest.head[child], torch.arange(len(child), device=child.device)
+        if side == LEFT:
+            child = child[start[head] + start[head + 1] - 1 - place]
+        decisions = start.new_full((len(child) + forest.num_nodes,), self.stop)
+        decisions[place + head] = self._dependent(trees, child)
+        heads = torch.repeat_interleave(start.diff() + 1)
+        before = torch.nn.functional.pad(decisions[:-1], (1, 0), value=self.stop)
+        return self._context(trees.tag[heads], side, before), decisions
+
+    def _smooth(self, counts: Tensor, smoothing: float) -> Tensor:
+        """The probabilities of all contexts, shorter ones first."""
+        base = torch.full_like(counts[0], (1 - BASE_STOP) / self.stop)
+        base[self.stop] = BASE_STOP
+        full = counts[: self.root_context].unflatten(0, (self.num_tags, 2, self.num_tags + 1))
+        probabilities = base
+        for level in (full.sum((0, 2), keepdim=True), full.sum(2, keepdim=True), full):
+            probabilities = _interpolate(level, probabilities, smoothing)
+        no_stop = base.clone()
+        no_stop[self.stop] = 0
+        root = _interpolate(counts[self.root_context :], no_stop / no_stop.sum(), smoothing)
+        return torch.cat([probabilities.flatten(0, 2), root])
+
+    def _grow(self, num_trees: int) -> TreeBatch:
+        device = self.probabilities.device
+        roots = self._decide(" root", torch.full((num_trees,), self.root_context, device=device))
+        words = _Words(self.num_tags, self.stop)
+        open_sides = [side for tree, root in enumerate(roots.tolist()) for side in words.add_root(tree, root)]
+        wave = 0
+        while open_sides:
+            self._check_sizes(words.sizes)
+            columns = torch.tensor([side[1:] for side in open_sides], device=device).unbind(1)
+            drawn = self._decide(f" {wave}", self._context(*columns)).tolist()
+            open_sides = [
+                new
+                for side, decision in zip(open_sides, drawn, strict=True)
+                if decision != self.stop
+                for new in words.add_dependent(side, decision)
+            ]
+            wave += 1
+        return words.batch().to(device)
+
+    def _check_sizes(self, sizes: list[int]) -> None:
+        if max(sizes) > self.max_words:
+            raise OverlongTreeError(
+                f"a tree has grown to {max(sizes)} words, more than {self.max_words} (max_words), and still "
+                f"grows; the trees of this model have {self.mean_length():.4g} words on average"
+            )
+
+
+def _interpolate(counts: Tensor, shorter: Tensor, smoothing: float) -> Tensor:
+    """p(d | context), (..., D), from counts (..., D) and p(d | shorter context)."""
+    weight = smoothing * (counts > 0).sum(-1, keepdim=True)
+    total = counts.sum(-1, keepdim=True) + weight
+    return torch.where(total > 0, (counts + weight * shorter) / total.clamp(min=1e-300), shorter)
+
+
+class _OpenSide(NamedTuple):
+    """A side of a word that may get a dependent, and the decision before: STOP if there was none."""
+
+    head: int
+    head_tag: int
+    side: int
+    before: int
+
+
+class _Words:
+    """The words of trees that grow, in the order in which they are made."""
+
+    def __init__(self, num_tags: int, stop: int) -> None:
+        self.num_tags, self.stop = num_tags, stop
+        self.sizes: list[int] = []
+        self._decisions: list[int] = []
+        self._tree: list[int] = []
+        self._head: list[int] = []
+        self._dependents: list[tuple[list[int], list[int]]] = []
+
+    def add_root(self, tree: int, decision: int) -> list[_OpenSide]:
+        """Start the next tree; the sides that this opens."""
+        self.sizes.append(0)
+        return self._add(tree, -1, decision)
+
+    def add_dependent(self, side: _OpenSide, decision: int) -> list[_OpenSide]:
+        """Put a word outside all others on that side of its head; the sides that are open then."""
+        self._dependents[side.head][side.side].append(len(self._decisions))
+        opened = self._add(self._tree[side.head], side.head, decision)
+        return [side._replace(before=decision), *opened]
+
+    def _add(self, tree: int, head: int, decision: int) -> list[_OpenSide]:
+        word = len(self._decisions)
+        self._decisions.append(decision)
+        self.sizes[tree] += 1
+        self._tree.append(tree)
+        self._head.append(head)
+        self._dependents.append(([], []))
+        tag = decision % self.num_tags
+        return [_OpenSide(word, tag, side, before=self.stop) for side in (LEFT, RIGHT)]
+
+    def batch(self) -> TreeBatch:
+        """The trees, which must not be open any more."""
+        orders = [self._in_order(tree) for tree in range(len(self.sizes))]
+        heads = []
+        for order in orders:
+            number = {word: place for place, word in enumerate(order, 1)} | {-1: 0}
+            heads.append([number[self._head[word]] for word in order])
+        decisions = torch.tensor([self._decisions[word] for order in orders for word in order])
+        unknown = torch.zeros_like(decisions)
+        relation, tag = decisions // self.num_tags, decisions % self.num_tags
+        return TreeBatch(forest_of(heads), relation, tag, form=unknown, shape=unknown.clone())
+
+    def _in_order(self, root: int) -> list[int]:
+        """The words of a tree from left to right; the roots are the first words made."""
+        order, agenda = [], [(root, False)]
+        while agenda:
+            word, is_left_done = agenda.pop()
+            if is_left_done:
+                order.append(word)
+                continue
+            left, right = self._dependents[word]
+            agenda += [(child, False) for child in reversed(right)]
+            agenda += [(word, True), *((child, False) for child in left)]
+        return order
