@@ -72,6 +72,11 @@ FAMILIES: dict[str, list[Template]] = {
     "inside": _about([PAIR], "mark inside", "first_mark", "last_mark"),
     "spans": _about([PAIR], "length", "edges", "edges + length", "side + edges + length")
     + _about([SYMMETRY], "relation + edges + length"),
+    "distances": _about([PAIR], "distance + side", "words_before", "words_after", "head length")
+    + _about(
+        [PAIR], "length + right sibling length", "length + left sibling length", "length + distance + side"
+    )
+    + _about([SYMMETRY], "relation + words_before", "relation + words_after"),
     "siblings": _about([PAIR], "left sibling relation", "right sibling relation", "first child relation")
     + _about([PAIR], "last child relation", "left sibling relation + right sibling relation")
     + _edges("outer relation"),
@@ -142,19 +147,26 @@ class LogLinearAttach(PyroModule):
 
         :param batches: trees and their surface strings.
         """
-        counts: dict[int, list[int]] = {}
+        found: list[list[tuple[NDArray[np.int64], Keys]]] = [[] for _ in self.templates]
         for trees, surface in batches:
-            for template, _, relation, keys in self._found(trees, surface):
-                distinct, first, number = np.unique(keys, return_index=True, return_counts=True)
-                for key, where, count in zip(distinct.tolist(), first.tolist(), number.tolist(), strict=True):
-                    entry = counts.setdefault(key, [template.kind, int(relation[where]), 0])
-                    entry[2] += count
-        kept = sorted(key for key, (_, _, count) in counts.items() if count >= self.least)
-        kinds = np.array([counts[key][0] for key in kept], np.int64)
-        relations = np.array([counts[key][1] for key in kept], np.int64)
-        widths = self._layout.widths[kinds, relations] if kept else np.zeros(0, np.int64)
-        self.keys = torch.from_numpy(np.array(kept, np.uint64).view(np.int64))
-        self.kinds = torch.from_numpy(kinds)
+            for number, (_, relation, keys) in enumerate(self._found(trees, surface)):
+                found[number].append((relation, keys))
+        kept, kinds, relations = [], [], []
+        for template, parts in zip(self.templates, found, strict=True):
+            relation, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
+            distinct, first, count = np.unique(keys, return_index=True, return_counts=True)
+            frequent = count >= self.least
+            kept.append(distinct[frequent])
+            relations.append(relation[first[frequent]])
+            kinds.append(np.full(len(kept[-1]), template.kind))
+        self._lay_out(np.concatenate(kept), np.concatenate(kinds), np.concatenate(relations))
+
+    def _lay_out(self, keys: Keys, kinds: NDArray[np.int64], relations: NDArray[np.int64]) -> None:
+        """Assign weights to contexts, in the order of their keys."""
+        order = np.argsort(keys)
+        widths = self._layout.widths[kinds[order], relations[order]]
+        self.keys = torch.from_numpy(keys[order].view(np.int64))
+        self.kinds = torch.from_numpy(kinds[order])
         self.starts = torch.from_numpy(np.concatenate([[0], np.cumsum(widths)]))
 
     def _prior(self) -> IsotropicNormal:
@@ -189,21 +201,18 @@ class LogLinearAttach(PyroModule):
     def _contexts(self, trees: "TreeBatch", surface: Tensor) -> Contexts:
         """The known contexts of all nodes."""
         known = self.keys.cpu().numpy().view(np.uint64)
-        nodes, keys = [], []
-        for _, node, _, key in self._found(trees, surface):
-            nodes.append(node)
-            keys.append(key)
-        node, key = np.concatenate(nodes), np.concatenate(keys)
+        found = [(node, key) for node, _, key in self._found(trees, surface)]
+        node, key = (np.concatenate(column) for column in zip(*found, strict=True))
         place = np.minimum(np.searchsorted(known, key), len(known) - 1)
-        found = known[place] == key
-        node, place = node[found], place[found]
+        here = known[place] == key
+        node, place = node[here], place[here]
         order = np.argsort(node, kind="stable")
         node, place = node[order], place[order]
         return Contexts(node, self.kinds.cpu().numpy()[place], self.starts.cpu().numpy()[place])
 
     def _found(
         self, trees: "TreeBatch", surface: Tensor
-    ) -> Iterator[tuple[Template, NDArray[np.int64], NDArray[np.int64], Keys]]:
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Keys]]:
         """For each template its contexts: nodes, their relations, and keys."""
         attributes = Attributes(trees, surface)
         everything = np.arange(trees.forest.num_nodes)
@@ -217,4 +226,4 @@ class LogLinearAttach(PyroModule):
             if template.kind in (PAIR, LEFT, RIGHT):
                 columns.append(relation)
             columns += [attributes.single(name)[node] for name in template.attributes if name not in SEVERAL]
-            yield template, node, relation, _keys([np.full(len(node), number), *columns])
+            yield node, relation, _keys([np.full(len(node), number), *columns])

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
+LENGTH_CLASSES = np.array([1, 2, 3, 5, 8, 13, 21])
+
 NOTHING = 1 << 30
 """The value of an attribute of something that is not there."""
 
@@ -116,7 +118,25 @@ class Attributes:
     @cached_property
     def length(self) -> Ints:
         """The number of words, in classes 1, 2, 3, 4-5, 6-8, 9-13, 14-21, 22 and more."""
-        return np.searchsorted(np.array([1, 2, 3, 5, 8, 13, 21]), self.size)
+        return np.searchsorted(LENGTH_CLASSES, self.size)
+
+    @cached_property
+    def distance(self) -> Ints:
+        """How many words stand between the constituent and its head, in the classes of `length`."""
+        gap = np.where(
+            np.arange(len(self.head)) < self.head, self.head - self.last_word, self.first_word - self.head
+        )
+        return np.where(self.head < 0, NOTHING, np.searchsorted(LENGTH_CLASSES, gap))
+
+    @cached_property
+    def words_before(self) -> Ints:
+        """How many words of the sentence stand before the constituent, in the classes of `length`."""
+        return np.searchsorted(LENGTH_CLASSES, self.first_word - self._node_start[self.tree])
+
+    @cached_property
+    def words_after(self) -> Ints:
+        """How many words of the sentence stand after the constituent, in the classes of `length`."""
+        return np.searchsorted(LENGTH_CLASSES, self._node_start[self.tree + 1] - 1 - self.last_word)
 
     @cached_property
     def children(self) -> tuple[Ints, Ints]:
@@ -208,7 +228,21 @@ def _of_children(attributes: Attributes, *columns: str) -> tuple[Ints, Ints]:
     return head, value
 
 
-COLUMNS = ("relation", "tag", "form", "shape", "side", "edges", "length", "path", "first_mark", "last_mark")
+COLUMNS = (
+    "relation",
+    "tag",
+    "form",
+    "shape",
+    "side",
+    "edges",
+    "length",
+    "distance",
+    "words_before",
+    "words_after",
+    "path",
+    "first_mark",
+    "last_mark",
+)
 """Attributes of a word, or of the constituent that it heads."""
 
 PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {

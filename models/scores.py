@@ -108,13 +108,13 @@ def _add_gradients(layout, relation, choice_start, node, kind, start, gradient, 
         sums[:] = 0
         out = choice_start[one]
         for choice in range(size):
-            value = gradient[out + choice]
-            sums[PAIR, choice] += value
-            sums[LEFT, layout.left[row + choice]] += value
-            sums[RIGHT, layout.right[row + choice]] += value
-            sums[SYMMETRY, layout.symmetry[row + choice]] += value
-            sums[ANY_LEFT, layout.any_left[row + choice]] += value
-            sums[ANY_RIGHT, layout.any_right[row + choice]] += value
+            flow = gradient[out + choice]
+            sums[PAIR, choice] += flow
+            sums[LEFT, layout.left[row + choice]] += flow
+            sums[RIGHT, layout.right[row + choice]] += flow
+            sums[SYMMETRY, layout.symmetry[row + choice]] += flow
+            sums[ANY_LEFT, layout.any_left[row + choice]] += flow
+            sums[ANY_RIGHT, layout.any_right[row + choice]] += flow
         while context < len(node) and node[context] == one:
             k, at = kind[context], start[context]
             for number in range(layout.widths[k, d]):

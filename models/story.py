@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Attach = Callable[["TreeBatch", Tensor], Tensor]
 """Anything that gives unnormalised log p(l, r | w), (C,), for trees and surface strings (S, L)."""
 
+Syntax = Callable[["TreeBatch | None"], "TreeBatch"]
+"""Anything that draws trees if it gets None, and else observes the trees that it gets."""
+
 
 class Punctuated(NamedTuple):
     """What the story tells: (T, T', x).
@@ -46,7 +49,8 @@ class Story(PyroModule):
     :param inventory: the sets W_d.
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach`.
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel`.
-    :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only where trees are not given.
+    :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only where trees are not given, or
+        are to be scored.
     :param marks: the tokens of the inventory, for their symmetry.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
     """
@@ -56,7 +60,7 @@ class Story(PyroModule):
         inventory: Inventory,
         attach: Attach,
         channel: Channel,
-        syntax: Callable[[], "TreeBatch"] | None = None,
+        syntax: Syntax | None = None,
         marks: tuple[str, ...] = (),
         symmetry_weight: float = 0.0,
     ) -> None:
@@ -71,6 +75,7 @@ class Story(PyroModule):
         surface: Tensor | None = None,
         scale: float = 1.0,
         one_by_one: bool = False,
+        joint: bool = False,
     ) -> Punctuated:
         """Tell the story.
 
@@ -84,9 +89,12 @@ class Story(PyroModule):
         :param scale: by how much the trees' terms are multiplied beside the priors': the number of trees
             in the treebank over the number of trees here.
         :param one_by_one: give each node a site of its own, as `pyro.infer.TraceEnum_ELBO` needs it.
+        :param joint: score given trees too: p(T, x) rather than p(x | T).
+        :raises ValueError: if there is no syntax model, but trees are to be drawn or scored.
         """
-        if trees is None:
-            trees = self._syntax()
+        if trees is None or joint:
+            with poutine.scale(scale=scale):
+                trees = self._trees(trees)
         start = torch.from_numpy(choice_start(self.inventory, trees.relation))
         slots = torch.arange(trees.forest.num_slots)
         choices = torch.zeros(trees.forest.num_nodes, dtype=torch.long)
@@ -110,10 +118,12 @@ class Story(PyroModule):
             self._regularise(trees, choices, start, scale)
         return Punctuated(trees, choices, shown)
 
-    def _syntax(self) -> "TreeBatch":
+    def _trees(self, trees: "TreeBatch | None") -> "TreeBatch":
+        """Trees drawn from the syntax model, or the same trees, scored by it."""
         if self.syntax is None:
-            raise ValueError("this story has no syntax model: give it trees")
-        return self.syntax()
+            wanted = "give it trees" if trees is None else "it cannot score trees jointly"
+            raise ValueError(f"this story has no syntax model: {wanted}")
+        return self.syntax(trees)
 
     def _together(self, trees: "TreeBatch") -> Iterator[tuple[str, Tensor, Tensor]]:
         yield "", torch.arange(trees.forest.num_nodes), torch.arange(trees.forest.num_slots)

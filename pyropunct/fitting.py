@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import pyro
 import torch
-from pyro.infer.autoguide import AutoDelta, AutoGuide, AutoNormal
+from pyro.infer.autoguide import AutoGuide, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
 from torch import Tensor
 
+from pyropunct.inference.guides import PointEstimate
 from pyropunct.inference.handlers import TreeEnum_ELBO, collapse_trees
 from pyropunct.model_folder import ModelFolderError, unpack_tensors, write_whole
 from pyropunct.punctuator import Example, Punctuator, build_story, encode, join_examples
@@ -23,7 +24,7 @@ from pyropunct.vocabulary import Vocabulary, build_vocabulary
 HELD_OUT = 10
 """Without a dev treebank, every tenth training sentence serves as one."""
 
-GUIDES: dict[str, Callable[..., AutoGuide]] = {"map": AutoDelta, "normal": AutoNormal}
+GUIDES: dict[str, Callable[..., AutoGuide]] = {"map": PointEstimate, "normal": AutoNormal}
 
 
 class Epoch(NamedTuple):
@@ -132,7 +133,9 @@ class Training:
         self.examples = [encode(self.vocabulary, one.tree, one.surface) for one in self.train]
         self.story = build_story(self.vocabulary, self.recipe, [surface for _, surface in self.examples])
         if hasattr(self.story.attach, "learn_contexts"):
-            self.story.attach.learn_contexts(self.examples)
+            size = self.recipe.batch_size
+            parts = (self.examples[first : first + size] for first in range(0, len(self.examples), size))
+            self.story.attach.learn_contexts(join_examples(part) for part in parts)
         self.story.to(self.device)
         self.guide = self._make_guide()
         self.optimiser = self._make_optimiser()

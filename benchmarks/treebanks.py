@@ -1,0 +1,120 @@
+"""Fit and evaluate the model on the five treebanks of the paper, and write the table of results.
+
+Usage::
+
+    python benchmarks/treebanks.py FOLDER [--only zh,en] [--seed 0] [--threads 2] [--out table.json]
+
+FOLDER holds Universal Dependencies files whose names begin with a language's code and contain "train"
+or "dev"; of several pairs of a language the one named in `FILES` is taken.  For each language the script
+fits the channel in both directions, and the identity channel (the attach-only ablation), and prints dev
+perplexity per slot as a Markdown table.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pyropunct import Recipe, Treebank, fit, read_treebank
+
+FILES = {
+    "ar": ("ar_padt-ud12-train_small", "ar_padt-ud12-dev_small"),
+    "zh": ("zh_gsd-ud14-train", "zh_gsd-ud14-dev"),
+    "en": ("en_ewt-ud14-train", "en_ewt-ud14-dev"),
+    "hi": ("hi_hdtb-ud12-train_small", "hi_hdtb-ud12-dev_small"),
+    "es": ("es_ancora-ud14-train_small", "es_ancora-ud14-dev_small"),
+}
+"""Training and dev file of each language."""
+
+SYSTEMS = {
+    "channel, left": ("sliding-window", "left"),
+    "channel, right": ("sliding-window", "right"),
+    "attach only": ("identity", "left"),
+}
+"""The systems compared: their channel and its direction."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One row of the table."""
+
+    language: str
+    system: str
+    train_sentences: int
+    dev_sentences: int
+    omitted: int
+    slots: int
+    log_likelihood: float
+    perplexity: float
+    seconds: float
+    epochs: list[dict[str, Any]]
+
+
+def run_language(
+    language: str, train: Treebank, dev: Treebank, recipe: Recipe, seed: int
+) -> Iterator[Result]:
+    """Fit and evaluate every system on one treebank."""
+    for system, (channel, direction) in SYSTEMS.items():
+        began = time.monotonic()
+        model = fit(train, dev, replace(recipe, channel=channel), direction=direction, seed=seed)
+        seconds = time.monotonic() - began
+        found = model.evaluate(list(dev))
+        yield Result(
+            language,
+            system,
+            len(train),
+            found.sentences,
+            len(dev.omitted),
+            found.slots,
+            found.log_likelihood,
+            found.perplexity,
+            seconds,
+            model.report["epochs"],
+        )
+
+
+def markdown(results: list[Result]) -> str:
+    """The table of results."""
+    lines = [
+        "| language | train | dev | slots | " + " | ".join(SYSTEMS) + " | seconds |",
+        "|---|---|---|---|" + "---|" * (len(SYSTEMS) + 1),
+    ]
+    for language in dict.fromkeys(result.language for result in results):
+        rows = {result.system: result for result in results if result.language == language}
+        one = next(iter(rows.values()))
+        cells = [f"{rows[system].perplexity:.4f}" if system in rows else "" for system in SYSTEMS]
+        seconds = " / ".join(f"{row.seconds:.0f}" for row in rows.values())
+        start = [language, f"{one.train_sentences:,}", f"{one.dev_sentences:,}", f"{one.slots:,}"]
+        lines.append("| " + " | ".join([*start, *cells, seconds]) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", default=",".join(FILES), help="languages, separated by commas")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--out", type=Path, help="a JSON file for all numbers")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    results: list[Result] = []
+    for language in options.only.split(","):
+        train, dev = (read_treebank(options.folder / f"{name}.conllu") for name in FILES[language])
+        for result in run_language(language, train, dev, Recipe(), options.seed):
+            results.append(result)
+            print(f"{language}, {result.system}: {result.perplexity:.5f}", file=sys.stderr, flush=True)
+            if options.out:
+                options.out.write_text(json.dumps([vars(one) for one in results], indent=1))
+    print(markdown(results))
+
+
+if __name__ == "__main__":
+    main()
