@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Attach = Callable[["TreeBatch", Tensor], Tensor]
 """Anything that gives unnormalised log p(l, r | w), (C,), for trees and surface strings (S, L)."""
 
-Syntax = Callable[["TreeBatch | None"], "TreeBatch"]
-"""Anything that draws trees if it gets None, and else observes the trees that it gets."""
+Syntax = Callable[..., "TreeBatch"]
+"""Anything that draws trees if it is called with nothing, and observes the trees that it is called with."""
 
 
 class Punctuated(NamedTuple):
@@ -123,7 +123,7 @@ class Story(PyroModule):
         if self.syntax is None:
             wanted = "give it trees" if trees is None else "it cannot score trees jointly"
             raise ValueError(f"this story has no syntax model: {wanted}")
-        return self.syntax(trees)
+        return self.syntax() if trees is None else self.syntax(trees)
 
     def _together(self, trees: "TreeBatch") -> Iterator[tuple[str, Tensor, Tensor]]:
         yield "", torch.arange(trees.forest.num_nodes), torch.arange(trees.forest.num_slots)
