@@ -96,7 +96,8 @@ def _mixed(keys: Keys, values: NDArray[np.int64]) -> Keys:
 
 def _keys(columns: Sequence[NDArray[np.int64]]) -> Keys:
     """One key for each row of some columns."""
-    keys = np.zeros(len(columns[0]), np.uint64)
+    # Zero would stay zero when mixed with a zero, and lose its place among the columns.
+    keys = np.full(len(columns[0]), 0x243F6A8885A308D3, np.uint64)
     for column in columns:
         keys = _mixed(keys, column)
     return keys
