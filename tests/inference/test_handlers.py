@@ -166,12 +166,12 @@ def loop_model(
     surface: Tensor | None,
     channel: SlidingWindow,
 ) -> Tensor:
-    """A model without plates: a site for each node and a site for each slot."""
+    """A model without plates: a site for each node and a site for each slot, from last to first."""
     forest = forest_of(trees)
     pairs = [
         pyro.sample(f"pair_{node}", dist.Categorical(logits=logits[node]), infer={"enumerate": "tree"})
-        for node in range(forest.num_nodes)
-    ]
+        for node in reversed(range(forest.num_nodes))
+    ][::-1]
     underlying = Underlying(forest, inventory(), relation, torch.stack(pairs), torch.tensor(0))
     for slot in reversed(range(forest.num_slots)):
         pyro.sample(
@@ -227,7 +227,15 @@ def test_best_derivation_under_a_guide() -> None:
         assert torch.equal(trace.nodes[name]["value"], guide_trace.nodes[name]["value"])
     story.attach.scores = guide_trace.nodes["attach.scores"]["value"]
     story.channel.edit_logits = guide_trace.nodes["channel.edit_logits"]["value"]
-    assert torch.equal(trace.nodes["pairs"]["value"], infer_trees(story, 0)(*batch).choices)
+    choices = infer_trees(story, 0)(*batch).choices
+    assert torch.equal(trace.nodes["pairs"]["value"], choices)
+    known = poutine.trace(poutine.condition(story, {"pairs": choices})).get_trace(*batch)
+    trace.compute_log_prob()
+    known.compute_log_prob()
+    for name in ("pairs", "surface"):
+        torch.testing.assert_close(
+            trace.nodes[name]["log_prob"], known.nodes[name]["log_prob"], rtol=1e-13, atol=0
+        )
 
 
 def test_prior_and_posterior_prediction() -> None:
