@@ -61,6 +61,9 @@ class Progress(NamedTuple):
 
 Watch = Callable[[Progress], None]
 
+_OWN_PARAMETERS = pyro.settings.context(module_local_params=True)
+"""Around whatever calls a guide: else all trainings in one process would share their parameters by name."""
+
 
 def fit(
     train: Iterable[Sentence],
@@ -84,7 +87,7 @@ def fit(
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: where the weights and the optimiser live, as torch names it.
     :param checkpoint: a file to keep the state of training in after every epoch, beside one per direction.
-    :param resume: go on from these files.
+    :param resume: go on from these files; else they are deleted at the start.
     :param watch: called after every step.
     :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
     :raises UnknownVariantError: if the recipe names an unknown variant.
@@ -93,15 +96,23 @@ def fit(
     train, dev = _split(tuple(train), None if dev is None else tuple(dev))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     directions = ("left", "right") if direction == "auto" else (direction,)
+    kept = {} if checkpoint is None else _checkpoints(checkpoint)
+    if not resume:
+        for path in kept.values():
+            path.unlink(missing_ok=True)
     fitted = []
     for one in directions:
         training = Training(vocabulary, train, dev, replace(recipe, direction=one), seed, device)
-        kept = None if checkpoint is None else checkpoint.with_name(f"{checkpoint.name}.{one}")
-        training.run(kept, resume, watch)
+        training.run(kept.get(one), resume, watch)
         fitted.append(training.punctuator())
     best = min(fitted, key=lambda model: model.report["epochs"][-1]["perplexity"])
     tried = {model.recipe.direction: model.report["epochs"][-1]["perplexity"] for model in fitted}
     return replace(best, report={**best.report, "directions": tried, "seed": seed})
+
+
+def _checkpoints(path: Path) -> dict[str, Path]:
+    """The file of each direction."""
+    return {direction: path.with_name(f"{path.name}.{direction}") for direction in ("left", "right")}
 
 
 def _split(
@@ -128,6 +139,7 @@ class Training:
     device: str
     epochs: list[Epoch] = field(default_factory=list)
 
+    @_OWN_PARAMETERS
     def __post_init__(self) -> None:
         pyro.set_rng_seed(self.seed)
         self.examples = [encode(self.vocabulary, one.tree, one.surface) for one in self.train]
@@ -146,9 +158,8 @@ class Training:
         start = init_to_sample
         if not self.recipe.random_start:
             start = init_to_value(values=self._starting_point(), fallback=init_to_mean)
-        with pyro.settings.context(module_local_params=True):
-            guide = GUIDES[self.recipe.guide](collapse_trees(self.story), init_loc_fn=start)
-            guide(*join_examples(self.examples[:1]))
+        guide = GUIDES[self.recipe.guide](collapse_trees(self.story), init_loc_fn=start)
+        guide(*join_examples(self.examples[:1]))
         return guide.to(self.device)
 
     def _starting_point(self) -> dict[str, Tensor]:
@@ -198,6 +209,7 @@ class Training:
         self._spent += time.monotonic() - began
         self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
 
+    @_OWN_PARAMETERS
     def step(self, examples: Sequence[Example], done: int) -> float:
         """One step of Adam on a batch; returns the objective per sentence."""
         trees, surface = join_examples(examples)
@@ -217,6 +229,7 @@ class Training:
         passed = len(self.epochs) + done / self.epoch_size
         return max(0.01, 1 - passed / self.recipe.epochs)
 
+    @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:
         """The model as it is now."""
         values, scales = _posterior(self.guide)
@@ -252,6 +265,12 @@ class Training:
                 f"{path}: this checkpoint is of other data, settings or another seed; "
                 "delete it, or repeat the command that began it"
             )
+        try:
+            self._go_on_from(state)
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            raise ModelFolderError(f"{path}: is damaged: {type(error).__name__}: {error}") from error
+
+    def _go_on_from(self, state: dict[str, Any]) -> None:
         self.guide.load_state_dict(state["guide"])
         self.optimiser.load_state_dict(state["optimiser"])
         torch.set_rng_state(state["random"])
