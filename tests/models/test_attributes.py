@@ -50,6 +50,9 @@ VALUES: dict[str, list[int]] = {
     "side": [1, 0, 1, 1, 2, 2, 0, 2],
     "edges": [1, 3, 0, 0, 2, 2, 3, 2],
     "length": [0, 4, 0, 0, 3, 0, 1, 0],
+    "distance": [0, X, 1, 0, 0, 0, X, 0],
+    "words_before": [0, 0, 1, 2, 1, 3, 0, 0],
+    "words_after": [3, 0, 2, 1, 0, 0, 0, 0],
     "first_mark": [X, 1, X, X, 3, X, 2, X],
     "last_mark": [X, 5, X, X, 5, X, 2, X],
 }
