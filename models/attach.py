@@ -185,8 +185,8 @@ class LogLinearAttach(PyroModule):
         everywhere = Template(SYMMETRY, ())
         if everywhere in self.templates:
             key = _keys([np.array([self.templates.index(everywhere)])]).view(np.int64)[0]
-            place = int((self.keys == int(key)).nonzero())
-            weights[int(self.starts[place]) + CLASSES.index("none")] = empty
+            place = (self.keys == int(key)).nonzero()[:, 0]  # none, if there are too few nodes
+            weights[self.starts[place] + CLASSES.index("none")] = empty
         return {"weights": weights}
 
     def forward(self, trees: "TreeBatch", surface: Tensor) -> Tensor:
@@ -205,7 +205,7 @@ class LogLinearAttach(PyroModule):
         found = [(node, key) for node, _, key in self._found(trees, surface)]
         node, key = (np.concatenate(column) for column in zip(*found, strict=True))
         place = np.minimum(np.searchsorted(known, key), len(known) - 1)
-        here = known[place] == key
+        here = known[place] == key if len(known) else np.zeros(len(key), bool)
         node, place = node[here], place[here]
         order = np.argsort(node, kind="stable")
         node, place = node[order], place[order]
