@@ -1,8 +1,12 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyro
 import pytest
 import torch
+from command_line import printed
+
+from pyropunct.embedded import embedded_treebank_path
 
 
 @pytest.fixture(autouse=True)
@@ -17,3 +21,26 @@ def fresh_pyro() -> Iterator[None]:
     pyro.clear_param_store()
     torch.set_default_dtype(default)
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def single_precision(fresh_pyro: None) -> None:
+    """As in a process of a user."""
+    torch.set_default_dtype(torch.float)
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the small treebanks train.conllu and dev.conllu, and a model fitted to them.
+
+    Use it as it is; copy what a test changes.
+    """
+    folder = tmp_path_factory.mktemp("small")
+    for split, size in (("train", 120), ("dev", 30)):
+        text = embedded_treebank_path(split).read_text(encoding="utf-8")
+        sentences = "\n\n".join(text.split("\n\n")[:size])
+        (folder / f"{split}.conllu").write_text(sentences + "\n\n", encoding="utf-8")
+    train, dev = folder / "train.conllu", folder / "dev.conllu"
+    options = ("--direction", "right", "--epochs", 3, "--threads", 1)
+    printed("fit", train, "--dev", dev, "--out", folder / "model", *options)
+    return folder

@@ -1,0 +1,65 @@
+"""Small attach and channel variants of somebody else's, and things that are none."""
+
+from collections.abc import Sequence
+
+import pyro.distributions as dist
+import torch
+from pyro.nn import PyroModule, PyroSample
+from pyropunct.inference.automata import Arc, End, Topology
+from pyropunct.inference.inside import choice_start
+from pyropunct.inference.inventory import Inventory
+from pyropunct.models.channel import Channel
+from torch import Tensor
+
+from pyropunct.batches import TreeBatch
+
+
+class PairFrequencies(PyroModule):
+    """Every relation has its own distribution over its pairs, whatever stands around the constituent."""
+
+    def __init__(self, inventory: Inventory, marks: Sequence[str], prior_scale: float = 1.0) -> None:
+        super().__init__()
+        self.inventory = inventory
+        size = int(inventory.pair_start[-1])
+        self.scores = PyroSample(dist.Normal(torch.zeros(size), prior_scale).to_event(1))
+
+    def forward(self, trees: TreeBatch, surface: Tensor) -> Tensor:
+        start = torch.from_numpy(choice_start(self.inventory, trees.relation))
+        node = torch.repeat_interleave(torch.arange(len(start) - 1), start.diff())
+        first = torch.from_numpy(self.inventory.pair_start)[trees.relation]
+        return self.scores[..., first[node] + torch.arange(len(node)) - start[node]]
+
+
+class Stutter(Channel):
+    """Shows a string as it is, or else its last token twice."""
+
+    def __init__(self, num_tokens: int, direction: str = "left") -> None:
+        super().__init__(num_tokens, direction)
+        self.logit = PyroSample(dist.Normal(torch.tensor(-3.0), 1.0))
+
+    def weights(self) -> Tensor:
+        """Never, always, plain, stuttered."""
+        stutter = self.logit.sigmoid()
+        return torch.stack([torch.ones_like(stutter), 1 - stutter, stutter], -1)
+
+    def topology(self, surface: tuple[int, ...]) -> Topology:
+        if not surface:
+            return Topology(1, [End(0, 0)], [End(0, 0)], [])
+        arcs = [Arc(token, place, place + 1, 0) for place, token in enumerate(surface)]
+        final = [End(len(surface), 1)]
+        if surface[-1:] == surface[-2:-1]:
+            final.append(End(len(surface) - 1, 2))
+        return Topology(len(surface) + 1, [End(0, 0)], final, arcs)
+
+    def rewrite(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
+        twice = bool(underlying) and bool(torch.rand(()) < weights[2])
+        return [*underlying, *underlying[-1:]] if twice else list(underlying)
+
+
+class NoModule:
+    """A class, but nothing that learns."""
+
+
+def called(*arguments: object) -> None:
+    """What must never be called, however a model folder names it."""
+    raise AssertionError("a function was called in place of a variant")
