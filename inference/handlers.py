@@ -25,12 +25,13 @@ from pyro.ops.provenance import detach_provenance, get_provenance, track_provena
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import effectful
 from pyro.poutine.util import site_is_subsample
+from torch import Tensor
+
 from pyropunct.inference import inside
 from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.pairs import PunctemePairs
 from pyropunct.inference.surface import Surface, Underlying
-from torch import Tensor
 
 HANDLE = 1 << 40
 """Handles of undecided choices start here, far outside any table."""

@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
+
 from pyropunct.inference import kernels
 from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-from torch import Tensor
 
 DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""

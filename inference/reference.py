@@ -4,8 +4,9 @@ Slow and plain, in differentiable tensor operations: what the fast kernels are m
 """
 
 import torch
-from pyropunct.inference.inside import Problem
 from torch import Tensor
+
+from pyropunct.inference.inside import Problem
 
 
 def log_evidence_by_matrices(problem: Problem) -> Tensor:

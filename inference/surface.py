@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import torch
 from pyro.distributions import TorchDistribution, constraints
+from torch import Tensor
+
 from pyropunct.inference.automata import Automata
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-from torch import Tensor
 
 EMPTY = -1
 """Fills token strings up to the length of the longest."""

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pyro.nn import PyroModule, PyroSample
+from torch import Tensor
+
 from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attributes import SEVERAL, Attributes
@@ -23,7 +25,6 @@ from pyropunct.models.scores import (
     pair_scores,
 )
 from pyropunct.models.symmetry import CLASSES, symmetry_class
-from torch import Tensor
 
 if TYPE_CHECKING:
     from pyropunct.batches import TreeBatch
@@ -66,7 +67,7 @@ FAMILIES: dict[str, list[Template]] = {
     + _about([SYMMETRY], "relation + tag", "relation + head tag + side"),
     "paths": _about([PAIR], "head relation", "head relation + side", "child relation", "path")
     + _about([PAIR], "head relation + grandhead relation")
-    + _about([SYMMETRY], "relation + head relation", "relation + child relation"),
+    + _about([SYMMETRY], "relation + head relation", "relation + child relation", "child relation and tag"),
     "flanks": _edges("outer tag", "inner tag", "outer tag + inner tag", "second outer tag + outer tag")
     + _about([PAIR], "before tag + after tag"),
     "inside": _about([PAIR], "mark inside", "first_mark", "last_mark"),
@@ -76,12 +77,13 @@ FAMILIES: dict[str, list[Template]] = {
     + _about(
         [PAIR], "length + right sibling length", "length + left sibling length", "length + distance + side"
     )
-    + _about([SYMMETRY], "relation + words_before", "relation + words_after"),
+    + _about([SYMMETRY], "relation + words_before", "relation + words_after", "length + distance + side"),
     "siblings": _about([PAIR], "left sibling relation", "right sibling relation", "first child relation")
     + _about([PAIR], "last child relation", "left sibling relation + right sibling relation")
     + _edges("outer relation"),
     "words": _about([PAIR], "form", "head form", "child relation and form", "first form", "last form")
-    + _edges("outer form", "inner form"),
+    + _about([SYMMETRY], "form", "head form", "first form", "last form", "child relation and form")
+    + _edges("outer form", "inner form", "outer form + inner tag", "outer tag + inner form"),
     "shapes": _about([PAIR], "shape", "first shape + last shape") + _edges("outer shape + inner shape"),
 }
 """The feature families: (a) to (d) of the paper are "head", "paths", "flanks" and "inside"."""

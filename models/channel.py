@@ -6,9 +6,10 @@ import numpy as np
 import pyro.distributions as dist
 import torch
 from pyro.nn import PyroModule, PyroSample
+from torch import Tensor
+
 from pyropunct.inference.automata import Arc, Automata, End, Packed, Topology, join_automata, pack
 from pyropunct.inference.surface import Surface, Underlying
-from torch import Tensor
 
 KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION = range(4)
 """The edits of two neighbours a b, as seen on the page: to a b, to b, to a, and to b a."""

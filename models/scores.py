@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from numba import njit
 from numpy.typing import NDArray
-from pyropunct.inference.inventory import Inventory
 from torch import Tensor
+
+from pyropunct.inference.inventory import Inventory
 
 Array = NDArray[Any]
 

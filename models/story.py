@@ -11,6 +11,8 @@ import pyro.distributions as dist
 import torch
 from pyro import poutine
 from pyro.nn import PyroModule
+from torch import Tensor
+
 from pyropunct.inference.handlers import tree_expectation
 from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
@@ -18,7 +20,6 @@ from pyropunct.inference.pairs import PunctemePairs
 from pyropunct.inference.surface import EMPTY, Underlying
 from pyropunct.models.channel import Channel
 from pyropunct.models.symmetry import unmatched_rows
-from torch import Tensor
 
 if TYPE_CHECKING:
     from pyropunct.batches import TreeBatch

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 import torch
-from pyropunct.inference.inventory import Inventory
 from torch import Tensor
+
+from pyropunct.inference.inventory import Inventory
 
 FACING: dict[str, str] = {
     "(": ")",

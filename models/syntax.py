@@ -11,10 +11,10 @@ import pyro
 import torch
 from pyro.distributions import TorchDistribution, constraints
 from pyro.nn import PyroModule
-from pyropunct.inference.forest import forest_of
 from torch import Tensor
 
 from pyropunct.batches import TreeBatch
+from pyropunct.inference.forest import forest_of
 
 Shape = torch.Size | list[int] | tuple[int, ...]
 

@@ -148,6 +148,7 @@ class Training:
             size = self.recipe.batch_size
             parts = (self.examples[first : first + size] for first in range(0, len(self.examples), size))
             self.story.attach.learn_contexts(join_examples(part) for part in parts)
+        self.story.syntax.fit_counts(trees for trees, _ in self.examples)
         self.story.to(self.device)
         self.guide = self._make_guide()
         self.optimiser = self._make_optimiser()

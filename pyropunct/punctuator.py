@@ -25,8 +25,9 @@ from pyropunct.inference.surface import EMPTY
 from pyropunct.marks import START, display
 from pyropunct.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.models.channel import EDITS, Slip, TokenBigrams
-from pyropunct.models.story import Story
+from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
+from pyropunct.models.syntax import HeadOutward
 from pyropunct.recipes import Recipe
 from pyropunct.registry import ATTACH, CHANNEL, UnknownVariantError, find
 from pyropunct.sentence import Sentence
@@ -184,6 +185,11 @@ class Punctuator:
                 rows = slice(start[number], start[number + 1])
                 yield [[self.vocabulary.decode_string(row) for row in draw[rows].tolist()] for draw in draws]
 
+    def dream(self, sentences: int = 1) -> Iterator[Punctuated]:
+        """Whole punctuated sentences (T, T', x), trees and all; see `pyropunct.dreams` for showing them."""
+        for _ in range(sentences):
+            yield self.model()
+
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
         """E[c(T') | T, x] of each sentence: how many nodes hold unmatched symmetric tokens (section 2.3)."""
         inventory = self.vocabulary.inventory
@@ -272,6 +278,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
             inventory,
             attach,
             Slip(channel, bigrams),
+            syntax=HeadOutward(len(vocabulary.relations), len(vocabulary.tags)),
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
         )

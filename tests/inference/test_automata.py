@@ -2,9 +2,10 @@ import itertools
 
 import pytest
 import torch
+from torch import Tensor
+
 from pyropunct.inference.automata import Arc, Automata, End, Topology, join_automata, pack, side_by_side
 from pyropunct.inference.inventory import Inventory
-from torch import Tensor
 
 WEIGHTS = torch.tensor([0.3, 0.5, 0.7, 0.11, 1.0], dtype=torch.double)
 SMALL = Topology(1, [End(0, 4)], [End(0, 1, 2.0)], [])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 from brute_force import descendants, is_projective_tree, projective_trees
+
 from pyropunct.inference.forest import Forest, forest_of, join_forests
 
 

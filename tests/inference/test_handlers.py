@@ -25,6 +25,8 @@ from pyro import poutine
 from pyro.infer import SVI, Predictive, Trace_ELBO, TraceEnum_ELBO
 from pyro.infer.autoguide import AutoDelta, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean
+from torch import Tensor
+
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.handlers import (
     ImpossibleSurfaceError,
@@ -37,7 +39,6 @@ from pyropunct.inference.pairs import PunctemePairs
 from pyropunct.inference.surface import Underlying
 from pyropunct.models.channel import SlidingWindow
 from pyropunct.models.story import Story
-from torch import Tensor
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 TREES = [[0], [2, 0], [2, 0, 2], [0, 1, 2], [3, 1, 0]]

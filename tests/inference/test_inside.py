@@ -18,6 +18,8 @@ from problems import (
     slope,
     window,
 )
+from torch import Tensor
+
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import (
     Problem,
@@ -31,7 +33,6 @@ from pyropunct.inference.inside import (
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.reference import expected_cost_by_matrices, log_evidence_by_matrices
 from pyropunct.models.channel import Slip, TokenBigrams
-from torch import Tensor
 
 LEAVES = ("log_pairs", "weight", "initial", "final")
 """What a problem's results can be differentiated by."""

@@ -4,6 +4,7 @@ import math
 import pytest
 import torch
 from brute_force import chi_square_is_plausible
+
 from pyropunct.inference.pairs import PunctemePairs
 
 SIZES = [3, 1, 4]

@@ -6,6 +6,7 @@ import pytest
 import torch
 from brute_force import projective_trees, sliding_window, underlying_strings
 from problems import PAIRS, edits_of, inventory, padded, tree_batch, walls, window
+
 from pyropunct.inference.surface import Surface, Underlying
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])

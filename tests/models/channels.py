@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from brute_force import Rewritings, String, identity, sliding_window
 from problems import edits_of
+
 from pyropunct.models.channel import Channel, Identity, SlidingWindow, Slip, TokenBigrams
 
 NUM_TOKENS = 3

@@ -5,6 +5,9 @@ from brute_force import String
 from problems import NOTHING, padded, slope, tree_batch
 from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
+from torch import Tensor
+
+from pyropunct.batches import TreeBatch
 from pyropunct.inference.handlers import collapse_trees
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attach import FAMILIES, LogLinearAttach, Template
@@ -13,9 +16,6 @@ from pyropunct.models.channel import SlidingWindow
 from pyropunct.models.scores import ANY_LEFT, ANY_RIGHT, LEFT, PAIR, RIGHT, SYMMETRY
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import symmetry_class
-from torch import Tensor
-
-from pyropunct.batches import TreeBatch
 
 MARKS = ("^", ",", "(", ")")
 PAIRS = [

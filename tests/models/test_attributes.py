@@ -2,6 +2,7 @@ import pytest
 import torch
 from brute_force import projective_trees
 from problems import padded, tree_batch
+
 from pyropunct.models.attach import FAMILIES
 from pyropunct.models.attributes import COLUMNS, NOTHING, PLACES, SEVERAL, Attributes
 

@@ -21,6 +21,8 @@ from problems import (
 from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.infer.autoguide.initialization import init_to_mean
+from torch import Tensor
+
 from pyropunct.inference.handlers import collapse_trees
 from pyropunct.inference.inside import best_derivation, expected_cost, posterior_draws
 from pyropunct.models.channel import (
@@ -32,7 +34,6 @@ from pyropunct.models.channel import (
     SlidingWindow,
     TokenBigrams,
 )
-from torch import Tensor
 
 VARIANTS = pytest.mark.parametrize("variant", CHANNELS.values(), ids=CHANNELS)
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])

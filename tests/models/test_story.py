@@ -18,14 +18,14 @@ from problems import (
     window,
 )
 from pyro import poutine
+from torch import Tensor
+
+from pyropunct.batches import TreeBatch, join_surfaces, join_trees
 from pyropunct.inference.handlers import collapse_trees
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attach import LogLinearAttach
 from pyropunct.models.channel import SlidingWindow
 from pyropunct.models.story import Story
-from torch import Tensor
-
-from pyropunct.batches import TreeBatch, join_surfaces, join_trees
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 MARKS = (",", "(")

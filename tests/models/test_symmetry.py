@@ -1,5 +1,6 @@
 import pytest
 import torch
+
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.symmetry import CLASSES, FACING, symmetry_class, unmatched, unmatched_rows
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import tree_batch
 from pyro import poutine
-from pyropunct.models.syntax import BASE_STOP, Decisions, HeadOutward, OverlongTreeError
 from torch import Tensor
 
 from pyropunct.batches import TreeBatch, join_trees
+from pyropunct.models.syntax import BASE_STOP, Decisions, HeadOutward, OverlongTreeError
 
 RELATIONS, TAGS = 2, 2
 LEFT, RIGHT = 0, 1
