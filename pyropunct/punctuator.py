@@ -233,7 +233,7 @@ class Punctuator:
     def edit_probabilities(self) -> Tensor | None:
         """(tokens, tokens, 4) the learned phi[a, b], if the channel has edits."""
         with torch.no_grad(), poutine.block(), poutine.condition(data=dict(self.values)):
-            return self.story.channel.edit_table()
+            return self.story.edit_table()
 
     def _problems(self, sentences: Sequence[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
         for part in _parts(sentences):
