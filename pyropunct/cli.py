@@ -27,7 +27,7 @@ class OneLineError(click.ClickException):
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(" ".join(message.split()))
-        self.exit_code = exit_code
+        self.exit_code = exit_code  # type: ignore[misc]  # click means it to be set like this
 
     def show(self, file: Any = None) -> None:
         """Print it on standard error."""
@@ -78,7 +78,6 @@ def _explained(error: Exception) -> OneLineError:
 @click.version_option(package_name="pyropunct")
 def main() -> None:
     """Latent punctuation in syntax trees: train a model, look at it, use it."""
-
 
 
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
