@@ -14,7 +14,7 @@ Example::
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pyro
@@ -280,7 +280,7 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
         with poutine.block(expose_fn=is_other), poutine.trace() as first, _SolveMessenger() as messenger:
             model(*args, **kwargs)
             values = messenger.decode(temperature)
-        values.update({name: first.trace.nodes[name]["value"] for name in others})
+        values.update({name: cast(Tensor, first.trace.nodes[name]["value"]) for name in others})
         trace = poutine.Trace()
         for name, value in values.items():
             trace.add_node(name, type="sample", name=name, value=value, is_observed=False, infer={})

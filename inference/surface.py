@@ -109,7 +109,7 @@ class Surface(TorchDistribution):
         batch = torch.broadcast_shapes(
             underlying.choices.shape[:-1] + (1,) * underlying.slots.dim(), underlying.slots.shape
         )
-        super().__init__(batch, (1,), validate_args=False)
+        super().__init__(batch, torch.Size((1,)), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "Surface":
         """Itself, since a plate always calls this.

@@ -1,7 +1,7 @@
 """ATTACH: which underlying punctuation a constituent sprouts (Li, Wang & Eisner 2019, section 2.1)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -143,7 +143,7 @@ class LogLinearAttach(PyroModule):
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
         self.register_buffer("kinds", torch.zeros(0, dtype=torch.long))
-        self.weights = PyroSample(lambda module: module._prior())
+        self.weights: Any = PyroSample(lambda module: module._prior())  # a tensor when read
 
     def learn_contexts(self, batches: Iterable[tuple["TreeBatch", Tensor]]) -> None:
         """Give weights to the contexts of a training treebank.

@@ -1,6 +1,7 @@
 """NOISYCHANNEL: from the underlying to the surface string of a slot (Li, Wang & Eisner 2019, section 2.2)."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pyro.distributions as dist
@@ -111,7 +112,8 @@ class SlidingWindow(Channel):
         super().__init__(num_tokens, direction)
         mean = torch.zeros(num_tokens, num_tokens, 4)
         mean[..., KEEP] = prior_keep
-        self.edit_logits = PyroSample(dist.Normal(mean, prior_scale).to_event(3))
+        # a tensor when read
+        self.edit_logits: Any = PyroSample(dist.Normal(mean, prior_scale).to_event(3))
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b]: how a on the page before b is edited, see `EDITS`."""
@@ -260,7 +262,8 @@ class Slip(Channel):
     ) -> None:
         super().__init__(channel.num_tokens, channel.direction)
         self.channel, self.bigrams = channel, bigrams
-        self.slip_logit = PyroSample(dist.Normal(torch.tensor(prior_mean), prior_scale))
+        # a tensor when read
+        self.slip_logit: Any = PyroSample(dist.Normal(torch.tensor(prior_mean), prior_scale))
 
     def weights(self) -> Tensor:
         """The other channel's weights, the same times 1 - slip, slip, and 1."""

@@ -4,7 +4,7 @@ p(x) = sum over T, T' of  p_syn(T)  p_theta(T' | T)  p_phi(x | u(T'))
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyro
 import pyro.distributions as dist
@@ -116,7 +116,7 @@ class Story(PyroModule):
                     )
             shown = drawn if surface is not None else _put(shown, closed, drawn)
         if self._unmatched is not None:
-            self._regularise(trees, choices, start, scale)
+            self._regularise(self._unmatched, trees, choices, start, scale)
         return Punctuated(trees, choices, shown)
 
     @pyro_method
@@ -145,9 +145,11 @@ class Story(PyroModule):
             closed = (forest.closing_height == height + 1).nonzero()[:, 0]
             yield f" {height}", nodes, closed
 
-    def _regularise(self, trees: "TreeBatch", choices: Tensor, start: Tensor, scale: float) -> None:
+    def _regularise(
+        self, unmatched: Tensor, trees: "TreeBatch", choices: Tensor, start: Tensor, scale: float
+    ) -> None:
         """The factor exp(-xi E[c(T')]^2) of each tree: punctemes had better be balanced (section 2.3)."""
-        cost = self._unmatched[choice_rows(self.inventory, trees.relation)]
+        cost = unmatched[choice_rows(self.inventory, trees.relation)]
         expected = tree_expectation(choices, cost, start, trees.forest)
         with pyro.plate("trees", len(trees)), poutine.scale(scale=scale):
             pyro.factor("symmetry", -self.symmetry_weight * expected.square())
@@ -155,7 +157,7 @@ class Story(PyroModule):
 
 def _decide(name: str, nodes: Tensor, logits: Tensor, start: Tensor, one_by_one: bool) -> Tensor:
     """T' at some nodes, (..., len(nodes))."""
-    marked = {"enumerate": "tree"}
+    marked: Any = {"enumerate": "tree"}  # Pyro's type for it lists the ways to enumerate that Pyro has
     if one_by_one:
         pairs = [
             pyro.sample(

@@ -16,6 +16,7 @@ from torch import Tensor
 from pyropunct.inference.guides import PointEstimate
 from pyropunct.inference.handlers import TreeEnum_ELBO, collapse_trees
 from pyropunct.model_folder import ModelFolderError, unpack_tensors, write_whole
+from pyropunct.models.syntax import HeadOutward
 from pyropunct.punctuator import Example, Punctuator, build_story, encode, join_examples
 from pyropunct.recipes import Recipe
 from pyropunct.sentence import Sentence
@@ -148,6 +149,7 @@ class Training:
             size = self.recipe.batch_size
             parts = (self.examples[first : first + size] for first in range(0, len(self.examples), size))
             self.story.attach.learn_contexts(join_examples(part) for part in parts)
+        assert isinstance(self.story.syntax, HeadOutward)
         self.story.syntax.fit_counts(trees for trees, _ in self.examples)
         self.story.to(self.device)
         self.guide = self._make_guide()

@@ -54,7 +54,7 @@ class Edit(NamedTuple):
     name: str
     after: tuple[str, ...]
     probability: float
-    count: float
+    count: float  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
 
 
 class Evaluation(NamedTuple):

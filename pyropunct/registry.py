@@ -3,6 +3,7 @@
 import importlib
 from collections.abc import Mapping
 from types import ModuleType
+from typing import Any
 
 from torch import nn
 
@@ -22,7 +23,7 @@ class UnknownVariantError(ValueError):
     """A name that is no variant's, or a class that cannot be imported."""
 
 
-def find(name: str, known: Mapping[str, str]) -> type[nn.Module]:
+def find(name: str, known: Mapping[str, str]) -> Any:
     """The class of a known name, or of ``module:Class``.
 
     Names also come from model folders, which may be anybody's.  So only a subclass of `torch.nn.Module`
