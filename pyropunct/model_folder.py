@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,8 @@ def unpack_tensors(packed: bytes, name: str) -> dict[str, Any]:
     :raises ModelFolderError: if the bytes are no such thing, or hold anything else.
     """
     try:
-        unpacked = torch.load(io.BytesIO(packed), weights_only=True, map_location="cpu")
+        with warnings.catch_warnings(action="ignore"):  # what is odd about bytes that are refused anyway
+            unpacked = torch.load(io.BytesIO(packed), weights_only=True, map_location="cpu")
     except Exception as error:  # torch raises many kinds for bytes that it did not write
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise ModelFolderError(f"{name}: cannot be read as tensors: {reason}") from error
