@@ -107,9 +107,10 @@ def test_failure_while_writing(
 ) -> None:
     """The old model is there as it was, and nothing else."""
     write_model_folder(tmp_path / "m", PLAIN, VALUES)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(error):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(owner, step, failure)
-        write_model_folder(tmp_path / "m", OTHER, {})
+        with pytest.raises(error):
+            write_model_folder(tmp_path / "m", OTHER, {})
     assert read_model_folder(tmp_path / "m")[0]["report"] == PLAIN["report"]
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
@@ -144,9 +145,10 @@ def test_failure_while_moving(
 def test_failure_while_writing_a_checkpoint(tmp_path: Path, failure: Callable[..., None]) -> None:
     path = tmp_path / "new" / "checkpoint"
     write_whole(path, {"epoch": 1})
-    with pytest.MonkeyPatch.context() as patch, pytest.raises((ModelFolderError, KeyboardInterrupt)):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.replace", failure)
-        write_whole(path, {"epoch": 2})
+        with pytest.raises((ModelFolderError, KeyboardInterrupt)):
+            write_whole(path, {"epoch": 2})
     assert unpack_tensors(path.read_bytes(), "c") == {"epoch": 1}
     assert [one.name for one in path.parent.iterdir()] == ["checkpoint"]
 
@@ -210,9 +212,7 @@ def test_a_pickle_bomb_is_refused(model: Path, tmp_path: Path, kind: int) -> Non
     fuse = tmp_path / "exploded"
     (model / TENSORS).write_bytes(bombs(fuse)[kind])
     with_checksum(model)
-    with pytest.raises(
-        ModelFolderError, match=r"tensors\.pt: cannot be read as tensors: Weights only load fail"
-    ):
+    with pytest.raises(ModelFolderError, match=r"tensors\.pt: cannot be read as tensors: Weights only"):
         Punctuator.load(model)
     assert not fuse.exists()
     pickle.loads(bombs(fuse)[0])
@@ -251,7 +251,7 @@ def test_no_function_is_called_because_a_model_names_it(model: Path, place: str,
         ("recipe", {"families": ["unheard-of"]}),
         ("recipe", {"families": 3}),
         ("recipe", {"direction": "up"}),
-        ("recipe", {"prior_scale": "wide"}),
+        ("recipe", {"edit_prior_scale": "wide"}),
     ],
 )
 def test_parts_of_another_kind(model: Path, part: str, changes: dict[str, object]) -> None:
