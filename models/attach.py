@@ -70,7 +70,11 @@ FAMILIES: dict[str, list[Template]] = {
     + _about([SYMMETRY], "relation + head relation", "relation + child relation", "child relation and tag"),
     "flanks": _edges("outer tag", "inner tag", "outer tag + inner tag", "second outer tag + outer tag")
     + _about([PAIR], "before tag + after tag"),
-    "inside": _about([PAIR], "mark inside", "first_mark", "last_mark"),
+    "inside": _about([PAIR], "mark inside", "first_mark", "last_mark", "first_mark + last_mark"),
+    "rhythm": _about([LEFT, ANY_LEFT], "first_mark + until_mark", "until_mark + words_after")
+    + _about([RIGHT, ANY_RIGHT], "last_mark + since_mark", "since_mark + words_after")
+    + _about([PAIR], "until_mark + since_mark", "last_mark + since_mark")
+    + _about([SYMMETRY], "relation + last_mark + since_mark", "last_mark + since_mark + length"),
     "spans": _about([PAIR], "length", "edges", "edges + length", "side + edges + length")
     + _about([SYMMETRY], "relation + edges + length"),
     "distances": _about([PAIR], "distance + side", "words_before", "words_after", "head length")

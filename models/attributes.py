@@ -122,7 +122,7 @@ class Attributes:
 
     @cached_property
     def distance(self) -> Ints:
-        """How many words stand between the constituent and its head, in the classes of `length`."""
+        """How far the nearest word of the constituent is from its head, in the classes of `length`."""
         gap = np.where(
             np.arange(len(self.head)) < self.head, self.head - self.last_word, self.first_word - self.head
         )
@@ -194,29 +194,43 @@ class Attributes:
         """Each node with each token type strictly inside it."""
         return np.nonzero(self._inside_counts)
 
-    def _edge_mark(self, on_left: bool) -> Ints:
-        """The outermost token inside a constituent on one side, `NOTHING` where there is none."""
+    @cached_property
+    def _outermost(self) -> tuple[Ints, Ints]:
+        """The first and the last slot strictly inside each constituent that is not empty.
+
+        Where there is none, the first is the slot at the right edge and the last that at the left edge.
+        """
         full = self._surface[:, 0] >= 0
         slots = np.arange(len(full))
-        if on_left:
-            nearest = np.minimum.accumulate(np.where(full, slots, len(full))[::-1])[::-1]
-            slot = np.append(nearest, len(full))[self.left_slot + 1]
-            return self.at(self._surface[:, 0], slot, slot < self.right_slot)
-        nearest = np.maximum.accumulate(np.where(full, slots, -1))
-        slot = nearest[self.right_slot - 1]
-        last = (self._surface >= 0).sum(-1) - 1
-        token = np.where(last >= 0, self._surface[slots, last], NOTHING)
-        return self.at(token, slot, slot > self.left_slot)
+        following = np.minimum.accumulate(np.where(full, slots, len(full))[::-1])[::-1]
+        preceding = np.maximum.accumulate(np.where(full, slots, -1))
+        first = np.append(following, len(full))[self.left_slot + 1]
+        last = preceding[self.right_slot - 1]
+        return np.minimum(first, self.right_slot), np.maximum(last, self.left_slot)
 
     @cached_property
     def first_mark(self) -> Ints:
         """The first token strictly inside each constituent, `NOTHING` where there is none."""
-        return self._edge_mark(True)
+        slot, _ = self._outermost
+        return self.at(self._surface[:, 0], slot, slot < self.right_slot)
 
     @cached_property
     def last_mark(self) -> Ints:
         """The last token strictly inside each constituent, `NOTHING` where there is none."""
-        return self._edge_mark(False)
+        _, slot = self._outermost
+        column = np.maximum((self._surface >= 0).sum(-1) - 1, 0)
+        token = self._surface[np.arange(len(column)), column]
+        return self.at(token, slot, slot > self.left_slot)
+
+    @cached_property
+    def until_mark(self) -> Ints:
+        """How many words of the constituent come before its first mark inside, in the classes of `length`."""
+        return np.searchsorted(LENGTH_CLASSES, self._outermost[0] - self.left_slot)
+
+    @cached_property
+    def since_mark(self) -> Ints:
+        """How many words of the constituent come after its last mark inside, in the classes of `length`."""
+        return np.searchsorted(LENGTH_CLASSES, self.right_slot - self._outermost[1])
 
 
 def _of_children(attributes: Attributes, *columns: str) -> tuple[Ints, Ints]:
@@ -242,6 +256,8 @@ COLUMNS = (
     "path",
     "first_mark",
     "last_mark",
+    "until_mark",
+    "since_mark",
 )
 """Attributes of a word, or of the constituent that it heads."""
 

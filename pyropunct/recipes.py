@@ -6,7 +6,7 @@ from typing import Any
 PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
 
-ALL_FAMILIES = (*PAPER_FAMILIES, "spans", "distances", "siblings", "words", "shapes")
+ALL_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "distances", "siblings", "words", "shapes")
 """Those and ours; see `pyropunct.models.attach.FAMILIES`."""
 
 
