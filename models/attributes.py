@@ -192,7 +192,8 @@ class Attributes:
     @cached_property
     def inside(self) -> tuple[Ints, Ints]:
         """Each node with each token type strictly inside it."""
-        return np.nonzero(self._inside_counts)
+        node, token = np.nonzero(self._inside_counts)
+        return node, token
 
     @cached_property
     def _outermost(self) -> tuple[Ints, Ints]:

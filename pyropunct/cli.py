@@ -57,11 +57,12 @@ def _polite(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _explained(error: Exception) -> OneLineError:
+    from pyropunct.inference.handlers import ImpossibleSurfaceError
     from pyropunct.model_folder import ModelFolderError
     from pyropunct.registry import UnknownVariantError
     from pyropunct.treebank import TreebankError
 
-    if isinstance(error, TreebankError | ModelFolderError | UnknownVariantError):
+    if isinstance(error, TreebankError | ModelFolderError | UnknownVariantError | ImpossibleSurfaceError):
         return OneLineError(str(error), BAD_INPUT)
     if isinstance(error, OSError) and error.filename:
         return OneLineError(f"{error.filename}: {error.strerror}", BAD_INPUT)

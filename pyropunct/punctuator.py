@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from pyro import poutine
 from torch import Tensor
 
 from pyropunct.batches import TreeBatch, join_surfaces, join_trees
-from pyropunct.inference.handlers import expected_uses, tree_problem
+from pyropunct.inference.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.inference.inside import (
     Problem,
     best_derivation,
@@ -97,7 +98,12 @@ class Punctuator:
     @property
     def model(self) -> Any:
         """The story with its learned weights, as a Pyro model."""
-        return poutine.condition(self.story, data=dict(self.values))
+        return poutine.condition(self.story, data=dict(self._precise))
+
+    @cached_property
+    def _precise(self) -> dict[str, Tensor]:
+        """The weights in double precision, in which rare surface strings, such as 20 dots, are possible."""
+        return {name: value.double() for name, value in self.values.items()}
 
     def save(self, folder: str | Path) -> None:
         """Write the model to a new folder, whole or not at all.
@@ -144,9 +150,17 @@ class Punctuator:
         return cls(vocabulary, recipe, story, kinds["value"], kinds["scale"], plain["report"])
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
-        """log p(x | T) of each sentence, in natural logarithms."""
-        problems = (problem for _, problem in self._problems(sentences))
-        return torch.cat([log_evidence(problem).detach() for problem in problems])
+        """log p(x | T) of each sentence, in natural logarithms.
+
+        :raises ImpossibleSurfaceError: if it is too small for a double, as of a slot with 200 marks.
+        """
+        parts = []
+        for part, problem in self._problems(sentences):
+            parts.append(log_evidence(problem).detach())
+            impossible = (parts[-1] == -torch.inf).nonzero()
+            if len(impossible):
+                raise _too_unlikely(part[int(impossible[0, 0])])
+        return torch.cat(parts)
 
     def evaluate(self, sentences: Sequence[Sentence]) -> Evaluation:
         """How well the model predicts the punctuation of some sentences."""
@@ -202,7 +216,7 @@ class Punctuator:
 
     def edits(self, sentences: Sequence[Sentence]) -> list[Edit]:
         """The learned edits, the most frequent in some sentences first; none for a channel without edits."""
-        learned = {name: value.clone().requires_grad_() for name, value in self.values.items()}
+        learned = {name: value.clone().requires_grad_() for name, value in self._precise.items()}
         model = poutine.condition(self.story, data=learned)
         total: Tensor | None = None
         for part in _parts(sentences):
@@ -242,6 +256,14 @@ class Punctuator:
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         examples = [encode(self.vocabulary, sentence.tree, sentence.surface) for sentence in sentences]
         return join_examples(examples)
+
+
+def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
+    marks = [len(slot) for slot in sentence.surface]
+    return ImpossibleSurfaceError(
+        f"sentence {sentence.identifier!r}: its punctuation is too unlikely to be computed; most marks, "
+        f"{max(marks)}, are in slot {marks.index(max(marks))}"
+    )
 
 
 Example = tuple[TreeBatch, Tensor]
