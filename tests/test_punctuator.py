@@ -1,0 +1,206 @@
+"""The fitted model, as called from Python."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pyro
+import pytest
+import torch
+
+from pyropunct.brackets import bracketed
+from pyropunct.inference.handlers import ImpossibleSurfaceError
+from pyropunct.models.channel import EDITS
+from pyropunct.punctuator import BATCH_SIZE, Punctuator
+from pyropunct.treebank import Sentence, read_text, read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+
+@pytest.fixture
+def model(small: Path) -> Punctuator:
+    return Punctuator.load(small / "model")
+
+
+@pytest.fixture(scope="module")
+def dev(small: Path) -> list[Sentence]:
+    return list(read_treebank(small / "dev.conllu"))
+
+
+def sentence(*tokens: tuple[str, int, str, str]) -> Sentence:
+    """A sentence from (form, head, relation, tag)."""
+    lines = [
+        f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_\n"
+        for number, (form, head, relation, tag) in enumerate(tokens, 1)
+    ]
+    return read_text("".join(lines)).sentences[0]
+
+
+def test_log_prob_of_a_sentence_does_not_depend_on_its_neighbours(
+    model: Punctuator, dev: list[Sentence]
+) -> None:
+    together = model.log_prob(dev)
+    alone = torch.cat([model.log_prob([one]) for one in dev])
+    assert together.shape == (30,)
+    assert (together < 0).all()
+    assert torch.allclose(together, alone, rtol=1e-5, atol=1e-6)
+
+
+def test_more_sentences_than_a_batch(model: Punctuator, dev: list[Sentence]) -> None:
+    many = (dev * 5)[: BATCH_SIZE + 7]
+    assert len(model.log_prob(many)) == len(list(model.underlying(many))) == len(list(model.sample(many)))
+
+
+def test_evaluation(model: Punctuator, dev: list[Sentence]) -> None:
+    result = model.evaluate(dev)
+    assert (result.sentences, result.slots) == (30, sum(len(one.surface) for one in dev))
+    assert result.perplexity == pytest.approx(math.exp(-result.log_likelihood / result.slots), 1e-12)
+
+
+def test_saved_and_loaded(model: Punctuator, dev: list[Sentence], tmp_path: Path) -> None:
+    model.save(tmp_path / "again")
+    again = Punctuator.load(tmp_path / "again")
+    assert torch.equal(model.log_prob(dev), again.log_prob(dev))
+    assert (model.vocabulary, model.recipe, model.report) == (again.vocabulary, again.recipe, again.report)
+
+
+def test_double_precision_elsewhere_does_not_matter(
+    model: Punctuator, small: Path, dev: list[Sentence]
+) -> None:
+    expected = model.evaluate(dev)
+    torch.set_default_dtype(torch.double)
+    assert Punctuator.load(small / "model").evaluate(dev).perplexity == pytest.approx(
+        expected.perplexity, 1e-6
+    )
+
+
+# What training has not shown
+
+UNSEEN = {
+    "relation": sentence(
+        ("Wait", 0, "root", "VERB"), ("Anna", 1, "unheard:of", "PROPN"), (".", 1, "punct", "PUNCT")
+    ),
+    "tag": sentence(("Wait", 0, "root", "KLINGON"), (".", 1, "punct", "PUNCT")),
+    "form": sentence(("Qapla", 0, "root", "VERB"), ("!", 1, "punct", "PUNCT")),
+    "mark": sentence(("Wait", 0, "root", "VERB"), ("⸮", 1, "punct", "PUNCT")),
+    "string": sentence(
+        ("Wait", 0, "root", "VERB"), *((mark, 1, "punct", "PUNCT") for mark in (")", ";", "(", "?", ":"))
+    ),
+    "marks at the start": sentence((")", 2, "punct", "PUNCT"), ("Wait", 0, "root", "VERB")),
+    "long string": sentence(("So", 0, "root", "ADV"), *[(".", 1, "punct", "PUNCT")] * 60),
+}
+
+
+@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
+def test_what_training_has_not_shown(model: Punctuator, unseen: Sentence) -> None:
+    """It backs off, or the channel slips: every sentence has a positive probability."""
+    result = model.evaluate([unseen])
+    assert math.isfinite(result.perplexity)
+    assert result.perplexity > 1
+    (trees,) = model.underlying([unseen])
+    assert len(trees[0]) == len(unseen.tree)
+    (draws,) = model.sample([unseen], 3)
+    assert all(len(draw) == len(unseen.surface) for draw in draws)
+    assert all(unseen.text(draw) for draw in draws)
+
+
+def test_an_unseen_string_is_less_likely_than_a_usual_one(model: Punctuator) -> None:
+    usual = sentence(("Wait", 0, "root", "VERB"), (".", 1, "punct", "PUNCT"))
+    assert model.log_prob([usual]) > model.log_prob([UNSEEN["string"]]) + 5
+
+
+def test_too_many_marks_in_a_slot(model: Punctuator) -> None:
+    """More than doubles can tell is an error that names the sentence."""
+    absurd = sentence(("So", 0, "root", "ADV"), *[(".", 1, "punct", "PUNCT")] * 400)
+    with pytest.raises(ImpossibleSurfaceError, match=r"^sentence '#1': .*; most marks, 400, are in slot 1$"):
+        model.log_prob([absurd])
+
+
+# Underlying and surface punctuation
+
+
+def test_the_best_derivation_has_punctemes_of_its_relations(model: Punctuator, dev: list[Sentence]) -> None:
+    vocabulary = model.vocabulary
+    for one, (tree,) in zip(dev, model.underlying(dev), strict=True):
+        for relation, (left, right) in zip(one.tree.relations, tree, strict=True):
+            pair = tuple(tuple(vocabulary.token_number[token] for token in side) for side in (left, right))
+            assert pair in vocabulary.pairs[vocabulary.relation_number(relation)]
+
+
+def test_the_best_derivation_explains_most_marks_as_they_are(model: Punctuator, dev: list[Sentence]) -> None:
+    """A sentence without absorption shows every underlying mark."""
+    wait = sentence(("Wait", 0, "root", "VERB"), (".", 1, "punct", "PUNCT"))
+    ((tree,),) = model.underlying([wait])
+    assert bracketed(wait.tree, tree) == "root[Wait .]"
+
+
+def test_draws_from_the_posterior(model: Punctuator, dev: list[Sentence]) -> None:
+    def draws(seed: int) -> list[list[list[tuple[tuple[str, ...], tuple[str, ...]]]]]:
+        pyro.set_rng_seed(seed)
+        return list(model.underlying(dev, samples=4))
+
+    assert draws(1) == draws(1) != draws(2)
+    assert all(len(trees) == 4 for trees in draws(1))
+
+
+def test_draws_of_the_surface(model: Punctuator, dev: list[Sentence]) -> None:
+    for one, draws in zip(dev, model.sample(dev, 2), strict=True):
+        for draw in draws:
+            assert len(draw) == len(one.surface)
+            assert {token for slot in draw for token in slot} <= set(model.vocabulary.tokens)
+
+
+def test_frequent_surfaces_are_drawn_often(model: Punctuator) -> None:
+    wait = sentence(("Wait", 0, "root", "VERB"), (".", 1, "punct", "PUNCT"))
+    (draws,) = model.sample([wait], 400)
+    share = sum([tuple(slot) for slot in draw] == list(wait.surface) for draw in draws) / 400
+    expected = float(model.log_prob([wait]).exp())
+    assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / 400)
+
+
+# Edits
+
+
+def test_edits(model: Punctuator, dev: list[Sentence]) -> None:
+    edits = model.edits(dev)
+    assert [edit.count for edit in edits] == sorted((edit.count for edit in edits), reverse=True)
+    for edit in edits:
+        a, b = edit.before
+        assert edit.after == dict(zip(EDITS, [(a, b), (b,), (a,), (b, a)], strict=True))[edit.name]
+        assert 0 < edit.probability < 1
+
+
+def test_edit_probabilities_are_the_learned_ones(model: Punctuator) -> None:
+    """Every time the same; a softmax of the learned logits."""
+    table, logits = model.edit_probabilities(), model.values["channel.channel.edit_logits"]
+    assert table is not None
+    assert torch.equal(table, model.edit_probabilities())
+    assert torch.allclose(table, logits.softmax(-1))
+
+
+def test_counts_of_edits_agree_with_their_probabilities(model: Punctuator, dev: list[Sentence]) -> None:
+    """Two edits with the same effect on the surface are used in the proportion of their probabilities."""
+    shares = {
+        edit.name: (edit.count, edit.probability) for edit in model.edits(dev) if edit.before == (",", ",")
+    }
+    (one, p), (other, q) = shares["left absorption"], shares["right absorption"]
+    assert one / other == pytest.approx(p / q, rel=1e-3)
+
+
+def test_unmatched_punctemes(model: Punctuator, dev: list[Sentence]) -> None:
+    """More are expected of a sentence whose quotation is never closed."""
+    expected = model.unmatched(dev)
+    assert expected.shape == (30,)
+    assert (expected >= -1e-6).all()
+    open_quotation = sentence(
+        ("“", 2, "punct", "PUNCT"), ("Wait", 0, "root", "VERB"), ("Anna", 2, "vocative", "PROPN")
+    )
+    assert model.unmatched([open_quotation]) > 0.5
+
+
+def test_without_edits(model: Punctuator, dev: list[Sentence]) -> None:
+    from pyropunct.fitting import fit
+
+    bare = fit(dev, dev, replace(model.recipe, channel="identity", epochs=1), direction="left")
+    assert bare.edits(dev) == []
+    assert bare.edit_probabilities() is None

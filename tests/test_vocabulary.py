@@ -1,0 +1,102 @@
+"""The types of a training treebank."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyropunct.batches import join_surfaces, join_trees
+from pyropunct.inference.surface import EMPTY
+from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.trees import Tree
+from pyropunct.vocabulary import OTHER, Surface, Vocabulary, build_vocabulary, word_shape
+
+CHAIN = Tree((2, 0, 2), ("nsubj", "root", "obj:x"), ("NOUN", "VERB", "NOUN"), ("Rain", "stops", "play"))
+SURFACE: Surface = ((START,), (",",), (), (".",))
+
+
+def vocabulary(*more: tuple[Tree, Surface]) -> Vocabulary:
+    return build_vocabulary([(CHAIN, SURFACE)] * 5 + list(more))
+
+
+def test_marks_seen_five_times_are_types() -> None:
+    rare = (START,), ("(",), (), ("!",)
+    found = vocabulary((CHAIN, rare))
+    assert found.tokens == (START, ABBREVIATION_DOT, UNKNOWN, ",", ".")
+    assert found.encode_surface(rare).tolist() == [[0], [2], [EMPTY], [2]]
+
+
+def test_relations_and_forms_need_some_examples() -> None:
+    other = Tree((0, 1, 1), ("root", "rare", "obj:x"), ("X", "NOUN", "X"), ("Rain", "STOPS", "again"))
+    found = vocabulary((other, SURFACE))
+    assert found.relations == (OTHER, "nsubj", "obj:x", "root")
+    assert found.forms == (OTHER, "play", "rain", "stops")
+    assert found.tags == (OTHER, "NOUN", "VERB", "X")
+    batch = found.encode_tree(other)
+    assert batch.relation.tolist() == [3, 0, 2]
+    assert batch.form.tolist() == [2, 3, 0]
+    assert batch.shape.tolist() == [2, 3, 1]
+
+
+def test_a_subtype_backs_off_to_its_relation() -> None:
+    found = vocabulary()
+    names = ["root", "root:sub", "obj:x", "obj:y", "obj", "never"]
+    assert [found.relation_number(name) for name in names] == [3, 3, 2, 0, 0, 0]
+
+
+def pairs_of(found: Vocabulary, relation: str) -> set[tuple[str, str]]:
+    pairs = found.pairs[found.relation_number(relation)]
+    return {tuple(" ".join(found.decode_string(side)) for side in pair) for pair in pairs}  # type: ignore[misc]
+
+
+def test_pairs_are_those_around_a_constituent_and_their_halves() -> None:
+    """Beside them every single token alone, on either side, and nothing."""
+    found = vocabulary((CHAIN, ((START, ","), (), (), (".", ","))))
+    tokens = (ABBREVIATION_DOT, UNKNOWN, ",", ".")
+    always = {("", ""), *((token, "") for token in tokens), *(("", token) for token in tokens)}
+    assert pairs_of(found, "never") == always
+    assert pairs_of(found, "root") == always | {(",", ". ,"), ("", ". ,")}
+    assert pairs_of(found, "nsubj") == always
+    assert pairs_of(found, "obj:x") == always | {("", ". ,")}
+    assert all(list(pairs) == sorted(set(pairs)) for pairs in found.pairs)
+
+
+def test_json_gives_an_equal_vocabulary() -> None:
+    found = vocabulary()
+    assert Vocabulary.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+@given(st.lists(st.lists(st.sampled_from([",", ".", ABBREVIATION_DOT]), max_size=4), min_size=1, max_size=6))
+def test_known_strings_are_decoded_again(slots: list[list[str]]) -> None:
+    found = vocabulary()
+    encoded = found.encode_surface(slots).tolist()
+    assert [list(found.decode_string(row)) for row in encoded] == slots
+
+
+def test_batches_side_by_side() -> None:
+    found = vocabulary()
+    batch = join_trees([found.encode_tree(CHAIN)] * 2)
+    assert len(batch) == 2
+    assert batch.relation.tolist() == [1, 3, 2, 1, 3, 2]
+    surface = join_surfaces([found.encode_surface(SURFACE), found.encode_surface([[","] * 2])])
+    assert surface.tolist()[3:] == [[4, EMPTY], [3, 3]]
+
+
+@pytest.mark.parametrize(
+    ("form", "shape"),
+    [
+        ("rain", 1),
+        ("Rain", 2),
+        ("RAIN", 3),
+        ("I", 5),
+        ("don't", 1),
+        ("1.", 4),
+        ("42", 4),
+        ("4th", 4),
+        ("—", 0),
+        ("雨", 0),
+    ],
+)
+def test_word_shape(form: str, shape: int) -> None:
+    assert word_shape(form) == shape
