@@ -1,0 +1,60 @@
+"""What is installed."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("pyproject.toml", "README.md", "LICENSE", "pyropunct", "models", "inference")
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of the files in the wheel, which is built from a copy so that nothing is left behind."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / part, folder)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        ".",
+    ]
+    subprocess.run([*command, "--wheel-dir", "out"], cwd=folder, check=True, capture_output=True)
+    (wheel,) = (folder / "out").iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_every_module_is_in_the_wheel(names: set[str]) -> None:
+    for room, place in (
+        ("pyropunct", "pyropunct"),
+        ("models", "pyropunct/models"),
+        ("inference", "pyropunct/inference"),
+    ):
+        for module in (ROOT / room).rglob("*.py"):
+            assert f"{place}/{module.relative_to(ROOT / room).as_posix()}" in names
+
+
+def test_data_files_are_in_the_wheel(names: set[str]) -> None:
+    expected = {
+        f"pyropunct/embedded/{name}" for name in ("train.conllu", "dev.conllu", "test.conllu", "LICENSE.md")
+    }
+    assert expected | {"pyropunct/py.typed"} <= names
+
+
+def test_nothing_else_is_in_the_wheel(names: set[str]) -> None:
+    """No package is called ``models``: other people's are."""
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"pyropunct"}
