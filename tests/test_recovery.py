@@ -110,7 +110,7 @@ def test_frequent_edits(
 
 
 def test_most_of_the_true_edits(learned: dict[Window, Outcomes], counts: Counter[Window]) -> None:
-    """Of the windows that the truth edits and that are expected at least four times, more than half are found.
+    """Of the windows that the truth edits and that are expected four times or more, over half are found.
 
     Between 62 % and 83 % with the seeds 0 to 3.  Not all: a fitted model may let several constituents sprout
     an end mark and absorb all but one of them, and the surface hardly tells.
