@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pyro.distributions as dist
 import torch
 from pyro.nn import PyroModule, PyroSample
+from torch import Tensor
+
+from pyropunct.batches import TreeBatch
 from pyropunct.inference.automata import Arc, End, Topology
 from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.channel import Channel
-from torch import Tensor
-
-from pyropunct.batches import TreeBatch
 
 
 class PairFrequencies(PyroModule):
