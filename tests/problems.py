@@ -20,14 +20,14 @@ from brute_force import (
     underlying_strings,
 )
 from pyro.nn import PyroModule, PyroSample
+from torch import Tensor
+
+from pyropunct.batches import TreeBatch
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.channel import Channel, SlidingWindow
 from pyropunct.models.story import Story
-from torch import Tensor
-
-from pyropunct.batches import TreeBatch
 
 NOTHING: Pair = ((), ())
 PAIRS: list[list[Pair]] = [

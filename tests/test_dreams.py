@@ -3,15 +3,15 @@ import pytest
 import torch
 from problems import tiny_story, tree_batch, window
 from pyro import poutine
+
+from pyropunct.batches import TreeBatch, join_surfaces, join_trees
+from pyropunct.dreams import surface_texts, underlying_brackets
 from pyropunct.inference.handlers import collapse_trees
+from pyropunct.marks import START
 from pyropunct.models.attach import LogLinearAttach
 from pyropunct.models.channel import SlidingWindow
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.syntax import HeadOutward
-
-from pyropunct.batches import TreeBatch, join_surfaces, join_trees
-from pyropunct.dreams import surface_texts, underlying_brackets
-from pyropunct.marks import START
 from pyropunct.trees import Tree
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
