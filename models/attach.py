@@ -78,15 +78,15 @@ FAMILIES: dict[str, list[Template]] = {
     "spans": _about([PAIR], "length", "edges", "edges + length", "side + edges + length")
     + _about([SYMMETRY], "relation + edges + length"),
     "distances": _about([PAIR], "distance + side", "words_before", "words_after", "head length")
-    + _about(
-        [PAIR], "length + right sibling length", "length + left sibling length", "length + distance + side"
-    )
+    + _about([PAIR], "length + right sibling length", "length + left sibling length")
+    + _about([PAIR], "length + distance + side")
     + _about([SYMMETRY], "relation + words_before", "relation + words_after", "length + distance + side"),
     "siblings": _about([PAIR], "left sibling relation", "right sibling relation", "first child relation")
     + _about([PAIR], "last child relation", "left sibling relation + right sibling relation")
     + _edges("outer relation"),
-    "words": _about([PAIR], "form", "head form", "child relation and form", "first form", "last form")
-    + _about([SYMMETRY], "form", "head form", "first form", "last form", "child relation and form")
+    # Contexts with a word in them are too many, and each too rare, for a weight of every pair.
+    "words": _about([LEFT, RIGHT, SYMMETRY], "form", "head form", "first form", "last form")
+    + _about([LEFT, RIGHT, SYMMETRY], "child relation and form")
     + _edges("outer form", "inner form", "outer form + inner tag", "outer tag + inner form"),
     "shapes": _about([PAIR], "shape", "first shape + last shape") + _edges("outer shape + inner shape"),
 }
