@@ -2,7 +2,8 @@
 
 Usage::
 
-    python benchmarks/treebanks.py FOLDER [--only zh,en] [--systems 'attach only'] [--seed 0] [--threads 2] [--out table.json]
+    python benchmarks/treebanks.py FOLDER [--only zh,en] [--systems "attach only"] [--seed 0] [--threads 2]
+                                   [--out table.json]
 
 FOLDER holds Universal Dependencies files whose names begin with a language's code and contain "train"
 or "dev"; of several pairs of a language the one named in `FILES` is taken.  For each language the script

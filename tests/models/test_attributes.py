@@ -56,6 +56,8 @@ VALUES: dict[str, list[int]] = {
     "words_after": [3, 0, 2, 1, 0, 0, 0, 0],
     "first_mark": [X, 1, X, X, 3, X, 2, X],
     "last_mark": [X, 5, X, X, 5, X, 2, X],
+    "until_mark": [0, 1, 0, 0, 0, 0, 0, 0],
+    "since_mark": [0, 0, 0, 0, 0, 0, 0, 0],
 }
 """For each column the values at the words themselves; a path has no value known in advance."""
 
@@ -156,3 +158,12 @@ def test_surface_inside_is_read() -> None:
         shown[slot] = (10, 11)
         marks = Attributes(example()._trees, padded(shown)).several("mark inside")
         assert {1} | ({4} if slot > 2 else set()) == set(marks[0][marks[1] == 10].tolist())
+
+
+def test_rhythm_counts_words_up_to_the_marks_inside() -> None:
+    root_first = tree_batch([[0, 1, 1, 1, 1, 1, 1]], [0] * 7, tag=[0] * 7, form=[0] * 7, shape=[0] * 7)
+    one_mark = Attributes(root_first, padded([(), (), (1,), (), (), (), (), (2,)]))
+    assert one_mark.single("until_mark").tolist() == [1, 0, 0, 0, 0, 0, 0]
+    assert one_mark.single("since_mark").tolist() == [3, 0, 0, 0, 0, 0, 0]
+    no_mark = Attributes(root_first, padded([(1,), (), (), (), (), (), (), (2,)]))
+    assert no_mark.single("until_mark")[0] == no_mark.single("since_mark")[0] == no_mark.single("length")[0]
