@@ -132,12 +132,6 @@ def test_dev_perplexity_is_near_that_of_the_truth(fitted: Punctuator, dev: list[
     assert true_entropy < entropy < 1.5 * true_entropy
 
 
-@pytest.mark.parametrize(
-    ("direction", "channel", "factor"), [("left", "sliding-window", 0.99), ("right", "identity", 0.95)]
-)
-def test_the_true_direction_and_a_channel_predict_better(
-    fitted: Punctuator, dev: list[Sentence], direction: str, channel: str, factor: float
-) -> None:
-    """With the seeds 0 to 3 the factors of the cross-entropies are 0.91 to 0.98, and 0.87 to 0.90."""
-    other = fit(treebank("train"), dev, replace(RECIPE, channel=channel), direction=direction)
-    assert math.log(fitted.evaluate(dev).perplexity) < factor * math.log(other.evaluate(dev).perplexity)
+def test_a_channel_predicts_better_than_none(fitted: Punctuator, dev: list[Sentence]) -> None:
+    other = fit(treebank("train"), dev, replace(RECIPE, channel="identity"), direction="right")
+    assert math.log(fitted.evaluate(dev).perplexity) < 0.95 * math.log(other.evaluate(dev).perplexity)
