@@ -14,7 +14,6 @@ see `pyropunct.inference.kernels`.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,6 +27,7 @@ from pyropunct.inference import kernels
 from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.threads import in_threads, parts_of
 
 DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
@@ -225,27 +225,20 @@ def _spread(problem: Problem) -> tuple[torch.Size, list[NDArray[np.float64]]]:
     return batch, arrays
 
 
-def _in_threads(work: Callable[[int, int, int], Any], problem: Problem) -> list[Any]:
-    """Call ``work(part, first tree, last tree)`` on parts of the forest, in as many threads as torch uses."""
-    forest = problem.forest
-    threads = max(1, min(torch.get_num_threads(), forest.num_trees))
-    edges = np.linspace(0, forest.num_nodes, threads + 1)
-    bounds = np.searchsorted(problem.structure.node_start[:-1], edges)
-    bounds[-1] = forest.num_trees
-    parts = [(part, int(bounds[part]), int(bounds[part + 1])) for part in range(threads)]
-    if threads == 1:
-        return [work(*parts[0])]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda part: work(*part), parts))
+def _tree_parts(problem: Problem) -> list[int]:
+    """The borders of parts of the forest with about equal numbers of nodes, a part for each thread."""
+    edges = parts_of(problem.forest.num_nodes)
+    borders = np.searchsorted(problem.structure.node_start, edges)
+    return np.unique(borders).tolist()
 
 
 def _log_totals(problem: Problem, weights: kernels.Weights) -> NDArray[Any]:
     totals = np.empty(problem.forest.num_trees, weights.pair.dtype)
 
-    def work(part: int, first: int, last: int) -> None:
+    def work(first: int, last: int) -> None:
         kernels.log_totals(problem.structure, weights, first, last, False, totals)
 
-    _in_threads(work, problem)
+    in_threads(work, _tree_parts(problem))
     return totals
 
 
@@ -253,12 +246,12 @@ def _gradients(problem: Problem, weights: kernels.Weights, seeds: NDArray[Any]) 
     """Derivatives of the seeded sum of log totals, in the order of `_leaves`."""
     pair = np.zeros_like(weights.pair)
 
-    def work(part: int, first: int, last: int) -> kernels.Weights:
+    def work(first: int, last: int) -> kernels.Weights:
         gradients = kernels.Weights(pair, *(np.zeros_like(values) for values in weights[1:]))
         kernels.add_gradients(problem.structure, weights, first, last, seeds, gradients)
         return gradients
 
-    parts = _in_threads(work, problem)
+    parts = in_threads(work, _tree_parts(problem))
     return [pair.real, *(sum(part[field].real for part in parts) for field in (1, 2, 3))]
 
 
@@ -312,8 +305,8 @@ def _decode(problem: Problem, maximise: bool, uniform: Tensor) -> Tensor:
     for number, values in enumerate(zip(*arrays, strict=True)):
         weights = kernels.Weights(*(np.ascontiguousarray(value) for value in values))
 
-        def work(part: int, first: int, last: int, weights=weights, number=number) -> None:  # type: ignore[no-untyped-def]
+        def work(first: int, last: int, weights=weights, number=number) -> None:  # type: ignore[no-untyped-def]
             kernels.decode(problem.structure, weights, first, last, maximise, chance, found[number])
 
-        _in_threads(work, problem)
+        in_threads(work, _tree_parts(problem))
     return torch.from_numpy(found).reshape(*batch, *uniform.shape[:2]).to(problem.log_pairs.device)

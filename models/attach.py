@@ -1,6 +1,7 @@
 """ATTACH: which underlying punctuation a constituent sprouts (Li, Wang & Eisner 2019, section 2.1)."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attributes import SEVERAL, Attributes
-from pyropunct.models.priors import IsotropicNormal
+from pyropunct.models.priors import IsotropicNormal, Shares
 from pyropunct.models.scores import (
     ANY_LEFT,
     ANY_RIGHT,
@@ -20,7 +21,10 @@ from pyropunct.models.scores import (
     PAIR,
     RIGHT,
     SYMMETRY,
+    Book,
     Contexts,
+    Excerpt,
+    Weighing,
     lay_out_pairs,
     pair_scores,
 )
@@ -124,7 +128,14 @@ class LogLinearAttach(PyroModule):
     :param families: which feature families of `FAMILIES` are on.
     :param prior_scale: the standard deviation s.
     :param least: contexts seen at fewer nodes get no weights.
+
+    :ivar sparse: whether a call looks at those weights alone that bear on its trees, and their gradient is
+        sparse.  Their prior is then estimated too: a context that n nodes of the training treebank have
+        charges 1 / n of the prior of its weights at each of them.  The estimates of an epoch's batches
+        are the whole prior on average.  Only for trees that `learn_contexts` has seen.
     """
+
+    SPARSE_SITES = ("weights",)
 
     def __init__(
         self,
@@ -138,7 +149,9 @@ class LogLinearAttach(PyroModule):
         self.families = tuple(families)
         self.templates = [template for family in families for template in FAMILIES[family]]
         self.prior_scale, self.least = prior_scale, least
+        self.sparse = False
         self._inventory = inventory
+        self._shares: Shares | None = None
         classes = [
             CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
             for left, right in inventory.rows
@@ -146,7 +159,7 @@ class LogLinearAttach(PyroModule):
         self._layout = lay_out_pairs(inventory, np.array(classes), len(CLASSES))
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
-        self.register_buffer("kinds", torch.zeros(0, dtype=torch.long))
+        self.register_buffer("kinds", torch.zeros(0, dtype=torch.int8))
         self.weights: Any = PyroSample(lambda module: module._prior())  # a tensor when read
 
     def learn_contexts(self, batches: Iterable[tuple["TreeBatch", Tensor]]) -> None:
@@ -155,29 +168,36 @@ class LogLinearAttach(PyroModule):
         :param batches: trees and their surface strings.
         """
         found: list[list[tuple[NDArray[np.int64], Keys]]] = [[] for _ in self.templates]
+        self._num_trees = 0
         for trees, surface in batches:
+            self._num_trees += len(trees)
             for number, (_, relation, keys) in enumerate(self._found(trees, surface)):
                 found[number].append((relation, keys))
-        kept, kinds, relations = [], [], []
+        kept, kinds, relations, uses = [], [], [], []
         for template, parts in zip(self.templates, found, strict=True):
             relation, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
             distinct, first, count = np.unique(keys, return_index=True, return_counts=True)
             frequent = count >= self.least
             kept.append(distinct[frequent])
             relations.append(relation[first[frequent]])
-            kinds.append(np.full(len(kept[-1]), template.kind))
-        self._lay_out(np.concatenate(kept), np.concatenate(kinds), np.concatenate(relations))
+            kinds.append(np.full(len(kept[-1]), template.kind, np.int8))
+            uses.append(count[frequent])
+        order = self._lay_out(np.concatenate(kept), np.concatenate(kinds), np.concatenate(relations))
+        self._uses = np.concatenate(uses)[order]
 
-    def _lay_out(self, keys: Keys, kinds: NDArray[np.int64], relations: NDArray[np.int64]) -> None:
-        """Assign weights to contexts, in the order of their keys."""
+    def _lay_out(
+        self, keys: Keys, kinds: NDArray[np.int8], relations: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Assign weights to contexts, in the order of their keys; returns that order."""
         order = np.argsort(keys)
-        widths = self._layout.widths[kinds[order], relations[order]]
+        widths = self._layout.widths[relations[order], kinds[order]]
         self.keys = torch.from_numpy(keys[order].view(np.int64))
         self.kinds = torch.from_numpy(kinds[order])
         self.starts = torch.from_numpy(np.concatenate([[0], np.cumsum(widths)]))
+        return order
 
     def _prior(self) -> IsotropicNormal:
-        return IsotropicNormal(int(self.starts[-1]), self.prior_scale, self.starts)
+        return IsotropicNormal(int(self.starts[-1]), self.prior_scale, self.starts, self._shares)
 
     def starting_point(self, empty: float = 5.0) -> dict[str, Tensor]:
         """Weights to start training from: all zero, but the empty pair is preferred at every node.
@@ -201,21 +221,41 @@ class LogLinearAttach(PyroModule):
         :param trees: N nodes.
         :param surface: (S, L) surface strings, of which those strictly inside a constituent are read.
         """
+        contexts = trees.contexts or self._contexts(trees, surface)
+        book, start = self._book(), choice_start(self._inventory, trees.relation)
         relation = trees.relation.cpu().numpy()
-        start = choice_start(self._inventory, trees.relation)
-        return pair_scores(self.weights, self._layout, relation, start, self._contexts(trees, surface))
+        if not self.sparse:
+            return pair_scores(self.weights, Weighing(self._layout, book, relation, start, contexts))
+        excerpt = Excerpt(book, contexts)
+        weighing = Weighing(self._layout, excerpt.book, relation, start, contexts)
+        self._shares = self._shares_of(excerpt, len(trees))
+        weights = self.weights
+        self._shares = None
+        return pair_scores(excerpt.of(weights), weighing)
+
+    def _book(self) -> Book:
+        return Book(self.kinds.cpu().numpy(), self.starts.cpu().numpy())
+
+    def _shares_of(self, excerpt: Excerpt, trees: int) -> Shares:
+        """Each use of a context in the training treebank carries the same share of its weights' prior."""
+        share = excerpt.uses / self._uses[excerpt.context] * (self._num_trees / trees)
+        return Shares(excerpt.of, torch.from_numpy(np.repeat(share, excerpt.sizes)).to(self.starts.device))
+
+    def foresee(self, trees: "TreeBatch", surface: Tensor) -> "TreeBatch":
+        """The same trees with their contexts, for which each epoch of training would else look anew."""
+        return replace(trees, contexts=self._contexts(trees, surface))
 
     def _contexts(self, trees: "TreeBatch", surface: Tensor) -> Contexts:
         """The known contexts of all nodes."""
         known = self.keys.cpu().numpy().view(np.uint64)
         found = [(node, key) for node, _, key in self._found(trees, surface)]
         node, key = (np.concatenate(column) for column in zip(*found, strict=True))
-        place = np.minimum(np.searchsorted(known, key), len(known) - 1)
-        here = known[place] == key if len(known) else np.zeros(len(key), bool)
-        node, place = node[here], place[here]
+        number = np.minimum(np.searchsorted(known, key), len(known) - 1)
+        here = known[number] == key if len(known) else np.zeros(len(key), bool)
+        node, number = node[here], number[here]
         order = np.argsort(node, kind="stable")
-        node, place = node[order], place[order]
-        return Contexts(node, self.kinds.cpu().numpy()[place], self.starts.cpu().numpy()[place])
+        node_start = np.searchsorted(node[order], np.arange(trees.forest.num_nodes + 1))
+        return Contexts(node_start, number[order].astype(np.int32))
 
     def _found(
         self, trees: "TreeBatch", surface: Tensor

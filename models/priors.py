@@ -1,11 +1,23 @@
 """Priors of weights."""
 
 import math
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from pyro.distributions import TorchDistribution, constraints
 from torch import Tensor
+
+
+class Shares(NamedTuple):
+    """How much some of many variables count for a mini-batch.
+
+    :ivar excerpt: picks those variables from all.
+    :ivar share: (M,) how much each counts.
+    """
+
+    excerpt: Callable[[Tensor], Tensor]
+    share: Tensor
 
 
 class IsotropicNormal(TorchDistribution):
@@ -19,13 +31,16 @@ class IsotropicNormal(TorchDistribution):
     :param size: the number of variables.
     :param scale: s.
     :param like: a tensor of the device where samples shall be.
+    :param shares: with them, log p is the sum over some variables alone, each times its share.  It
+        estimates the whole, as the likelihood of a mini-batch does, if the shares of each variable are
+        1 on average; its gradient is as sparse as that of the excerpt.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
     support = constraints.real_vector
 
-    def __init__(self, size: int, scale: float, like: Tensor) -> None:
-        self.scale, self._like = scale, like
+    def __init__(self, size: int, scale: float, like: Tensor, shares: Shares | None = None) -> None:
+        self.scale, self._like, self._shares = scale, like, shares
         super().__init__(torch.Size(), torch.Size([size]), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "IsotropicNormal":
@@ -48,9 +63,12 @@ class IsotropicNormal(TorchDistribution):
         return torch.full(self.event_shape, self.scale**2, device=self._like.device)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The formula above, for values of shape (..., size)."""
-        constant = self.event_shape[0] * math.log(self.scale * math.sqrt(2 * math.pi))
-        return -_HalfSquare.apply(value) / self.scale**2 - constant
+        """The formula above, for values of shape (..., size); with shares, for one of shape (size,)."""
+        constant = math.log(self.scale * math.sqrt(2 * math.pi))
+        if self._shares is None:
+            return -_HalfSquare.apply(value) / self.scale**2 - constant * self.event_shape[0]
+        squares = self._shares.excerpt(value).square() / (2 * self.scale**2)
+        return -torch.dot(self._shares.share.to(squares.dtype), squares + constant)
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw all variables."""

@@ -1,5 +1,10 @@
-"""Sums of weight vectors over the contexts of each node, compiled: the inner loop of a log-linear model."""
+"""Sums of weight vectors over the contexts of each node, compiled: the inner loop of a log-linear model.
 
+A *context* is something true of a node, say "its tag is VERB"; it owns a run of consecutive weights, one
+for each *target*: for each pair of the node's relation, or for each left puncteme, and so on.
+"""
+
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.threads import in_threads, parts_of
 
 Array = NDArray[Any]
 
@@ -16,25 +22,22 @@ PAIR, LEFT, RIGHT, SYMMETRY, ANY_LEFT, ANY_RIGHT = range(6)
 """What a context's weights are about: the pairs of a relation, its left or right punctemes, the classes
 of symmetry, or left and right punctemes whatever the relation."""
 
+NODES_PER_THREAD = 200
+"""With fewer nodes than this, a thread costs more than it saves."""
+
+compiled = njit(cache=True, nogil=True, error_model="numpy")
+
 
 class Layout(NamedTuple):
-    """Which weights bear on which pairs.
+    """Which weights of a context bear on which pairs.
 
-    :ivar pair_start: (D + 1,) the first row of each relation in the arrays below.
-    :ivar left: left puncteme of each row, counted within the relation.
-    :ivar right: right puncteme of each row, counted within the relation.
-    :ivar symmetry: class of each row.
-    :ivar any_left: left puncteme of each row, counted over all relations.
-    :ivar any_right: right puncteme of each row, counted over all relations.
-    :ivar widths: (6, D) how many weights a context of each kind has.
+    :ivar pair_start: (D + 1,) the first row of each relation's pairs, as in the inventory.
+    :ivar target: (rows, 6) for each pair, which of the weights of a context of each kind.
+    :ivar widths: (D, 6) how many weights a context of each kind has at a node of each relation.
     """
 
     pair_start: Array
-    left: Array
-    right: Array
-    symmetry: Array
-    any_left: Array
-    any_right: Array
+    target: Array
     widths: Array
 
 
@@ -44,127 +47,221 @@ def lay_out_pairs(inventory: Inventory, symmetry: Array, num_classes: int) -> La
     :param symmetry: the class of symmetry of each row.
     :param num_classes: the number of classes.
     """
-    lefts, rights = zip(*inventory.rows, strict=True)
-    any_left, num_left = _numbered([lefts])
-    any_right, num_right = _numbered([rights])
-    left, left_widths = _numbered([[pair[0] for pair in some] for some in inventory.pairs])
-    right, right_widths = _numbered([[pair[1] for pair in some] for some in inventory.pairs])
-    sizes = np.diff(inventory.pair_start)
     relations = inventory.num_relations
-    widths = np.stack(
-        [
-            sizes,
-            left_widths,
-            right_widths,
-            np.full(relations, num_classes),
-            np.repeat(num_left, relations),
-            np.repeat(num_right, relations),
-        ]
-    )
-    return Layout(inventory.pair_start, left, right, symmetry, any_left, any_right, widths)
+    lefts, rights = zip(*inventory.rows, strict=True)
+    sizes = np.diff(inventory.pair_start)
+    every = [np.arange(size) for size in sizes]
+    columns = [
+        (np.concatenate(every), sizes),
+        _numbered([[pair[0] for pair in some] for some in inventory.pairs]),
+        _numbered([[pair[1] for pair in some] for some in inventory.pairs]),
+        (symmetry, np.full(relations, num_classes)),
+        _numbered([lefts], relations),
+        _numbered([rights], relations),
+    ]
+    targets, widths = zip(*columns, strict=True)
+    return Layout(inventory.pair_start, np.stack(targets, -1), np.stack(widths, -1))
 
 
-def _numbered(groups: Any) -> tuple[Array, Array]:
+def _numbered(groups: Any, repeats: int = 1) -> tuple[Array, Array]:
     """Number the distinct values of each group; return the numbers of all groups, and how many each has."""
     numbers, sizes = [], []
     for group in groups:
         place = {value: number for number, value in enumerate(sorted(set(group)))}
         numbers += [place[value] for value in group]
         sizes.append(len(place))
-    return np.array(numbers, np.int64), np.array(sizes, np.int64)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _add_scores(layout, relation, choice_start, node, kind, start, weights, scores):
-    sums = np.zeros((6, layout.widths.max()), scores.dtype)
-    context = 0
-    for one in range(len(relation)):
-        d = relation[one]
-        row, size = layout.pair_start[d], choice_start[one + 1] - choice_start[one]
-        sums[:] = 0
-        while context < len(node) and node[context] == one:
-            k, at = kind[context], start[context]
-            for number in range(layout.widths[k, d]):
-                sums[k, number] += weights[at + number]
-            context += 1
-        out = choice_start[one]
-        for choice in range(size):
-            scores[out + choice] = (
-                sums[PAIR, choice]
-                + sums[LEFT, layout.left[row + choice]]
-                + sums[RIGHT, layout.right[row + choice]]
-                + sums[SYMMETRY, layout.symmetry[row + choice]]
-                + sums[ANY_LEFT, layout.any_left[row + choice]]
-                + sums[ANY_RIGHT, layout.any_right[row + choice]]
-            )
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _add_gradients(layout, relation, choice_start, node, kind, start, gradient, weight_gradient):
-    sums = np.zeros((6, layout.widths.max()), gradient.dtype)
-    context = 0
-    for one in range(len(relation)):
-        d = relation[one]
-        row, size = layout.pair_start[d], choice_start[one + 1] - choice_start[one]
-        sums[:] = 0
-        out = choice_start[one]
-        for choice in range(size):
-            flow = gradient[out + choice]
-            sums[PAIR, choice] += flow
-            sums[LEFT, layout.left[row + choice]] += flow
-            sums[RIGHT, layout.right[row + choice]] += flow
-            sums[SYMMETRY, layout.symmetry[row + choice]] += flow
-            sums[ANY_LEFT, layout.any_left[row + choice]] += flow
-            sums[ANY_RIGHT, layout.any_right[row + choice]] += flow
-        while context < len(node) and node[context] == one:
-            k, at = kind[context], start[context]
-            for number in range(layout.widths[k, d]):
-                weight_gradient[at + number] += sums[k, number]
-            context += 1
+    return np.array(numbers, np.int64), np.repeat(sizes, repeats)
 
 
 class Contexts(NamedTuple):
-    """Which weights are active at which nodes, sorted by node.
+    """The contexts of N nodes that have weights, node after node.
 
-    :ivar node: the node of each active context.
-    :ivar kind: what its weights are about, `PAIR` to `ANY_RIGHT`.
-    :ivar start: where its weights start in the flat tensor of all weights.
+    :ivar node_start: (N + 1,) where each node's contexts start.
+    :ivar number: ``int32``, the contexts, as their `Book` numbers them.
     """
 
-    node: Array
-    kind: Array
-    start: Array
+    node_start: Array
+    number: Array
+
+    def of_nodes(self, first: int, last: int) -> "Contexts":
+        """Those of a range of nodes."""
+        start = self.node_start[first : last + 1]
+        return Contexts(start - start[0], self.number[start[0] : start[-1]])
+
+
+def join_contexts(parts: Sequence[Contexts]) -> Contexts:
+    """The contexts of several batches, side by side."""
+    shifts = np.cumsum([0] + [part.node_start[-1] for part in parts])
+    ends = [part.node_start[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
+    return Contexts(np.concatenate([[0], *ends]), np.concatenate([part.number for part in parts]))
+
+
+class Book(NamedTuple):
+    """Where the weights of K contexts are.
+
+    :ivar kinds: (K,) ``int8``, what a context's weights are about, `PAIR` to `ANY_RIGHT`.
+    :ivar starts: (K + 1,) where its weights start in the flat tensor of all weights.
+    """
+
+    kinds: Array
+    starts: Array
+
+
+class Excerpt:
+    """The weights of those contexts alone that some nodes have, side by side.
+
+    A batch of sentences touches a few percent of all weights; reading and updating only these, a
+    training step does not depend on how many there are.
+
+    :param book: where the weights of all contexts are.
+    :param contexts: the contexts of the nodes.
+
+    :ivar context: (U,) the contexts in use, in order.
+    :ivar uses: (U,) how many nodes have each.
+    :ivar sizes: (U,) how many weights each has.
+    :ivar places: (M,) the places of the excerpt's weights among all weights, in order.
+    :ivar book: where the weights of the contexts in use are in the excerpt.
+    """
+
+    def __init__(self, book: Book, contexts: Contexts) -> None:
+        self.context, self.uses = np.unique(contexts.number, return_counts=True)
+        self.sizes = book.starts[self.context + 1] - book.starts[self.context]
+        ends = np.cumsum(self.sizes)
+        starts = np.empty(len(book.kinds) + 1, np.int64)  # only read at contexts in use
+        starts[self.context] = ends - self.sizes
+        self.book = Book(book.kinds, starts)
+        self.places = torch.from_numpy(_runs(book.starts[self.context], self.sizes, ends[-1:].sum()))
+        self._latest: tuple[Tensor, Tensor] | None = None
+
+    def of(self, weights: Tensor) -> Tensor:
+        """(M,) the excerpt from all weights, whose gradient through it is sparse.
+
+        Asked twice about one tensor, it gives the same answer, so that all gradients of the excerpt
+        have been added up when they get to the tensor.
+        """
+        if self._latest is None or self._latest[0] is not weights:
+            self._latest = weights, _Excerpt.apply(weights, self.places)
+        return self._latest[1]
+
+
+class _Excerpt(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, places: Tensor) -> Tensor:
+        ctx.shape, ctx.places = weights.shape, places.to(weights.device)
+        return weights[ctx.places]
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return sparse_vector(ctx.places, gradient, ctx.shape), None
+
+
+def sparse_vector(places: Tensor, values: Tensor, shape: torch.Size) -> Tensor:
+    """A vector that is zero but at some places, given in order."""
+    return torch.sparse_coo_tensor(places[None], values, shape, check_invariants=False, is_coalesced=True)
+
+
+@compiled
+def _runs(starts, sizes, total):
+    """The numbers start, start + 1, ... of several runs, one run after the other."""
+    result, place = np.empty(total, np.int64), 0
+    for run in range(len(starts)):
+        for offset in range(sizes[run]):
+            result[place] = starts[run] + offset
+            place += 1
+    return result
+
+
+class Weighing(NamedTuple):
+    """Which contexts bear on which choices of N nodes.
+
+    :ivar layout: which weights of a context bear on which pairs.
+    :ivar book: where a context's weights are.
+    :ivar relation: (N,) the relation of each node.
+    :ivar choice_start: (N + 1,) where each node's pairs start in the scores.
+    :ivar contexts: the contexts of each node.
+    """
+
+    layout: Layout
+    book: Book
+    relation: Array
+    choice_start: Array
+    contexts: Contexts
+
+
+@compiled
+def _add_scores(weighing, weights, first, last, scores):
+    """The scores of the choices of some nodes."""
+    layout, book, relation, choice_start, contexts = weighing
+    sums = np.zeros((6, layout.widths.max()), scores.dtype)
+    for node in range(first, last):
+        d = relation[node]
+        sums[:] = 0
+        for use in range(contexts.node_start[node], contexts.node_start[node + 1]):
+            context = contexts.number[use]
+            kind, start = book.kinds[context], book.starts[context]
+            for target in range(layout.widths[d, kind]):
+                sums[kind, target] += weights[start + target]
+        row = layout.pair_start[d] - choice_start[node]
+        for choice in range(choice_start[node], choice_start[node + 1]):
+            for kind in range(6):
+                scores[choice] += sums[kind, layout.target[row + choice, kind]]
+
+
+@compiled
+def _add_gradients(weighing, gradient, first, last, weight_gradient):
+    """Reverse of `_add_scores`."""
+    layout, book, relation, choice_start, contexts = weighing
+    sums = np.zeros((6, layout.widths.max()), gradient.dtype)
+    for node in range(first, last):
+        d = relation[node]
+        sums[:] = 0
+        row = layout.pair_start[d] - choice_start[node]
+        for choice in range(choice_start[node], choice_start[node + 1]):
+            for kind in range(6):
+                sums[kind, layout.target[row + choice, kind]] += gradient[choice]
+        for use in range(contexts.node_start[node], contexts.node_start[node + 1]):
+            context = contexts.number[use]
+            kind, start = book.kinds[context], book.starts[context]
+            for target in range(layout.widths[d, kind]):
+                weight_gradient[start + target] += sums[kind, target]
 
 
 class _Scores(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, weights: Tensor, layout: Layout, relation: Array, choice_start: Array, contexts: Contexts
-    ) -> Tensor:
-        ctx.arguments = layout, relation, choice_start, contexts
+    def forward(ctx: Any, weights: Tensor, weighing: Weighing) -> Tensor:
+        ctx.weighing = weighing
         ctx.weights = weights.shape, weights.dtype, weights.device
-        scores = np.empty(int(choice_start[-1]))
-        _add_scores(layout, relation, choice_start, *contexts, weights.detach().cpu().numpy(), scores)
+        scores, values = np.zeros(int(weighing.choice_start[-1])), weights.detach().cpu().numpy()
+
+        def work(first: int, last: int) -> None:
+            _add_scores(weighing, values, first, last, scores)
+
+        in_threads(work, parts_of(len(weighing.relation), NODES_PER_THREAD))
         return torch.from_numpy(scores).to(weights.device)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        layout, relation, choice_start, contexts = ctx.arguments
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         shape, dtype, device = ctx.weights
-        result = torch.zeros(shape, dtype=dtype)
-        values = gradient.cpu().contiguous().numpy()
-        _add_gradients(layout, relation, choice_start, *contexts, values, result.numpy())
-        return result.to(device), None, None, None, None
+        flows = gradient.cpu().contiguous().numpy()
+
+        def work(first: int, last: int) -> Tensor:
+            result = torch.zeros(shape, dtype=dtype)
+            _add_gradients(ctx.weighing, flows, first, last, result.numpy())
+            return result
+
+        parts = parts_of(len(ctx.weighing.relation), NODES_PER_THREAD)
+        total, *others = in_threads(work, parts)
+        for other in others:
+            total += other
+        return total.to(device), None
 
 
-def pair_scores(
-    weights: Tensor, layout: Layout, relation: Array, choice_start: Array, contexts: Contexts
-) -> Tensor:
+def pair_scores(weights: Tensor, weighing: Weighing) -> Tensor:
     """The score theta . f(l, r, w) of each pair at each node, (C,), in double precision.
 
-    :param weights: (P,) all weights theta.
-    :param relation: (N,) the relation of each node.
-    :param choice_start: (N + 1,) where each node's pairs start in the result.
+    :param weights: (P,) all weights theta, or the excerpt that the book is about.
+    :param weighing: which of them bear on which pairs.
     """
-    return _Scores.apply(weights, layout, relation, choice_start, contexts)
+    return _Scores.apply(weights, weighing)

@@ -1,15 +1,19 @@
 """Trees as integers, many at a time: what the models read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest, join_forests
+from pyropunct.models.scores import Contexts, join_contexts
 
 EMPTY = -1
 """Fills the surface strings of a batch up to the length of the longest."""
+
+COLUMNS = ("relation", "tag", "form", "shape")
+"""What is known of each word of a batch."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class TreeBatch:
     :ivar tag: (N,) ``int64``, each word's tag; see `Vocabulary.tags`.
     :ivar form: (N,) ``int64``, each word's lower-cased form; see `Vocabulary.forms`.
     :ivar shape: (N,) ``int64``, how the word is written; see `pyropunct.vocabulary.word_shape`.
+    :ivar contexts: what an attach model saw in these trees and their surface strings, if it has looked
+        already; see `pyropunct.models.attach.LogLinearAttach.foresee`.
     """
 
     forest: Forest
@@ -28,23 +34,26 @@ class TreeBatch:
     tag: Tensor
     form: Tensor
     shape: Tensor
+    contexts: Contexts | None = None
 
     def __len__(self) -> int:
         return self.forest.num_trees
 
     def to(self, device: torch.device | str) -> "TreeBatch":
         """The same trees with their tensors on ``device``."""
-        return TreeBatch(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
+        moved = {name: getattr(self, name).to(device) for name in ("forest", *COLUMNS)}
+        return TreeBatch(**moved, contexts=self.contexts)
 
 
 def join_trees(batches: Sequence[TreeBatch]) -> TreeBatch:
     """Put batches side by side, in the order given."""
-    columns = {
-        field.name: torch.cat([getattr(batch, field.name) for batch in batches])
-        for field in fields(TreeBatch)
-        if field.name != "forest"
-    }
-    return TreeBatch(join_forests([batch.forest for batch in batches]), **columns)
+    columns = {name: torch.cat([getattr(batch, name) for batch in batches]) for name in COLUMNS}
+    known = [batch.contexts for batch in batches if batch.contexts is not None]
+    return TreeBatch(
+        join_forests([batch.forest for batch in batches]),
+        **columns,
+        contexts=join_contexts(known) if len(known) == len(batches) else None,
+    )
 
 
 def join_surfaces(surfaces: Sequence[Tensor]) -> Tensor:

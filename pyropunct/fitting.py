@@ -1,9 +1,10 @@
 """Training: from a treebank to a `Punctuator`."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from pyropunct.inference.guides import PointEstimate
 from pyropunct.inference.handlers import TreeEnum_ELBO, collapse_trees
 from pyropunct.model_folder import ModelFolderError, unpack_tensors, write_whole
 from pyropunct.models.syntax import HeadOutward
+from pyropunct.optimisers import SparseAdagrad
 from pyropunct.punctuator import Example, Punctuator, build_story, encode, join_examples
 from pyropunct.recipes import Recipe
 from pyropunct.sentence import Sentence
@@ -24,6 +26,9 @@ from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
 HELD_OUT = 10
 """Without a dev treebank, every tenth training sentence serves as one."""
+
+LARGE_BATCH = 500
+"""Sentences in which the attach model looks for contexts together."""
 
 GUIDES: dict[str, Callable[..., AutoGuide]] = {"map": PointEstimate, "normal": AutoNormal}
 
@@ -146,14 +151,13 @@ class Training:
         self.examples = [encode(self.vocabulary, one.tree, one.surface) for one in self.train]
         self.story = build_story(self.vocabulary, self.recipe, [surface for _, surface in self.examples])
         if hasattr(self.story.attach, "learn_contexts"):
-            size = self.recipe.batch_size
-            parts = (self.examples[first : first + size] for first in range(0, len(self.examples), size))
-            self.story.attach.learn_contexts(join_examples(part) for part in parts)
+            self.story.attach.learn_contexts(self._joined())
+            self.examples = [*self._foreseen()]
         assert isinstance(self.story.syntax, HeadOutward)
         self.story.syntax.fit_counts(trees for trees, _ in self.examples)
         self.story.to(self.device)
         self.guide = self._make_guide()
-        self.optimiser = self._make_optimiser()
+        self.optimisers = self._make_optimisers()
         self.elbo = TreeEnum_ELBO(max_plate_nesting=1)
         self._spent = 0.0
 
@@ -171,16 +175,44 @@ class Training:
             return {}
         return {f"attach.{name}": value for name, value in self.story.attach.starting_point().items()}
 
-    def _make_optimiser(self) -> torch.optim.Optimizer:
-        """Adam with a learning rate for the attach model and one for the channel."""
-        groups: dict[str, list[torch.nn.Parameter]] = {"attach": [], "channel": []}
+    def _joined(self) -> Iterator[Example]:
+        """The training treebank in large batches."""
+        for first in range(0, len(self.examples), LARGE_BATCH):
+            yield join_examples(self.examples[first : first + LARGE_BATCH])
+
+    def _foreseen(self) -> Iterator[Example]:
+        """The training examples, each with its contexts (see `LogLinearAttach.foresee`)."""
+        examples = iter(self.examples)
+        for trees, surface in self._joined():
+            contexts = self.story.attach.foresee(trees, surface).contexts
+            for first, last in pairwise(trees.forest.node_start.tolist()):
+                alone, strings = next(examples)
+                yield replace(alone, contexts=contexts.of_nodes(first, last)), strings
+
+    def _make_optimisers(self) -> list[torch.optim.Optimizer]:
+        """Adagrad for weights with sparse gradients; Adam for all others, the channel's at its own rate."""
+        recipe, sparse = self.recipe, self._sparse_sites()
+        groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
         for name, parameter in self.guide.named_parameters():
-            groups["channel" if name.partition("channel")[1] else "attach"].append(parameter)
-        rates = {"attach": self.recipe.learning_rate, "channel": self.recipe.edit_learning_rate}
-        return torch.optim.Adam(
-            [{"params": groups[name], "lr": rate, "initial_lr": rate} for name, rate in rates.items()],
-            fused=True,
-        )
+            part = "channel" if "channel" in name.split(".") else "attach"
+            groups["sparse" if name.removesuffix("_unconstrained") in sparse else part].append(parameter)
+        rates = {"attach": recipe.learning_rate, "channel": recipe.edit_learning_rate}
+        dense = [{"params": groups[name], "lr": rate} for name, rate in rates.items()]
+        optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(dense, fused=True)]
+        if groups["sparse"]:
+            optimisers.append(SparseAdagrad(groups["sparse"], recipe.sparse_learning_rate))
+        for optimiser in optimisers:
+            for group in optimiser.param_groups:
+                group["initial_lr"] = group["lr"]
+        return optimisers
+
+    def _sparse_sites(self) -> set[str]:
+        """The sites whose gradients are to be sparse."""
+        attach = self.story.attach
+        if self.recipe.optimiser != "adagrad" or self.recipe.guide != "map" or not hasattr(attach, "sparse"):
+            return set()
+        attach.sparse = True
+        return {f"attach.{name}" for name in attach.SPARSE_SITES}
 
     @property
     def epoch_size(self) -> int:
@@ -214,15 +246,17 @@ class Training:
 
     @_OWN_PARAMETERS
     def step(self, examples: Sequence[Example], done: int) -> float:
-        """One step of Adam on a batch; returns the objective per sentence."""
+        """One step on a batch; returns the objective per sentence."""
         trees, surface = join_examples(examples)
         number = len(self.examples)
-        for group in self.optimiser.param_groups:
-            group["lr"] = group["initial_lr"] * self.decay(done)
-        self.optimiser.zero_grad()
+        for optimiser in self.optimisers:
+            optimiser.zero_grad()
+            for group in optimiser.param_groups:
+                group["lr"] = group["initial_lr"] * self.decay(done)
         loss = self.elbo.differentiable_loss(self.story, self.guide, trees, surface, number / len(examples))
         (loss / number).backward()
-        self.optimiser.step()
+        for optimiser in self.optimisers:
+            optimiser.step()
         return float(loss.detach()) / number
 
     def decay(self, done: int) -> float:
@@ -249,7 +283,7 @@ class Training:
         return {
             "fingerprint": self.fingerprint(),
             "guide": self.guide.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "random": torch.get_rng_state(),
             "epochs": [tuple(epoch) for epoch in self.epochs],
         }
@@ -275,7 +309,8 @@ class Training:
 
     def _go_on_from(self, state: dict[str, Any]) -> None:
         self.guide.load_state_dict(state["guide"])
-        self.optimiser.load_state_dict(state["optimiser"])
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
         torch.set_rng_state(state["random"])
         self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]
         self._spent = self.epochs[-1].seconds

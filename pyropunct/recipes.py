@@ -29,9 +29,12 @@ class Recipe:
     :ivar epochs: passes over the training treebank, or over as many of its sentences as the next field says.
     :ivar sentences_per_epoch: sentences drawn for each epoch; 0 for all.
     :ivar batch_size: sentences in a step.
-    :ivar learning_rate: Adam's, at the start, for the attach model.
+    :ivar optimiser: "adagrad" for the weights of a log-linear attach model, with steps that touch those
+        alone that bear on the batch; or "adam" for all weights.
+    :ivar sparse_learning_rate: Adagrad's rate at the start.
+    :ivar learning_rate: Adam's rate at the start, for the attach model.
     :ivar edit_learning_rate: the same for the channel, whose weights do not add up in hundreds.
-    :ivar decay: whether the learning rate falls to zero in a straight line.
+    :ivar decay: whether the learning rates fall to zero in a straight line.
     """
 
     attach: str = "log-linear"
@@ -48,6 +51,8 @@ class Recipe:
     epochs: int = 6
     sentences_per_epoch: int = 0
     batch_size: int = 32
+    optimiser: str = "adagrad"
+    sparse_learning_rate: float = 0.1
     learning_rate: float = 0.02
     edit_learning_rate: float = 0.2
     decay: bool = True
@@ -63,9 +68,6 @@ class Recipe:
         return cls(**{**{name: plain[name] for name in known}, "families": tuple(plain["families"])})
 
 
-PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
-"""The families that Li, Wang & Eisner (2019, section 2.1) describe."""
-
 RECIPES: dict[str, Recipe] = {
     "default": Recipe(),
     "paper": Recipe(
@@ -79,6 +81,7 @@ RECIPES: dict[str, Recipe] = {
         epochs=30,
         sentences_per_epoch=400,
         batch_size=5,
+        optimiser="adam",
         learning_rate=0.07,
         edit_learning_rate=0.07,
         decay=False,

@@ -161,7 +161,7 @@ def test_going_on_from_a_damaged_checkpoint(small: Path, unfinished: Path, conte
 def test_going_on_from_a_checkpoint_that_lacks_something(small: Path, unfinished: Path) -> None:
     path = unfinished.with_name("m.unfinished") / "checkpoint.left"
     state = torch.load(path, weights_only=True)
-    del state["optimiser"]
+    del state["optimisers"]
     torch.save(state, path)
     message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
     assert message == f"{path}: is damaged: KeyError: 'optimiser'"

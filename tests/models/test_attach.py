@@ -7,7 +7,7 @@ from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch
+from pyropunct.batches import TreeBatch, join_trees
 from pyropunct.inference.handlers import collapse_trees
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attach import FAMILIES, LogLinearAttach, Template
@@ -16,6 +16,7 @@ from pyropunct.models.channel import SlidingWindow
 from pyropunct.models.scores import ANY_LEFT, ANY_RIGHT, LEFT, PAIR, RIGHT, SYMMETRY
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import symmetry_class
+from pyropunct.punctuator import join_examples
 
 MARKS = ("^", ",", "(", ")")
 PAIRS = [
@@ -229,6 +230,83 @@ def test_prior() -> None:
     assert float(difference) == pytest.approx(-2 * float(theta.square().sum()), rel=1e-12)
     normal = torch.distributions.Normal(torch.zeros_like(theta), 0.5).log_prob(theta).sum()
     assert float(prior.log_prob(theta)) == pytest.approx(float(normal), rel=1e-12)
+
+
+def in_batches() -> list[tuple[TreeBatch, Tensor]]:
+    """The trees of `treebank`, two of them and one."""
+    trees, surface = treebank()
+    parts = []
+    for nodes, slots, heads in [
+        (slice(0, 12), slice(0, 14), [[2, 0, 5, 5, 2, 5], [2, 0, 5, 5, 2, 5]]),
+        (slice(12, 15), slice(14, 18), [[0, 1, 1]]),
+    ]:
+        columns = {name: getattr(trees, name)[nodes].tolist() for name in ("tag", "form", "shape")}
+        parts.append((tree_batch(heads, trees.relation[nodes].tolist(), **columns), surface[slots]))
+    return parts
+
+
+def test_shares_of_an_epoch_are_the_whole_prior() -> None:
+    """Each batch's estimate is scaled to the treebank, so the whole is their mean weighted by their sizes."""
+    attach = attach_of(*FAMILIES)
+    theta = torch.randn(int(attach.starts[-1]), requires_grad=True)
+    whole = attach._prior().log_prob(theta)
+    (slopes,) = torch.autograd.grad(whole, theta)
+    attach.sparse = True
+    estimates, estimated_slopes = [], []
+    for trees, surface in in_batches():
+        with pyro.poutine.trace() as tracer, pyro.condition(data={"weights": theta}):
+            attach(trees, surface)
+        share = len(trees) / 3
+        estimate = share * tracer.trace.log_prob_sum()
+        (slope,) = torch.autograd.grad(estimate, theta)
+        assert slope.is_sparse
+        estimates.append(float(estimate.detach()))
+        estimated_slopes.append(slope.to_dense())
+    assert estimates[0] != pytest.approx(estimates[1])
+    assert sum(estimates) == pytest.approx(float(whole.detach()), rel=1e-12)
+    torch.testing.assert_close(sum(estimated_slopes), slopes, rtol=1e-12, atol=1e-12)
+
+
+def test_sparse_scores_are_the_dense_ones() -> None:
+    attach = attach_of(*FAMILIES)
+    attach.weights = torch.randn(int(attach.starts[-1]), requires_grad=True)
+    for trees, surface in in_batches():
+        found = []
+        for attach.sparse in (False, True):
+            scores = attach(trees, surface)
+            direction = torch.linspace(-1, 2, len(scores))
+            found.append((scores, torch.autograd.grad(scores @ direction, attach.weights)[0]))
+        (dense, dense_slopes), (sparse, sparse_slopes) = found
+        assert torch.equal(dense, sparse)
+        assert torch.equal(dense_slopes, sparse_slopes.to_dense())
+        assert sparse_slopes._nnz() < len(dense_slopes)
+
+
+def test_contexts_foreseen_are_those_found() -> None:
+    attach = attach_of(*FAMILIES)
+    attach.weights = torch.randn(int(attach.starts[-1]))
+    trees, surface = treebank()
+    foreseen = attach.foresee(trees, surface)
+    expected = attach(trees, surface)
+    assert torch.equal(attach(foreseen, torch.full_like(surface, -1)), expected)
+    assert not torch.equal(attach(trees, torch.full_like(surface, -1)), expected)
+    assert torch.equal(attach(join_trees([foreseen, foreseen]), surface), torch.cat([expected, expected]))
+
+
+def test_scores_do_not_depend_on_threads() -> None:
+    """But for rounding: the gradient's parts are added up in another order."""
+    attach, examples = attach_of(*FAMILIES), [treebank()] * 60
+    attach.weights = torch.randn(int(attach.starts[-1]), requires_grad=True)
+    trees, surface = join_examples(examples)
+    threads, found = torch.get_num_threads(), []
+    for number in (1, 3):
+        torch.set_num_threads(number)
+        scores = attach(trees, surface)
+        (slopes,) = torch.autograd.grad(scores @ torch.linspace(-1, 2, len(scores)), attach.weights)
+        found.append((scores, slopes))
+    torch.set_num_threads(threads)
+    assert torch.equal(found[0][0], found[1][0])
+    torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-12, atol=1e-10)
 
 
 def test_one_step_moves_exactly_the_weights_in_use() -> None:

@@ -1,0 +1,63 @@
+"""An optimiser for very many weights of which each step touches few."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import torch
+from numba import njit
+from torch import Tensor
+
+
+class SparseAdagrad(torch.optim.Optimizer):
+    """Adagrad (Duchi, Hazan & Singer 2011) for parameters with sparse gradients::
+
+        G_i <- G_i + g_i^2        theta_i <- theta_i - rate g_i / (sqrt(G_i) + 1e-10)
+
+    for each i at which the gradient g is not zero.  The same steps as `torch.optim.Adagrad` takes, in
+    one compiled pass; a weight that is seldom touched keeps taking large steps.
+
+    :param parameters: vectors, whose gradients are sparse, each place given once.
+    :param lr: the rate, the size of the very first step of every weight.
+    """
+
+    def __init__(self, parameters: Iterable[torch.nn.Parameter], lr: float) -> None:
+        super().__init__(parameters, {"lr": lr})
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                self.state[parameter]["squares"] = torch.zeros_like(parameter)
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Take a step.
+
+        :param closure: computes the loss and its gradients anew.
+        :raises ValueError: if a gradient is not sparse.
+        """
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._move(parameter, parameter.grad, self.state[parameter]["squares"], group["lr"])
+        return loss
+
+    def _move(self, parameter: Tensor, gradient: Tensor, squares: Tensor, rate: float) -> None:
+        if not gradient.is_sparse:
+            raise ValueError("SparseAdagrad is for sparse gradients, but this one is dense")
+        places, values = gradient._indices()[0], gradient._values()
+        if parameter.device.type == "cpu":
+            _descend(places.numpy(), values.numpy(), squares.numpy(), parameter.numpy(), rate)
+            return
+        squares.index_add_(0, places, values.square())
+        parameter.index_add_(0, places, -rate * values / (squares[places].sqrt() + 1e-10))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _descend(places, gradient, squares, weights, rate):
+    for number in range(len(places)):
+        place, slope = places[number], gradient[number]
+        squares[place] += slope * slope
+        weights[place] -= rate * slope / (np.sqrt(squares[place]) + 1e-10)
