@@ -13,7 +13,6 @@ Source: Li, Wang & Eisner (2019, section 3.1); the matrices of their Algorithm 1
 see `pyropunct.inference.kernels`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -252,7 +251,7 @@ def _gradients(problem: Problem, weights: kernels.Weights, seeds: NDArray[Any]) 
         return gradients
 
     parts = in_threads(work, _tree_parts(problem))
-    return [pair.real, *(sum(part[field].real for part in parts) for field in (1, 2, 3))]
+    return [pair.real, *(np.sum([part[field].real for part in parts], axis=0) for field in (1, 2, 3))]
 
 
 class _Inside(torch.autograd.Function):

@@ -1,7 +1,6 @@
 """ATTACH: which underlying punctuation a constituent sprouts (Li, Wang & Eisner 2019, section 2.1)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -78,7 +77,9 @@ FAMILIES: dict[str, list[Template]] = {
     "rhythm": _about([LEFT, ANY_LEFT], "first_mark + until_mark", "until_mark + words_after")
     + _about([RIGHT, ANY_RIGHT], "last_mark + since_mark", "since_mark + words_after")
     + _about([PAIR], "until_mark + since_mark", "last_mark + since_mark")
-    + _about([SYMMETRY], "relation + last_mark + since_mark", "last_mark + since_mark + length"),
+    + _about([PAIR], "marks", "marks + length")
+    + _about([SYMMETRY], "relation + last_mark + since_mark", "last_mark + since_mark + length")
+    + _about([SYMMETRY], "relation + marks + words_before", "relation + marks + words_after"),
     "spans": _about([PAIR], "length", "edges", "edges + length", "side + edges + length")
     + _about([SYMMETRY], "relation + edges + length"),
     "distances": _about([PAIR], "distance + side", "words_before", "words_after", "head length")
@@ -134,8 +135,6 @@ class LogLinearAttach(PyroModule):
         charges 1 / n of the prior of its weights at each of them.  The estimates of an epoch's batches
         are the whole prior on average.  Only for trees that `learn_contexts` has seen.
     """
-
-    SPARSE_SITES = ("weights",)
 
     def __init__(
         self,
@@ -221,7 +220,7 @@ class LogLinearAttach(PyroModule):
         :param trees: N nodes.
         :param surface: (S, L) surface strings, of which those strictly inside a constituent are read.
         """
-        contexts = trees.contexts or self._contexts(trees, surface)
+        contexts = trees.contexts or self.contexts(trees, surface)
         book, start = self._book(), choice_start(self._inventory, trees.relation)
         relation = trees.relation.cpu().numpy()
         if not self.sparse:
@@ -241,12 +240,11 @@ class LogLinearAttach(PyroModule):
         share = excerpt.uses / self._uses[excerpt.context] * (self._num_trees / trees)
         return Shares(excerpt.of, torch.from_numpy(np.repeat(share, excerpt.sizes)).to(self.starts.device))
 
-    def foresee(self, trees: "TreeBatch", surface: Tensor) -> "TreeBatch":
-        """The same trees with their contexts, for which each epoch of training would else look anew."""
-        return replace(trees, contexts=self._contexts(trees, surface))
+    def contexts(self, trees: "TreeBatch", surface: Tensor) -> Contexts:
+        """The contexts of all nodes that have weights.
 
-    def _contexts(self, trees: "TreeBatch", surface: Tensor) -> Contexts:
-        """The known contexts of all nodes."""
+        Put into a `TreeBatch`, they save looking for them again in each epoch of training.
+        """
         known = self.keys.cpu().numpy().view(np.uint64)
         found = [(node, key) for node, _, key in self._found(trees, surface)]
         node, key = (np.concatenate(column) for column in zip(*found, strict=True))

@@ -190,6 +190,11 @@ class Attributes:
         return counts[self.right_slot] - counts[self.left_slot + 1]
 
     @cached_property
+    def marks(self) -> Ints:
+        """How many tokens stand strictly inside each constituent, 5 for more."""
+        return np.minimum(self._inside_counts.sum(1), 5)
+
+    @cached_property
     def inside(self) -> tuple[Ints, Ints]:
         """Each node with each token type strictly inside it."""
         node, token = np.nonzero(self._inside_counts)
@@ -259,6 +264,7 @@ COLUMNS = (
     "last_mark",
     "until_mark",
     "since_mark",
+    "marks",
 )
 """Attributes of a word, or of the constituent that it heads."""
 

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from pyropunct.batches import TreeBatch
 
 Attach = Callable[["TreeBatch", Tensor], Tensor]
-"""Anything that gives unnormalised log p(l, r | w), (C,), for trees and surface strings (S, L)."""
+"""Anything that gives unnormalised log p(l, r | w), (C,), for trees and surface strings (S, L).
+
+It may also have any of four things that `LogLinearAttach` has, which training then uses:
+``learn_contexts``, ``contexts``, ``starting_point``, and an attribute ``sparse``.
+"""
 
 Syntax = Callable[..., "TreeBatch"]
 """Anything that draws trees if it is called with nothing, and observes the trees that it is called with."""

@@ -26,7 +26,7 @@ class TreeBatch:
     :ivar form: (N,) ``int64``, each word's lower-cased form; see `Vocabulary.forms`.
     :ivar shape: (N,) ``int64``, how the word is written; see `pyropunct.vocabulary.word_shape`.
     :ivar contexts: what an attach model saw in these trees and their surface strings, if it has looked
-        already; see `pyropunct.models.attach.LogLinearAttach.foresee`.
+        already; see `pyropunct.models.attach.LogLinearAttach.contexts`.
     """
 
     forest: Forest

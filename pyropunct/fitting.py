@@ -150,11 +150,12 @@ class Training:
         pyro.set_rng_seed(self.seed)
         self.examples = [encode(self.vocabulary, one.tree, one.surface) for one in self.train]
         self.story = build_story(self.vocabulary, self.recipe, [surface for _, surface in self.examples])
-        if hasattr(self.story.attach, "learn_contexts"):
-            self.story.attach.learn_contexts(self._joined())
-            self.examples = [*self._foreseen()]
+        if hasattr(self._attach, "learn_contexts"):
+            self._attach.learn_contexts(self._joined())
+        if hasattr(self._attach, "contexts"):
+            self.examples = [*self._with_contexts()]
         assert isinstance(self.story.syntax, HeadOutward)
-        self.story.syntax.fit_counts(trees for trees, _ in self.examples)
+        self.story.syntax.fit_counts(trees for trees, _ in self._joined())
         self.story.to(self.device)
         self.guide = self._make_guide()
         self.optimisers = self._make_optimisers()
@@ -171,20 +172,25 @@ class Training:
 
     def _starting_point(self) -> dict[str, Tensor]:
         """Where the attach model wants some of its weights to start."""
-        if not hasattr(self.story.attach, "starting_point"):
+        if not hasattr(self._attach, "starting_point"):
             return {}
-        return {f"attach.{name}": value for name, value in self.story.attach.starting_point().items()}
+        return {f"attach.{name}": value for name, value in self._attach.starting_point().items()}
 
     def _joined(self) -> Iterator[Example]:
         """The training treebank in large batches."""
         for first in range(0, len(self.examples), LARGE_BATCH):
             yield join_examples(self.examples[first : first + LARGE_BATCH])
 
-    def _foreseen(self) -> Iterator[Example]:
-        """The training examples, each with its contexts (see `LogLinearAttach.foresee`)."""
+    @property
+    def _attach(self) -> Any:
+        """The attach model, which may have more than it must: see `pyropunct.models.story.Attach`."""
+        return self.story.attach
+
+    def _with_contexts(self) -> Iterator[Example]:
+        """The training examples, each with its contexts."""
         examples = iter(self.examples)
         for trees, surface in self._joined():
-            contexts = self.story.attach.foresee(trees, surface).contexts
+            contexts = self._attach.contexts(trees, surface)
             for first, last in pairwise(trees.forest.node_start.tolist()):
                 alone, strings = next(examples)
                 yield replace(alone, contexts=contexts.of_nodes(first, last)), strings
@@ -208,11 +214,12 @@ class Training:
 
     def _sparse_sites(self) -> set[str]:
         """The sites whose gradients are to be sparse."""
-        attach = self.story.attach
-        if self.recipe.optimiser != "adagrad" or self.recipe.guide != "map" or not hasattr(attach, "sparse"):
+        if (self.recipe.optimiser, self.recipe.guide) != ("adagrad", "map"):
             return set()
-        attach.sparse = True
-        return {f"attach.{name}" for name in attach.SPARSE_SITES}
+        if not hasattr(self._attach, "sparse"):
+            return set()
+        self._attach.sparse = True
+        return {"attach.weights"}
 
     @property
     def epoch_size(self) -> int:

@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 import torch
 from numba import njit
+from numpy.typing import NDArray
 from torch import Tensor
+
+Array = NDArray[Any]
 
 
 class SparseAdagrad(torch.optim.Optimizer):
@@ -56,7 +59,7 @@ class SparseAdagrad(torch.optim.Optimizer):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _descend(places, gradient, squares, weights, rate):
+def _descend(places: Array, gradient: Array, squares: Array, weights: Array, rate: float) -> None:
     for number in range(len(places)):
         place, slope = places[number], gradient[number]
         squares[place] += slope * slope

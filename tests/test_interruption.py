@@ -164,7 +164,7 @@ def test_going_on_from_a_checkpoint_that_lacks_something(small: Path, unfinished
     del state["optimisers"]
     torch.save(state, path)
     message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
-    assert message == f"{path}: is damaged: KeyError: 'optimiser'"
+    assert message == f"{path}: is damaged: KeyError: 'optimisers'"
 
 
 def test_starting_anew_forgets_what_was_unfinished(small: Path, unfinished: Path) -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pyro
 import pytest
 import torch
@@ -282,11 +284,11 @@ def test_sparse_scores_are_the_dense_ones() -> None:
         assert sparse_slopes._nnz() < len(dense_slopes)
 
 
-def test_contexts_foreseen_are_those_found() -> None:
+def test_contexts_given_are_those_found() -> None:
     attach = attach_of(*FAMILIES)
     attach.weights = torch.randn(int(attach.starts[-1]))
     trees, surface = treebank()
-    foreseen = attach.foresee(trees, surface)
+    foreseen = replace(trees, contexts=attach.contexts(trees, surface))
     expected = attach(trees, surface)
     assert torch.equal(attach(foreseen, torch.full_like(surface, -1)), expected)
     assert not torch.equal(attach(trees, torch.full_like(surface, -1)), expected)

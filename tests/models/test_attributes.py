@@ -58,6 +58,7 @@ VALUES: dict[str, list[int]] = {
     "last_mark": [X, 5, X, X, 5, X, 2, X],
     "until_mark": [0, 1, 0, 0, 0, 0, 0, 0],
     "since_mark": [0, 0, 0, 0, 0, 0, 0, 0],
+    "marks": [0, 5, 0, 0, 3, 0, 1, 0],
 }
 """For each column the values at the words themselves; a path has no value known in advance."""
 
@@ -158,6 +159,12 @@ def test_surface_inside_is_read() -> None:
         shown[slot] = (10, 11)
         marks = Attributes(example()._trees, padded(shown)).several("mark inside")
         assert {1} | ({4} if slot > 2 else set()) == set(marks[0][marks[1] == 10].tolist())
+
+
+def test_many_marks_are_counted_as_five() -> None:
+    shown = [*SURFACE]
+    shown[3] = (3, 3, 3, 3)
+    assert Attributes(example()._trees, padded(shown)).single("marks").tolist() == [0, 5, 0, 0, 5, 0, 1, 0]
 
 
 def test_rhythm_counts_words_up_to_the_marks_inside() -> None:
