@@ -91,6 +91,19 @@ class Place(NamedTuple):
     right_entries: Array
 
 
+class Side(NamedTuple):
+    """One side of a node: its slot, the table of its punctemes, and their trie."""
+
+    slot: int
+    states: int
+    table: int
+    entries: int
+    start: int
+    token: Array
+    parent: Array
+    of_pair: Array
+
+
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
@@ -172,44 +185,44 @@ def _read_into(structure, arc, slot, token, values, source, target, backward, ma
 
 
 @compiled
-def _read_tries(structure, arc, place, values, first, node, maximise):
-    """Fill the tables left[l] and right[r] of a node from their empty entries."""
-    local, relation = node - first, structure.relation[node]
-    slot = structure.left_slot[node]
-    states = _states(structure, slot)
-    base, start = place.left[local], structure.left_start[relation]
-    for entry in range(1, place.left_entries[local]):
-        parent = base + structure.left_parent[start + entry] * states
-        token = structure.left_token[start + entry]
-        values[base + entry * states : base + (entry + 1) * states] = 0
-        _read_into(structure, arc, slot, token, values, parent, base + entry * states, False, maximise)
+def _side(structure, place, node, local, on_left):
+    """The left or the right side of a node."""
+    relation = structure.relation[node]
+    if on_left:
+        slot = structure.left_slot[node]
+        return Side(
+            slot,
+            _states(structure, slot),
+            place.left[local],
+            place.left_entries[local],
+            structure.left_start[relation],
+            structure.left_token,
+            structure.left_parent,
+            structure.left_of_pair,
+        )
     slot = structure.right_slot[node]
-    states = _states(structure, slot)
-    base, start = place.right[local], structure.right_start[relation]
-    for entry in range(1, place.right_entries[local]):
-        parent = base + structure.right_parent[start + entry] * states
-        token = structure.right_token[start + entry]
-        values[base + entry * states : base + (entry + 1) * states] = 0
-        _read_into(structure, arc, slot, token, values, parent, base + entry * states, True, maximise)
+    return Side(
+        slot,
+        _states(structure, slot),
+        place.right[local],
+        place.right_entries[local],
+        structure.right_start[relation],
+        structure.right_token,
+        structure.right_parent,
+        structure.right_of_pair,
+    )
 
 
 @compiled
-def _sides(structure, place, node, local, on_left):
-    """Tables and tries of a node as seen from a vector: the side it enters, then the side it leaves.
-
-    A column enters a left child on the right and leaves it on the left; a row the other way round.
-    """
-    left_states = _states(structure, structure.left_slot[node])
-    right_states = _states(structure, structure.right_slot[node])
-    if on_left:
-        return (
-            (place.right[local], place.right_entries[local], right_states, structure.right_of_pair),
-            (place.left[local], place.left_entries[local], left_states, structure.left_of_pair),
-        )
-    return (
-        (place.left[local], place.left_entries[local], left_states, structure.left_of_pair),
-        (place.right[local], place.right_entries[local], right_states, structure.right_of_pair),
-    )
+def _read_trie(structure, arc, place, values, first, node, on_left, maximise):
+    """Fill the table left[l] or right[r] of a node from its empty entry."""
+    side = _side(structure, place, node, node - first, on_left)
+    for entry in range(1, side.entries):
+        parent = side.table + side.parent[side.start + entry] * side.states
+        token = side.token[side.start + entry]
+        at = side.table + entry * side.states
+        values[at : at + side.states] = 0
+        _read_into(structure, arc, side.slot, token, values, parent, at, not on_left, maximise)
 
 
 @compiled
@@ -228,38 +241,39 @@ def _choices(structure, place, node, local):
 def _apply(structure, pair, place, values, first, node, out, on_left, maximise):
     """Apply a constituent to its vector, into ``out``, scaled to a greatest weight of 1.
 
+    A column enters a left child on the right and leaves it on the left; a row the other way round.
+
     :returns: the scale, 0 if the surface string is impossible.
     """
     local = node - first
-    enter, leave = _sides(structure, place, node, local, on_left)
-    table, entries, states, entry_in = enter
+    enter = _side(structure, place, node, local, not on_left)
+    leave = _side(structure, place, node, local, on_left)
     v, s, t = place.vector[local], place.s[local], place.t[local]
-    for entry in range(entries):
+    for entry in range(enter.entries):
         total = values[v] * 0
-        for state in range(states):
-            product = values[table + entry * states + state] * values[v + state]
+        for state in range(enter.states):
+            product = values[enter.table + entry * enter.states + state] * values[v + state]
             total = _plus(total, product, maximise)
         values[s + entry] = total
-    out_table, out_entries, out_states, entry_out = leave
-    values[t : t + out_entries] = 0
+    values[t : t + leave.entries] = 0
     row, choices = _choices(structure, place, node, local)
     start = structure.choice_start[node]
     for choice in range(choices):
-        x, y = entry_in[row + choice], entry_out[row + choice]
-        if x < entries and y < out_entries:
+        x, y = enter.of_pair[row + choice], leave.of_pair[row + choice]
+        if x < enter.entries and y < leave.entries:
             product = pair[start + choice] * values[s + x]
             values[t + y] = _plus(values[t + y], product, maximise)
-    values[out : out + out_states] = 0
-    for entry in range(out_entries):
+    values[out : out + leave.states] = 0
+    for entry in range(leave.entries):
         weight = values[t + entry]
-        for state in range(out_states):
-            product = weight * values[out_table + entry * out_states + state]
+        for state in range(leave.states):
+            product = weight * values[leave.table + entry * leave.states + state]
             values[out + state] = _plus(values[out + state], product, maximise)
     scale = 0.0
-    for state in range(out_states):
+    for state in range(leave.states):
         scale = max(scale, values[out + state].real)
     if scale > 0:
-        for state in range(out_states):
+        for state in range(leave.states):
             values[out + state] /= scale
     return scale
 
@@ -302,7 +316,8 @@ def _inside_node(structure, weights, place, values, scale, first, node, maximise
         scale[child - first] = _apply(
             structure, weights.pair, place, values, first, child, out, False, maximise
         )
-    _read_tries(structure, weights.arc, place, values, first, node, maximise)
+    _read_trie(structure, weights.arc, place, values, first, node, True, maximise)
+    _read_trie(structure, weights.arc, place, values, first, node, False, maximise)
 
 
 @compiled
@@ -373,15 +388,14 @@ def log_totals(structure, weights, first_tree, last_tree, maximise, result):
 def _unapply(structure, pair, place, values, adjoint, scale, first, node, out, on_left, pair_adjoint):
     """Reverse of `_apply`: from the adjoint of its result to those of all that it read."""
     local = node - first
-    enter, leave = _sides(structure, place, node, local, on_left)
-    table, entries, states, entry_in = enter
-    out_table, out_entries, out_states, entry_out = leave
+    enter = _side(structure, place, node, local, not on_left)
+    leave = _side(structure, place, node, local, on_left)
     v, s, t = place.vector[local], place.s[local], place.t[local]
     inverse = 1 / scale[local]
-    for entry in range(out_entries):
+    for entry in range(leave.entries):
         total = adjoint[out] * 0
-        at = out_table + entry * out_states
-        for state in range(out_states):
+        at = leave.table + entry * leave.states
+        for state in range(leave.states):
             seed = adjoint[out + state] * inverse
             total += seed * values[at + state]
             adjoint[at + state] += seed * values[t + entry]
@@ -389,15 +403,15 @@ def _unapply(structure, pair, place, values, adjoint, scale, first, node, out, o
     row, choices = _choices(structure, place, node, local)
     start = structure.choice_start[node]
     for choice in range(choices):
-        x, y = entry_in[row + choice], entry_out[row + choice]
-        if x < entries and y < out_entries:
+        x, y = enter.of_pair[row + choice], leave.of_pair[row + choice]
+        if x < enter.entries and y < leave.entries:
             flow = pair[start + choice] * adjoint[t + y]
             pair_adjoint[start + choice] = flow * values[s + x]
             adjoint[s + x] += flow
-    for entry in range(entries):
+    for entry in range(enter.entries):
         seed = adjoint[s + entry]
-        at = table + entry * states
-        for state in range(states):
+        at = enter.table + entry * enter.states
+        for state in range(enter.states):
             adjoint[at + state] += seed * values[v + state]
             adjoint[v + state] += seed * values[at + state]
 
@@ -415,32 +429,22 @@ def _unread_into(structure, arc, slot, token, values, adjoint, source, target, b
 
 
 @compiled
-def _unread_tries(structure, arc, place, values, adjoint, first, node, arc_adjoint):
-    """Reverse of `_read_tries`."""
-    local, relation = node - first, structure.relation[node]
-    slot = structure.left_slot[node]
-    states = _states(structure, slot)
-    base, start = place.left[local], structure.left_start[relation]
-    for entry in range(place.left_entries[local] - 1, 0, -1):
-        parent = base + structure.left_parent[start + entry] * states
-        token = structure.left_token[start + entry]
-        at = base + entry * states
-        _unread_into(structure, arc, slot, token, values, adjoint, parent, at, False, arc_adjoint)
-    slot = structure.right_slot[node]
-    states = _states(structure, slot)
-    base, start = place.right[local], structure.right_start[relation]
-    for entry in range(place.right_entries[local] - 1, 0, -1):
-        parent = base + structure.right_parent[start + entry] * states
-        token = structure.right_token[start + entry]
-        at = base + entry * states
-        _unread_into(structure, arc, slot, token, values, adjoint, parent, at, True, arc_adjoint)
+def _unread_trie(structure, arc, place, values, adjoint, first, node, on_left, arc_adjoint):
+    """Reverse of `_read_trie`."""
+    side = _side(structure, place, node, node - first, on_left)
+    for entry in range(side.entries - 1, 0, -1):
+        parent = side.table + side.parent[side.start + entry] * side.states
+        token = side.token[side.start + entry]
+        at = side.table + entry * side.states
+        _unread_into(structure, arc, side.slot, token, values, adjoint, parent, at, not on_left, arc_adjoint)
 
 
 @compiled
 def _outside_node(structure, weights, place, values, adjoint, scale, first, node, result):
     """Reverse of `_inside_node`."""
     local = node - first
-    _unread_tries(structure, weights.arc, place, values, adjoint, first, node, result.arc)
+    _unread_trie(structure, weights.arc, place, values, adjoint, first, node, False, result.arc)
+    _unread_trie(structure, weights.arc, place, values, adjoint, first, node, True, result.arc)
     after = structure.word_slot[node]
     before = after - 1
     out = place.left[local]
@@ -545,17 +549,16 @@ def _pick_choice(structure, pair, place, values, first, node, state, on_left, un
     right edge of a right child.
     """
     local = node - first
-    enter, leave = _sides(structure, place, node, local, on_left)
-    _, entries, _, entry_in = enter
-    out_table, out_entries, out_states, entry_out = leave
+    enter = _side(structure, place, node, local, not on_left)
+    leave = _side(structure, place, node, local, on_left)
     s = place.s[local]
     row, choices = _choices(structure, place, node, local)
     start = structure.choice_start[node]
     for choice in range(choices):
-        x, y = entry_in[row + choice], entry_out[row + choice]
+        x, y = enter.of_pair[row + choice], leave.of_pair[row + choice]
         scratch[choice] = 0
-        if x < entries and y < out_entries:
-            at = out_table + y * out_states + state
+        if x < enter.entries and y < leave.entries:
+            at = leave.table + y * leave.states + state
             scratch[choice] = pair[start + choice] * values[s + x] * values[at]
     return _pick(scratch, choices, uniform, maximise)
 
@@ -564,13 +567,12 @@ def _pick_choice(structure, pair, place, values, first, node, state, on_left, un
 def _pick_state(structure, place, values, first, node, choice, on_left, uniform, scratch, maximise):
     """The state at the side where the vector of a node enters, given the node's choice."""
     local = node - first
-    enter, _ = _sides(structure, place, node, local, on_left)
-    table, _, states, entry_in = enter
+    enter = _side(structure, place, node, local, not on_left)
     row = structure.pair_start[structure.relation[node]] + choice
-    at, v = table + entry_in[row] * states, place.vector[local]
-    for state in range(states):
+    at, v = enter.table + enter.of_pair[row] * enter.states, place.vector[local]
+    for state in range(enter.states):
         scratch[state] = values[at + state] * values[v + state]
-    return _pick(scratch, states, uniform, maximise)
+    return _pick(scratch, enter.states, uniform, maximise)
 
 
 @compiled
@@ -587,11 +589,9 @@ def _walk(structure, arc, slot, token, values, vector, state, backward, uniform,
 
 
 @compiled
-def _decode_child(
-    structure, pair, place, values, first, child, state, on_left, uniform, found, scratch, maximise
-):
+def _decode_child(structure, pair, place, values, first, child, state, on_left, uniform, found, maximise):
     """Decide a child's choice and both states at its edges; ``state`` is the one already known."""
-    choices, left_state, right_state = found
+    choices, left_state, right_state, scratch = found
     local = child - first
     choice = _pick_choice(
         structure, pair, place, values, first, child, state, on_left, uniform[local, 0], scratch, maximise
@@ -606,62 +606,33 @@ def _decode_child(
 
 
 @compiled
-def _decode_node(structure, weights, place, values, first, node, uniform, found, scratch, maximise):
-    """Walk through a node's punctemes and decide its children."""
-    choices, left_state, right_state = found
-    local, relation = node - first, structure.relation[node]
-    row, column = structure.pair_start[relation] + choices[local], 2
-    state, slot = left_state[local], structure.left_slot[node]
-    states, start = _states(structure, slot), structure.left_start[relation]
-    entry = structure.left_of_pair[row]
+def _decode_side(structure, weights, place, values, first, node, on_left, column, uniform, found, maximise):
+    """Walk through the punctemes of one side of a node and decide its children there.
+
+    :param column: the first uniform number of the node that has not been used.
+    :returns: the next such column.
+    """
+    choices, left_state, right_state, scratch = found
+    local = node - first
+    side = _side(structure, place, node, local, on_left)
+    state = left_state[local] if on_left else right_state[local]
+    entry = side.of_pair[structure.pair_start[structure.relation[node]] + choices[local]]
     while entry > 0:
-        token, entry = structure.left_token[start + entry], structure.left_parent[start + entry]
-        vector = place.left[local] + entry * states
-        u = uniform[local, column]
-        state = _walk(structure, weights.arc, slot, token, values, vector, state, False, u, scratch, maximise)
-        column += 1
-    for number in range(structure.left_child_start[node], structure.left_child_start[node + 1]):
-        child = structure.left_child[number]
-        state = _decode_child(
-            structure,
-            weights.pair,
-            place,
-            values,
-            first,
-            child,
-            state,
-            True,
-            uniform,
-            found,
-            scratch,
-            maximise,
+        token, entry = side.token[side.start + entry], side.parent[side.start + entry]
+        vector, u = side.table + entry * side.states, uniform[local, column]
+        state = _walk(
+            structure, weights.arc, side.slot, token, values, vector, state, not on_left, u, scratch, maximise
         )
-    state, slot = right_state[local], structure.right_slot[node]
-    states, start = _states(structure, slot), structure.right_start[relation]
-    entry = structure.right_of_pair[row]
-    while entry > 0:
-        token, entry = structure.right_token[start + entry], structure.right_parent[start + entry]
-        vector = place.right[local] + entry * states
-        u = uniform[local, column]
-        state = _walk(structure, weights.arc, slot, token, values, vector, state, True, u, scratch, maximise)
         column += 1
-    begin, end = structure.right_child_start[node], structure.right_child_start[node + 1]
-    for number in range(end - 1, begin - 1, -1):
-        child = structure.right_child[number]
+    starts = structure.left_child_start if on_left else structure.right_child_start
+    children = structure.left_child if on_left else structure.right_child
+    begin, end = starts[node], starts[node + 1]
+    for number in range(end - begin):
+        child = children[begin + number] if on_left else children[end - 1 - number]
         state = _decode_child(
-            structure,
-            weights.pair,
-            place,
-            values,
-            first,
-            child,
-            state,
-            False,
-            uniform,
-            found,
-            scratch,
-            maximise,
+            structure, weights.pair, place, values, first, child, state, on_left, uniform, found, maximise
         )
+    return column
 
 
 @compiled
@@ -699,24 +670,26 @@ def decode(structure, weights, first_tree, last_tree, maximise, uniform, result)
         root = structure.root[tree]
         for draw in range(len(result)):
             chance = uniform[draw, first:last]
-            found = (result[draw, first:last], left_state, right_state)
+            found = (result[draw, first:last], left_state, right_state, scratch)
             for state in range(states):
                 scratch[state] = start[states + state] * values[top + state]
             state = _pick(scratch, states, chance[root - first, -1], maximise)
             _decode_child(
-                structure,
-                weights.pair,
-                place,
-                values,
-                first,
-                root,
-                state,
-                True,
-                chance,
-                found,
-                scratch,
-                maximise,
+                structure, weights.pair, place, values, first, root, state, True, chance, found, maximise
             )
             for number in range(last - 1, first - 1, -1):
-                node = structure.bottom_up[number]
-                _decode_node(structure, weights, place, values, first, node, chance, found, scratch, maximise)
+                node, column = structure.bottom_up[number], 2
+                for on_left in (True, False):
+                    column = _decode_side(
+                        structure,
+                        weights,
+                        place,
+                        values,
+                        first,
+                        node,
+                        on_left,
+                        column,
+                        chance,
+                        found,
+                        maximise,
+                    )
