@@ -272,7 +272,7 @@ class _Inside(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, evidence_grad: Tensor, expectation_grad: Tensor) -> tuple[Tensor | None, ...]:
-        seeds = evidence_grad.cpu().reshape(len(ctx.joint), -1).numpy()
+        seeds = evidence_grad.cpu().contiguous().reshape(len(ctx.joint), -1).numpy()
         if np.iscomplexobj(ctx.joint[0].pair):
             # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
             seeds = seeds - 1j * expectation_grad.cpu().reshape(seeds.shape).numpy() / DUAL

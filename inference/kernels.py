@@ -104,16 +104,22 @@ class Side(NamedTuple):
     of_pair: Array
 
 
+# NumPy's booleans: of a function that is called with Python's, numba compiles one version for each.
+LEFT, RIGHT = np.bool_(True), np.bool_(False)
+SUM = np.bool_(False)
+
 compiled = njit(cache=True, nogil=True, error_model="numpy")
+# What is called from here alone needs no way in from Python, which would take long to compile.
+inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-@compiled
+@inner
 def _states(structure, slot):
     automaton = structure.slot_automaton[slot]
     return structure.state_start[automaton + 1] - structure.state_start[automaton]
 
 
-@compiled
+@inner
 def _entries(structure, slot, start, relation):
     """How many entries of a trie have weight at this slot: without arcs, only the empty puncteme."""
     block = structure.slot_automaton[slot] * structure.num_tokens
@@ -122,7 +128,7 @@ def _entries(structure, slot, start, relation):
     return start[relation + 1] - start[relation]
 
 
-@compiled
+@inner
 def lay_out(structure, tree):
     """Assign workspace to the nodes of one tree.
 
@@ -163,14 +169,14 @@ def lay_out(structure, tree):
     return place, top, size
 
 
-@compiled
+@inner
 def _plus(x, y, maximise):
     if maximise:
         return y if y.real > x.real else x
     return x + y
 
 
-@compiled
+@inner
 def _read_into(structure, arc, slot, token, values, source, target, backward, maximise):
     """Multiply a vector by the matrix of a token, M v or (backward) v M, into zeroed space."""
     block = structure.slot_automaton[slot] * structure.num_tokens + token
@@ -184,7 +190,7 @@ def _read_into(structure, arc, slot, token, values, source, target, backward, ma
             values[target + row] = _plus(values[target + row], product, maximise)
 
 
-@compiled
+@inner
 def _side(structure, place, node, local, on_left):
     """The left or the right side of a node."""
     relation = structure.relation[node]
@@ -213,7 +219,7 @@ def _side(structure, place, node, local, on_left):
     )
 
 
-@compiled
+@inner
 def _read_trie(structure, arc, place, values, first, node, on_left, maximise):
     """Fill the table left[l] or right[r] of a node from its empty entry."""
     side = _side(structure, place, node, node - first, on_left)
@@ -225,7 +231,7 @@ def _read_trie(structure, arc, place, values, first, node, on_left, maximise):
         _read_into(structure, arc, side.slot, token, values, parent, at, not on_left, maximise)
 
 
-@compiled
+@inner
 def _choices(structure, place, node, local):
     """The row of a node's first choice, and how many choices need a look."""
     relation = structure.relation[node]
@@ -237,7 +243,7 @@ def _choices(structure, place, node, local):
     return row, np.int64(1)
 
 
-@compiled
+@inner
 def _apply(structure, pair, place, values, first, node, out, on_left, maximise):
     """Apply a constituent to its vector, into ``out``, scaled to a greatest weight of 1.
 
@@ -278,7 +284,7 @@ def _apply(structure, pair, place, values, first, node, out, on_left, maximise):
     return scale
 
 
-@compiled
+@inner
 def _load_ends(structure, weights, place, values, first, node):
     """Put initial and final weights where the chain of children starts, on both sides of the word."""
     local = node - first
@@ -296,7 +302,7 @@ def _load_ends(structure, weights, place, values, first, node):
         values[target + number] = weights.initial[state + number]
 
 
-@compiled
+@inner
 def _inside_node(structure, weights, place, values, scale, first, node, maximise):
     """Mleft, Mright and the tables of one node; its children are ready."""
     local = node - first
@@ -306,7 +312,7 @@ def _inside_node(structure, weights, place, values, scale, first, node, maximise
         child = structure.left_child[number]
         out = place.vector[structure.left_child[number - 1] - first] if number > begin else place.left[local]
         scale[child - first] = _apply(
-            structure, weights.pair, place, values, first, child, out, True, maximise
+            structure, weights.pair, place, values, first, child, out, LEFT, maximise
         )
     begin, end = structure.right_child_start[node], structure.right_child_start[node + 1]
     for number in range(begin, end):
@@ -314,56 +320,60 @@ def _inside_node(structure, weights, place, values, scale, first, node, maximise
         last = number == end - 1
         out = place.right[local] if last else place.vector[structure.right_child[number + 1] - first]
         scale[child - first] = _apply(
-            structure, weights.pair, place, values, first, child, out, False, maximise
+            structure, weights.pair, place, values, first, child, out, RIGHT, maximise
         )
-    _read_trie(structure, weights.arc, place, values, first, node, True, maximise)
-    _read_trie(structure, weights.arc, place, values, first, node, False, maximise)
+    _read_trie(structure, weights.arc, place, values, first, node, LEFT, maximise)
+    _read_trie(structure, weights.arc, place, values, first, node, RIGHT, maximise)
 
 
-@compiled
-def _walls(structure, weights, tree, maximise):
-    """The ends of a tree: initial weights behind the start token, final weights before the end token."""
-    first, last = structure.slot_start[tree], structure.slot_start[tree + 1] - 1
-    size = _states(structure, first)
-    start = np.zeros(2 * size, weights.initial.dtype)
-    state = structure.state_start[structure.slot_automaton[first]]
-    start[:size] = weights.initial[state : state + size]
-    if structure.start_token >= 0:
-        _read_into(structure, weights.arc, first, structure.start_token, start, 0, size, True, maximise)
+@inner
+def _end(structure, weights, tree, on_left):
+    """One end of a tree: slot, token outside, all weights of such ends, and where those of the slot start."""
+    if on_left:
+        slot, token, ends = structure.slot_start[tree], structure.start_token, weights.initial
     else:
-        start[size:] = start[:size]
-    size = _states(structure, last)
-    end = np.zeros(2 * size, weights.final.dtype)
-    state = structure.state_start[structure.slot_automaton[last]]
-    end[:size] = weights.final[state : state + size]
-    if structure.end_token >= 0:
-        _read_into(structure, weights.arc, last, structure.end_token, end, 0, size, False, maximise)
-    else:
-        end[size:] = end[:size]
-    return start, end
+        slot, token, ends = structure.slot_start[tree + 1] - 1, structure.end_token, weights.final
+    return slot, token, ends, structure.state_start[structure.slot_automaton[slot]]
 
 
-@compiled
+@inner
+def _wall(structure, weights, tree, on_left, maximise):
+    """Initial weights at the left end of a tree, or final ones at its right: plain, then past the token."""
+    slot, token, ends, first_state = _end(structure, weights, tree, on_left)
+    size = _states(structure, slot)
+    wall = np.zeros(2 * size, ends.dtype)
+    for state in range(size):
+        wall[state] = ends[first_state + state]
+        if token < 0:
+            wall[size + state] = wall[state]
+    if token >= 0:
+        _read_into(structure, weights.arc, slot, token, wall, 0, size, on_left, maximise)
+    return wall
+
+
+@inner
 def _inside_tree(structure, weights, tree, place, top, values, scale, maximise):
     """The scaled total weight of one tree: its logarithm plus those of all scales is log p(x | T)."""
     first = structure.node_start[tree]
     for number in range(structure.node_start[tree], structure.node_start[tree + 1]):
         node = structure.bottom_up[number]
         _inside_node(structure, weights, place, values, scale, first, node, maximise)
-    start, end = _walls(structure, weights, tree, maximise)
+    start, end = (
+        _wall(structure, weights, tree, LEFT, maximise),
+        _wall(structure, weights, tree, RIGHT, maximise),
+    )
     root = structure.root[tree]
-    vector = place.vector[root - first]
-    size = len(end) // 2
-    values[vector : vector + size] = end[size:]
-    scale[root - first] = _apply(structure, weights.pair, place, values, first, root, top, True, maximise)
-    size = len(start) // 2
-    total = values[top] * 0
+    vector, size = place.vector[root - first], len(end) // 2
+    for state in range(size):
+        values[vector + state] = end[size + state]
+    scale[root - first] = _apply(structure, weights.pair, place, values, first, root, top, LEFT, maximise)
+    total, size = values[top] * 0, len(start) // 2
     for state in range(size):
         total = _plus(total, start[size + state] * values[top + state], maximise)
     return total
 
 
-@compiled
+@inner
 def _log_total(total, scale):
     if total.real <= 0:
         return np.log(total * 0)
@@ -384,7 +394,7 @@ def log_totals(structure, weights, first_tree, last_tree, maximise, result):
         result[tree] = _log_total(total, scale)
 
 
-@compiled
+@inner
 def _unapply(structure, pair, place, values, adjoint, scale, first, node, out, on_left, pair_adjoint):
     """Reverse of `_apply`: from the adjoint of its result to those of all that it read."""
     local = node - first
@@ -416,7 +426,7 @@ def _unapply(structure, pair, place, values, adjoint, scale, first, node, out, o
             adjoint[v + state] += seed * values[at + state]
 
 
-@compiled
+@inner
 def _unread_into(structure, arc, slot, token, values, adjoint, source, target, backward, arc_adjoint):
     """Reverse of `_read_into`."""
     block = structure.slot_automaton[slot] * structure.num_tokens + token
@@ -428,7 +438,7 @@ def _unread_into(structure, arc, slot, token, values, adjoint, source, target, b
         adjoint[x] += arc[number] * adjoint[y]
 
 
-@compiled
+@inner
 def _unread_trie(structure, arc, place, values, adjoint, first, node, on_left, arc_adjoint):
     """Reverse of `_read_trie`."""
     side = _side(structure, place, node, node - first, on_left)
@@ -439,18 +449,18 @@ def _unread_trie(structure, arc, place, values, adjoint, first, node, on_left, a
         _unread_into(structure, arc, side.slot, token, values, adjoint, parent, at, not on_left, arc_adjoint)
 
 
-@compiled
+@inner
 def _outside_node(structure, weights, place, values, adjoint, scale, first, node, result):
     """Reverse of `_inside_node`."""
     local = node - first
-    _unread_trie(structure, weights.arc, place, values, adjoint, first, node, False, result.arc)
-    _unread_trie(structure, weights.arc, place, values, adjoint, first, node, True, result.arc)
+    _unread_trie(structure, weights.arc, place, values, adjoint, first, node, RIGHT, result.arc)
+    _unread_trie(structure, weights.arc, place, values, adjoint, first, node, LEFT, result.arc)
     after = structure.word_slot[node]
     before = after - 1
     out = place.left[local]
     for number in range(structure.left_child_start[node], structure.left_child_start[node + 1]):
         child = structure.left_child[number]
-        _unapply(structure, weights.pair, place, values, adjoint, scale, first, child, out, True, result.pair)
+        _unapply(structure, weights.pair, place, values, adjoint, scale, first, child, out, LEFT, result.pair)
         out = place.vector[child - first]
     state = structure.state_start[structure.slot_automaton[before]]
     for number in range(_states(structure, before)):
@@ -460,7 +470,7 @@ def _outside_node(structure, weights, place, values, adjoint, scale, first, node
     for number in range(end - 1, begin - 1, -1):
         child = structure.right_child[number]
         _unapply(
-            structure, weights.pair, place, values, adjoint, scale, first, child, out, False, result.pair
+            structure, weights.pair, place, values, adjoint, scale, first, child, out, RIGHT, result.pair
         )
         out = place.vector[child - first]
     state = structure.state_start[structure.slot_automaton[after]]
@@ -468,37 +478,34 @@ def _outside_node(structure, weights, place, values, adjoint, scale, first, node
         result.initial[state + number] += adjoint[out + number]
 
 
-@compiled
-def _unwall(structure, arc, slot, token, vector, seed, backward, arc_adjoint, end_adjoint):
-    """Reverse of one half of `_walls`."""
-    size = len(vector) // 2
-    adjoint = np.zeros_like(vector)
-    adjoint[size:] = seed
+@inner
+def _unwall(structure, weights, tree, on_left, wall, flow, result):
+    """Reverse of `_wall`; ``flow`` is the adjoint of the weights behind the token."""
+    slot, token, _, _ = _end(structure, weights, tree, on_left)
+    _, _, ends, first_state = _end(structure, result, tree, on_left)
+    adjoint, size = np.zeros(len(wall), wall.dtype), len(flow)
+    for state in range(size):
+        adjoint[state + (size if token >= 0 else 0)] = flow[state]
     if token >= 0:
-        _unread_into(structure, arc, slot, token, vector, adjoint, 0, size, backward, arc_adjoint)
-    else:
-        adjoint[:size] = seed
-    state = structure.state_start[structure.slot_automaton[slot]]
-    end_adjoint[state : state + size] += adjoint[:size]
+        _unread_into(structure, weights.arc, slot, token, wall, adjoint, 0, size, on_left, result.arc)
+    for state in range(size):
+        ends[first_state + state] += adjoint[state]
 
 
-@compiled
+@inner
 def _outside_tree(structure, weights, tree, place, top, values, adjoint, scale, seed, result):
     """Reverse of `_inside_tree`; ``seed`` is the adjoint of the scaled total weight."""
     first, root = structure.node_start[tree], structure.root[tree]
-    start, end = _walls(structure, weights, tree, False)
+    start, end = _wall(structure, weights, tree, LEFT, SUM), _wall(structure, weights, tree, RIGHT, SUM)
     size = len(start) // 2
-    adjoint[top : top + size] = start[size:] * seed
-    flow = values[top : top + size] * seed
-    slot = structure.slot_start[tree]
-    _unwall(
-        structure, weights.arc, slot, structure.start_token, start, flow, True, result.arc, result.initial
-    )
-    _unapply(structure, weights.pair, place, values, adjoint, scale, first, root, top, True, result.pair)
-    vector, size = place.vector[root - first], len(end) // 2
-    flow = adjoint[vector : vector + size].copy()
-    slot = structure.slot_start[tree + 1] - 1
-    _unwall(structure, weights.arc, slot, structure.end_token, end, flow, False, result.arc, result.final)
+    flow = np.empty(size, values.dtype)
+    for state in range(size):
+        adjoint[top + state] = start[size + state] * seed
+        flow[state] = values[top + state] * seed
+    _unwall(structure, weights, tree, LEFT, start, flow, result)
+    _unapply(structure, weights.pair, place, values, adjoint, scale, first, root, top, LEFT, result.pair)
+    vector = place.vector[root - first]
+    _unwall(structure, weights, tree, RIGHT, end, adjoint[vector : vector + len(end) // 2], result)
     for number in range(structure.node_start[tree + 1] - 1, structure.node_start[tree] - 1, -1):
         node = structure.bottom_up[number]
         _outside_node(structure, weights, place, values, adjoint, scale, first, node, result)
@@ -516,14 +523,14 @@ def add_gradients(structure, weights, first_tree, last_tree, seeds, gradients):
         place, top, size = lay_out(structure, tree)
         values = np.zeros(size, weights.pair.dtype)
         scale = np.ones(structure.node_start[tree + 1] - structure.node_start[tree])
-        total = _inside_tree(structure, weights, tree, place, top, values, scale, False)
+        total = _inside_tree(structure, weights, tree, place, top, values, scale, SUM)
         if total.real > 0:
             adjoint = np.zeros_like(values)
             seed = seeds[tree] / total
             _outside_tree(structure, weights, tree, place, top, values, adjoint, scale, seed, gradients)
 
 
-@compiled
+@inner
 def _pick(weights, size, uniform, maximise):
     """An index with the greatest weight, or one drawn in proportion to the weights."""
     best, total = 0, 0.0
@@ -541,7 +548,7 @@ def _pick(weights, size, uniform, maximise):
     return best
 
 
-@compiled
+@inner
 def _pick_choice(structure, pair, place, values, first, node, state, on_left, uniform, scratch, maximise):
     """A choice for a node whose applied vector is left in a given state.
 
@@ -563,7 +570,7 @@ def _pick_choice(structure, pair, place, values, first, node, state, on_left, un
     return _pick(scratch, choices, uniform, maximise)
 
 
-@compiled
+@inner
 def _pick_state(structure, place, values, first, node, choice, on_left, uniform, scratch, maximise):
     """The state at the side where the vector of a node enters, given the node's choice."""
     local = node - first
@@ -575,7 +582,7 @@ def _pick_state(structure, place, values, first, node, choice, on_left, uniform,
     return _pick(scratch, enter.states, uniform, maximise)
 
 
-@compiled
+@inner
 def _walk(structure, arc, slot, token, values, vector, state, backward, uniform, scratch, maximise):
     """One arc of a token from (or, backward, to) a state; returns the state at its other end."""
     block = structure.slot_automaton[slot] * structure.num_tokens + token
@@ -588,7 +595,7 @@ def _walk(structure, arc, slot, token, values, vector, state, backward, uniform,
     return structure.source[number] if backward else structure.target[number]
 
 
-@compiled
+@inner
 def _decode_child(structure, pair, place, values, first, child, state, on_left, uniform, found, maximise):
     """Decide a child's choice and both states at its edges; ``state`` is the one already known."""
     choices, left_state, right_state, scratch = found
@@ -605,7 +612,7 @@ def _decode_child(structure, pair, place, values, first, child, state, on_left, 
     return other
 
 
-@compiled
+@inner
 def _decode_side(structure, weights, place, values, first, node, on_left, column, uniform, found, maximise):
     """Walk through the punctemes of one side of a node and decide its children there.
 
@@ -635,7 +642,7 @@ def _decode_side(structure, weights, place, values, first, node, on_left, column
     return column
 
 
-@compiled
+@inner
 def _scratch_size(structure, first, last):
     size = 1
     for relation in structure.relation[first:last]:
@@ -664,7 +671,7 @@ def decode(structure, weights, first_tree, last_tree, maximise, uniform, result)
             result[:, first:last] = -1
             continue
         scratch = np.zeros(_scratch_size(structure, first, last))
-        start, _ = _walls(structure, weights, tree, maximise)
+        start = _wall(structure, weights, tree, LEFT, maximise)
         states = len(start) // 2
         left_state, right_state = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
         root = structure.root[tree]
@@ -675,11 +682,11 @@ def decode(structure, weights, first_tree, last_tree, maximise, uniform, result)
                 scratch[state] = start[states + state] * values[top + state]
             state = _pick(scratch, states, chance[root - first, -1], maximise)
             _decode_child(
-                structure, weights.pair, place, values, first, root, state, True, chance, found, maximise
+                structure, weights.pair, place, values, first, root, state, LEFT, chance, found, maximise
             )
             for number in range(last - 1, first - 1, -1):
                 node, column = structure.bottom_up[number], 2
-                for on_left in (True, False):
+                for on_left in (LEFT, RIGHT):
                     column = _decode_side(
                         structure,
                         weights,

@@ -34,11 +34,13 @@ class Layout(NamedTuple):
     :ivar pair_start: (D + 1,) the first row of each relation's pairs, as in the inventory.
     :ivar target: (rows, 6) for each pair, which of the weights of a context of each kind.
     :ivar widths: (D, 6) how many weights a context of each kind has at a node of each relation.
+    :ivar widest: the greatest of these.
     """
 
     pair_start: Array
     target: Array
     widths: Array
+    widest: int
 
 
 def lay_out_pairs(inventory: Inventory, symmetry: Array, num_classes: int) -> Layout:
@@ -60,7 +62,8 @@ def lay_out_pairs(inventory: Inventory, symmetry: Array, num_classes: int) -> La
         _numbered([rights], relations),
     ]
     targets, widths = zip(*columns, strict=True)
-    return Layout(inventory.pair_start, np.stack(targets, -1), np.stack(widths, -1))
+    table = np.stack(widths, -1)
+    return Layout(inventory.pair_start, np.stack(targets, -1), table, int(table.max()))
 
 
 def _numbered(groups: Any, repeats: int = 1) -> tuple[Array, Array]:
@@ -193,7 +196,7 @@ class Weighing(NamedTuple):
 def _add_scores(weighing, weights, first, last, scores):
     """The scores of the choices of some nodes."""
     layout, book, relation, choice_start, contexts = weighing
-    sums = np.zeros((6, layout.widths.max()), scores.dtype)
+    sums = np.zeros((6, layout.widest), scores.dtype)
     for node in range(first, last):
         d = relation[node]
         sums[:] = 0
@@ -212,7 +215,7 @@ def _add_scores(weighing, weights, first, last, scores):
 def _add_gradients(weighing, gradient, first, last, weight_gradient):
     """Reverse of `_add_scores`."""
     layout, book, relation, choice_start, contexts = weighing
-    sums = np.zeros((6, layout.widths.max()), gradient.dtype)
+    sums = np.zeros((6, layout.widest), gradient.dtype)
     for node in range(first, last):
         d = relation[node]
         sums[:] = 0
