@@ -9,13 +9,12 @@ posterior, and the share of underlying quotation marks and brackets whose partne
 the same constituent in the best T'.
 """
 
-import argparse
 from collections.abc import Iterable
 from dataclasses import replace
 
-import torch
+from trials import begin, parser
 
-from pyropunct import Punctuator, Recipe, Sentence, fit, read_treebank
+from pyropunct import Punctuator, Recipe, Sentence, fit
 from pyropunct.models.symmetry import CLOSING, FACING, STRICT_CLOSERS
 
 MARKS = set(FACING) | STRICT_CLOSERS
@@ -41,17 +40,10 @@ def share_matched(model: Punctuator, sentences: list[Sentence]) -> tuple[float, 
 
 def main() -> None:
     """Run the benchmark from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("train")
-    parser.add_argument("dev")
-    parser.add_argument("--weights", default="0,1,10")
-    parser.add_argument("--direction", default="right")
-    parser.add_argument("--epochs", type=int, default=Recipe().epochs)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    train, dev = (list(read_treebank(path)) for path in (options.train, options.dev))
+    command = parser(__doc__, "right")
+    command.add_argument("--weights", default="0,1,10")
+    options = command.parse_args()
+    train, dev = begin(options)
     print("| xi | perplexity | E[c] per sentence | matched | marks in the best T' |\n|---|---|---|---|---|")
     for weight in (float(one) for one in options.weights.split(",")):
         recipe = replace(Recipe(), symmetry_weight=weight, epochs=options.epochs)

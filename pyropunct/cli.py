@@ -1,7 +1,7 @@
 """The command line."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from math import isfinite
 from pathlib import Path
@@ -14,6 +14,7 @@ from pyropunct import console
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
     from pyropunct.recipes import Recipe
+    from pyropunct.sentence import Sentence
     from pyropunct.treebank import Treebank
 
 # Modules that need torch are imported inside the commands, so that --help answers at once.
@@ -342,30 +343,24 @@ def underlying(
     model: str, file: str, shape: str, samples: int, seed: int, threads: int | None, as_json: bool
 ) -> None:
     """The underlying punctuation of FILE: of the best derivation, or drawn from the posterior."""
-    import pyro
-
     from pyropunct.brackets import bracketed, misc_entries
     from pyropunct.marks import display
 
-    _use_threads(threads)
-    pyro.set_rng_seed(seed)
-    punctuator, treebank = _load(model), _read(file)
-    shape, found = "json" if as_json else shape, []
-    with console.sentence_bar("underlying", len(treebank)) as advance:
-        for sentence, trees in zip(treebank, punctuator.underlying(list(treebank), samples), strict=True):
-            advance(1)
-            for tree in trees:
-                if shape == "brackets":
-                    console.say(bracketed(sentence.tree, tree))
-                elif shape == "conllu":
-                    print(sentence.conllu(misc_entries(tree)), end="")
-            if shape == "json":
-                plain = [
-                    [[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees
-                ]
-                found.append({"id": sentence.identifier, "forms": list(sentence.tree.forms), "trees": plain})
-    if shape == "json":
-        console.print_json({"sentences": found})
+    def plain(trees: Any) -> Any:
+        return [[[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees]
+
+    punctuator, treebank = _prepare(model, file, seed, threads)
+    _tell_each(
+        "underlying",
+        treebank,
+        punctuator.underlying(list(treebank), samples),
+        "json" if as_json else shape,
+        {
+            "brackets": lambda sentence, tree: console.say(bracketed(sentence.tree, tree)),
+            "conllu": lambda sentence, tree: print(sentence.conllu(misc_entries(tree)), end=""),
+            "json": lambda sentence, trees: {"forms": list(sentence.tree.forms), "trees": plain(trees)},
+        },
+    )
 
 
 @main.command()
@@ -383,23 +378,49 @@ def sample(
     model: str, file: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool
 ) -> None:
     """Draw surface punctuation for the trees of FILE; what FILE itself has is not looked at."""
+    punctuator, treebank = _prepare(model, file, seed, threads)
+    _tell_each(
+        "sampling",
+        treebank,
+        punctuator.sample(list(treebank), samples),
+        "json" if as_json else shape,
+        {
+            "text": lambda sentence, draw: console.say(sentence.text(draw)),
+            "conllu": lambda sentence, draw: print(sentence.conllu_with_surface(draw), end=""),
+            "json": lambda sentence, draws: {"texts": [sentence.text(draw) for draw in draws]},
+        },
+    )
+
+
+def _prepare(model: str, file: str, seed: int, threads: int | None) -> "tuple[Punctuator, Treebank]":
+    """Load a model and read a file, for a command that draws."""
     import pyro
 
     _use_threads(threads)
     pyro.set_rng_seed(seed)
-    punctuator, treebank = _load(model), _read(file)
-    shape, found = "json" if as_json else shape, []
-    with console.sentence_bar("sampling", len(treebank)) as advance:
-        for sentence, draws in zip(treebank, punctuator.sample(list(treebank), samples), strict=True):
+    return _load(model), _read(file)
+
+
+def _tell_each(
+    title: str,
+    treebank: "Treebank",
+    results: Iterable[Sequence[Any]],
+    shape: str,
+    tell: "dict[str, Callable[[Sentence, Any], Any]]",
+) -> None:
+    """Show what was found for each sentence, one result after the other, or all of it as one JSON object.
+
+    :param tell: how to show a result in each shape; for "json", how to make a dictionary of a sentence's.
+    """
+    found = []
+    with console.sentence_bar(title, len(treebank)) as advance:
+        for sentence, some in zip(treebank, results, strict=True):
             advance(1)
             if shape == "json":
-                found.append({"id": sentence.identifier, "texts": [sentence.text(draw) for draw in draws]})
+                found.append({"id": sentence.identifier, **tell[shape](sentence, some)})
                 continue
-            for draw in draws:
-                if shape == "text":
-                    console.say(sentence.text(draw))
-                else:
-                    print(sentence.conllu_with_surface(draw), end="")
+            for one in some:
+                tell[shape](sentence, one)
     if shape == "json":
         console.print_json({"sentences": found})
 

@@ -1,0 +1,29 @@
+"""What benchmarks that fit one treebank several times have in common."""
+
+import argparse
+
+import torch
+
+from pyropunct import Recipe, Sentence, read_treebank
+
+
+def parser(usage: str, direction: str) -> argparse.ArgumentParser:
+    """A command line with a training and a dev treebank, and the settings of a fit.
+
+    :param usage: the documentation of the benchmark.
+    :param direction: the channel's direction, if none is given.
+    """
+    made = argparse.ArgumentParser(description=usage.splitlines()[0])
+    made.add_argument("train")
+    made.add_argument("dev")
+    made.add_argument("--direction", default=direction)
+    made.add_argument("--epochs", type=int, default=Recipe().epochs)
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--threads", type=int, default=torch.get_num_threads())
+    return made
+
+
+def begin(options: argparse.Namespace) -> tuple[list[Sentence], list[Sentence]]:
+    """Read the treebanks; use as many threads as wanted."""
+    torch.set_num_threads(options.threads)
+    return list(read_treebank(options.train)), list(read_treebank(options.dev))
