@@ -2,9 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+from pyropunct.inference.ragged import Ints, runs, starts_of
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,26 @@ class Forest:
         """The same forest with its tensors on ``device``."""
         return Forest(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
 
+    def nodes_of(self, trees: Sequence[int]) -> Ints:
+        """The nodes of some trees, tree after tree."""
+        start, chosen = self.node_start.cpu().numpy(), np.asarray(trees, np.int64)
+        return runs(start[chosen], start[chosen + 1] - start[chosen])
+
+    def slots_of(self, trees: Sequence[int]) -> Ints:
+        """The slots of some trees, tree after tree."""
+        start, chosen = self.slot_start.cpu().numpy(), np.asarray(trees, np.int64)
+        return runs(start[chosen], start[chosen + 1] - start[chosen])
+
+    def pick(self, trees: Sequence[int]) -> "Forest":
+        """A forest of some of the trees, in the order given; a tree may be taken twice."""
+        return _shaped(*self._heads(trees))
+
+    def _heads(self, trees: Sequence[int]) -> tuple[Ints, Ints]:
+        """The heads within their tree, counted from 0, of all nodes of some trees, and the trees' sizes."""
+        nodes, start = self.nodes_of(trees), self.node_start.cpu().numpy()
+        head, tree = self.head.cpu().numpy()[nodes], self.tree.cpu().numpy()[nodes]
+        return np.where(head < 0, -1, head - start[tree]), np.diff(start)[np.asarray(trees, np.int64)]
+
 
 def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
     """Make a forest of trees given by their heads.
@@ -85,134 +110,120 @@ def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
     :raises ValueError: if some tree has no word, not exactly one root, a cycle, a head out of range, or
         a constituent that is not one span.
     """
-    return join_forests([_one_tree(tree) for tree in heads])
+    sizes = np.array([len(tree) for tree in heads])
+    flat = np.array([head for tree in heads for head in tree], np.int64) - 1
+    tree = np.repeat(np.arange(len(heads)), sizes)
+    odd = np.bincount(tree[flat == -1], minlength=len(heads)) != 1
+    odd[tree[(flat < -1) | (flat >= sizes[tree])]] = True
+    if odd.any():
+        _complain(heads[int(odd.argmax())])
+    return _shaped(flat, sizes)
 
 
 def join_forests(forests: Sequence[Forest]) -> Forest:
     """Put forests side by side, in the order given."""
-    if len(forests) == 1:
-        return forests[0]
-    nodes = _starts([forest.num_nodes for forest in forests])
-    slots = _starts([forest.num_slots for forest in forests])
-    trees = _starts([forest.num_trees for forest in forests])
-    left = _starts([len(forest.left_child) for forest in forests])
-    right = _starts([len(forest.right_child) for forest in forests])
-
-    def joined(name: str, shifts: Sequence[int] | None = None, open_end: bool = False) -> Tensor:
-        parts = [getattr(forest, name) for forest in forests]
-        if open_end:
-            parts = [part[:-1] for part in parts[:-1]] + [parts[-1]]
-        values = torch.cat(parts)
-        if shifts is None:
-            return values
-        lengths = torch.tensor([len(part) for part in parts])
-        return values + torch.repeat_interleave(torch.tensor(shifts[: len(parts)]), lengths)
-
-    head = joined("head")
-    shift = torch.repeat_interleave(
-        torch.tensor(nodes[:-1]), torch.tensor([forest.num_nodes for forest in forests])
-    )
-    return Forest(
-        node_start=joined("node_start", nodes, open_end=True),
-        slot_start=joined("slot_start", slots, open_end=True),
-        tree=joined("tree", trees),
-        head=torch.where(head < 0, head, head + shift),
-        root=joined("root", nodes),
-        left_slot=joined("left_slot", slots),
-        word_slot=joined("word_slot", slots),
-        right_slot=joined("right_slot", slots),
-        height=joined("height"),
-        depth=joined("depth"),
-        left_child_start=joined("left_child_start", left, open_end=True),
-        left_child=joined("left_child", nodes),
-        right_child_start=joined("right_child_start", right, open_end=True),
-        right_child=joined("right_child", nodes),
-        bottom_up=joined("bottom_up", nodes),
-        closing_height=joined("closing_height"),
-    )
+    heads, sizes = zip(*(forest._heads(range(forest.num_trees)) for forest in forests), strict=True)
+    return _shaped(np.concatenate(heads), np.concatenate(sizes))
 
 
-def _starts(lengths: Sequence[int]) -> list[int]:
-    """Where consecutive pieces of these lengths start, and where the last one ends."""
-    starts = [0]
-    for length in lengths:
-        starts.append(starts[-1] + length)
-    return starts
+def _complain(heads: Sequence[int]) -> None:
+    n, roots = len(heads), sum(head == 0 for head in heads)
+    if roots != 1:
+        raise ValueError(f"a tree needs exactly one root, this one of {n} words has {roots}: {heads}")
+    word, head = next((word, head) for word, head in enumerate(heads, 1) if not 0 <= head <= n)
+    raise ValueError(f"word {word} has head {head}, but the tree has {n} words: {heads}")
 
 
-def _one_tree(heads: Sequence[int]) -> Forest:
-    n = len(heads)
-    top_down = _top_down(heads)
-    children: list[list[int]] = [[] for _ in range(n)]
-    for word, head in enumerate(heads):
-        if head:
-            children[head - 1].append(word)
-    first, last, height, depth = list(range(n)), list(range(n)), [0] * n, [0] * n
-    for word in top_down:
-        depth[word] = depth[heads[word] - 1] + 1 if heads[word] else 0
-    for word in reversed(top_down):
-        for child in children[word]:
-            first[word], last[word] = min(first[word], first[child]), max(last[word], last[child])
-            height[word] = max(height[word], height[child] + 1)
-    _check_spans(top_down, children, first, last)
-    left = [[child for child in children[word] if child < word] for word in range(n)]
-    right = [[child for child in children[word] if child > word] for word in range(n)]
-    return Forest(
-        node_start=torch.tensor([0, n]),
-        slot_start=torch.tensor([0, n + 1]),
-        tree=torch.zeros(n, dtype=torch.long),
-        head=torch.tensor(heads) - 1,
-        root=torch.tensor(top_down[:1]),
-        left_slot=torch.tensor(first),
-        word_slot=torch.arange(1, n + 1),
-        right_slot=torch.tensor(last) + 1,
-        height=torch.tensor(height),
-        depth=torch.tensor(depth),
-        left_child_start=torch.tensor(_starts([len(row) for row in left])),
-        left_child=torch.tensor([child for row in left for child in row], dtype=torch.long),
-        right_child_start=torch.tensor(_starts([len(row) for row in right])),
-        right_child=torch.tensor([child for row in right for child in row], dtype=torch.long),
-        bottom_up=torch.tensor(top_down[::-1]),
-        closing_height=torch.tensor(_closing_heights(heads, first, last, height)),
-    )
+def _shaped(local_head: Ints, sizes: Ints) -> Forest:
+    """Work out the shapes of trees of given sizes from the heads of their nodes, counted from 0."""
+    node_start = starts_of(sizes)
+    tree = np.repeat(np.arange(len(sizes)), sizes)
+    head = np.where(local_head < 0, -1, local_head + node_start[tree])
+    depth = _depths(head, tree)
+    nodes = np.arange(len(head))
+    bottom_up = np.lexsort((-depth, tree))
+    first, last, height = _spans(head, depth, tree)
+    left_child_start, left_child = _children(head, (head >= 0) & (nodes < head))
+    right_child_start, right_child = _children(head, nodes > np.where(head < 0, len(head), head))
+    root = np.flatnonzero(head < 0)
+    closing_height = np.repeat(height[root] + 1, sizes + 1)
+    # Between each child and the rest of its head's constituent, on the head's side, lies one slot.
+    child = np.flatnonzero(head >= 0)
+    closed = np.where(child < head[child], last[child] + 1, first[child]) + tree[child]
+    closing_height[closed] = height[head[child]]
+    # Every tree has one slot more than it has nodes.
+    columns = {
+        "node_start": node_start,
+        "slot_start": node_start + np.arange(len(node_start)),
+        "tree": tree,
+        "head": head,
+        "root": root,
+        "left_slot": first + tree,
+        "word_slot": nodes + tree + 1,
+        "right_slot": last + tree + 1,
+        "height": height,
+        "depth": depth,
+        "left_child_start": left_child_start,
+        "left_child": left_child,
+        "right_child_start": right_child_start,
+        "right_child": right_child,
+        "bottom_up": bottom_up,
+        "closing_height": closing_height,
+    }
+    return Forest(**{name: torch.from_numpy(column) for name, column in columns.items()})
 
 
-def _top_down(heads: Sequence[int]) -> list[int]:
-    """The words, counted from 0, every head before its children."""
-    n = len(heads)
-    roots = [word for word in range(n) if heads[word] == 0]
-    if len(roots) != 1:
-        raise ValueError(f"a tree needs exactly one root, this one of {n} words has {len(roots)}: {heads}")
-    children: list[list[int]] = [[] for _ in range(n)]
-    for word, head in enumerate(heads):
-        if not 0 <= head <= n:
-            raise ValueError(f"word {word + 1} has head {head}, but the tree has {n} words: {heads}")
-        if head:
-            children[head - 1].append(word)
-    order = roots
-    for word in order:
-        order.extend(children[word])
-    if len(order) < n:
+def _depths(head: Ints, tree: Ints) -> Ints:
+    """How far each node is from its root: every round doubles the length of the leap to an ancestor."""
+    depth, ancestor = (head >= 0).astype(np.int64), head
+    for _ in range(len(head).bit_length()):
+        leaps = ancestor >= 0
+        if not leaps.any():
+            break
+        depth = depth + np.where(leaps, depth[ancestor], 0)
+        ancestor = np.where(leaps, ancestor[ancestor], -1)
+    if (ancestor >= 0).any():
+        heads = _within(head, tree, int(tree[(ancestor >= 0).argmax()]))
         raise ValueError(f"the tree has a cycle: {heads}")
-    return order
+    return depth
 
 
-def _check_spans(top_down: list[int], children: list[list[int]], first: list[int], last: list[int]) -> None:
-    size = [1] * len(children)
-    for word in reversed(top_down):
-        size[word] += sum(size[child] for child in children[word])
-        if size[word] != last[word] - first[word] + 1:
-            raise ValueError(f"the constituent of word {word + 1} is not one span: lift the tree first")
+def _within(head: Ints, tree: Ints, number: int) -> list[int]:
+    """The heads of one tree, words numbered from 1."""
+    nodes = np.flatnonzero(tree == number)
+    return np.where(head[nodes] < 0, 0, head[nodes] - nodes[0] + 1).tolist()
 
 
-def _closing_heights(heads: Sequence[int], first: list[int], last: list[int], height: list[int]) -> list[int]:
-    """Heights of the smallest constituents that hold each slot strictly inside.
+class _Spans(NamedTuple):
+    first: Ints
+    last: Ints
+    height: Ints
 
-    Between each child and the rest of its head's constituent, on the head's side, lies one slot.
+
+def _spans(head: Ints, depth: Ints, tree: Ints) -> _Spans:
+    """The first and last word of each constituent, and its height; deepest constituents first.
+
+    :raises ValueError: if a constituent is not one span.
     """
-    closing = [max(height) + 1] * (len(heads) + 1)
-    for word, head in enumerate(heads):
-        if head:
-            slot = last[word] + 1 if word < head - 1 else first[word]
-            closing[slot] = height[head - 1]
-    return closing
+    nodes = np.arange(len(head))
+    first, last, height, size = nodes.copy(), nodes.copy(), np.zeros_like(nodes), np.ones_like(nodes)
+    by_depth = np.argsort(-depth, kind="stable")
+    levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)
+    for level in levels[:-1]:
+        above = head[level]
+        np.minimum.at(first, above, first[level])
+        np.maximum.at(last, above, last[level])
+        np.maximum.at(height, above, height[level] + 1)
+        np.add.at(size, above, size[level])
+    broken = by_depth[(size != last - first + 1)[by_depth]]
+    if len(broken):
+        word = broken[0] - int((tree < tree[broken[0]]).sum()) + 1
+        raise ValueError(f"the constituent of word {word} is not one span: lift the tree first")
+    return _Spans(first, last, height)
+
+
+def _children(head: Ints, chosen: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Where each node's children start, and some children, grouped by their head, from left to right."""
+    child = np.flatnonzero(chosen)
+    child = child[np.argsort(head[child], kind="stable")]
+    return np.searchsorted(head[child], np.arange(len(head) + 1)), child

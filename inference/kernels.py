@@ -110,7 +110,8 @@ SUM = np.bool_(False)
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 # What is called from here alone needs no way in from Python, which would take long to compile.
-inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_NO_WAY_IN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inner = njit(nogil=True, error_model="numpy", **_NO_WAY_IN)
 
 
 @inner

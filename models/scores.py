@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.ragged import runs, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 
 Array = NDArray[Any]
@@ -86,17 +87,17 @@ class Contexts(NamedTuple):
     node_start: Array
     number: Array
 
-    def of_nodes(self, first: int, last: int) -> "Contexts":
-        """Those of a range of nodes."""
-        start = self.node_start[first : last + 1]
-        return Contexts(start - start[0], self.number[start[0] : start[-1]])
+    def of_nodes(self, nodes: Array) -> "Contexts":
+        """Those of some nodes, in the order given."""
+        first = self.node_start[nodes]
+        sizes = self.node_start[nodes + 1] - first
+        return Contexts(starts_of(sizes), self.number[runs(first, sizes)])
 
 
 def join_contexts(parts: Sequence[Contexts]) -> Contexts:
     """The contexts of several batches, side by side."""
-    shifts = np.cumsum([0] + [part.node_start[-1] for part in parts])
-    ends = [part.node_start[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
-    return Contexts(np.concatenate([[0], *ends]), np.concatenate([part.number for part in parts]))
+    sizes = np.concatenate([np.diff(part.node_start) for part in parts])
+    return Contexts(starts_of(sizes), np.concatenate([part.number for part in parts]))
 
 
 class Book(NamedTuple):
@@ -129,11 +130,10 @@ class Excerpt:
     def __init__(self, book: Book, contexts: Contexts) -> None:
         self.context, self.uses = np.unique(contexts.number, return_counts=True)
         self.sizes = book.starts[self.context + 1] - book.starts[self.context]
-        ends = np.cumsum(self.sizes)
         starts = np.empty(len(book.kinds) + 1, np.int64)  # only read at contexts in use
-        starts[self.context] = ends - self.sizes
+        starts[self.context] = starts_of(self.sizes)[:-1]
         self.book = Book(book.kinds, starts)
-        self.places = torch.from_numpy(_runs(book.starts[self.context], self.sizes, ends[-1:].sum()))
+        self.places = torch.from_numpy(runs(book.starts[self.context], self.sizes))
         self._latest: tuple[Tensor, Tensor] | None = None
 
     def of(self, weights: Tensor) -> Tensor:
@@ -162,17 +162,6 @@ class _Excerpt(torch.autograd.Function):
 def sparse_vector(places: Tensor, values: Tensor, shape: torch.Size) -> Tensor:
     """A vector that is zero but at some places, given in order."""
     return torch.sparse_coo_tensor(places[None], values, shape, check_invariants=False, is_coalesced=True)
-
-
-@compiled
-def _runs(starts, sizes, total):
-    """The numbers start, start + 1, ... of several runs, one run after the other."""
-    result, place = np.empty(total, np.int64), 0
-    for run in range(len(starts)):
-        for offset in range(sizes[run]):
-            result[place] = starts[run] + offset
-            place += 1
-    return result
 
 
 class Weighing(NamedTuple):

@@ -44,6 +44,16 @@ class TreeBatch:
         moved = {name: getattr(self, name).to(device) for name in ("forest", *COLUMNS)}
         return TreeBatch(**moved, contexts=self.contexts)
 
+    def pick(self, trees: Sequence[int]) -> "TreeBatch":
+        """A batch of some of the trees, in the order given."""
+        nodes = self.forest.nodes_of(trees)
+        place = torch.from_numpy(nodes).to(self.relation.device)
+        return TreeBatch(
+            self.forest.pick(trees).to(self.relation.device),
+            **{name: getattr(self, name)[place] for name in COLUMNS},
+            contexts=None if self.contexts is None else self.contexts.of_nodes(nodes),
+        )
+
 
 def join_trees(batches: Sequence[TreeBatch]) -> TreeBatch:
     """Put batches side by side, in the order given."""

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,12 +13,14 @@ from pyro.infer.autoguide import AutoGuide, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
 from torch import Tensor
 
+from pyropunct.batches import TreeBatch, join_surfaces
 from pyropunct.inference.guides import PointEstimate
 from pyropunct.inference.handlers import TreeEnum_ELBO, collapse_trees
 from pyropunct.model_folder import ModelFolderError, unpack_tensors, write_whole
+from pyropunct.models.scores import join_contexts
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.optimisers import SparseAdagrad
-from pyropunct.punctuator import Example, Punctuator, build_story, encode, join_examples
+from pyropunct.punctuator import Punctuator, build_story
 from pyropunct.recipes import Recipe
 from pyropunct.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
@@ -148,14 +149,16 @@ class Training:
     @_OWN_PARAMETERS
     def __post_init__(self) -> None:
         pyro.set_rng_seed(self.seed)
-        self.examples = [encode(self.vocabulary, one.tree, one.surface) for one in self.train]
-        self.story = build_story(self.vocabulary, self.recipe, [surface for _, surface in self.examples])
+        self.trees = self.vocabulary.encode_trees([sentence.tree for sentence in self.train])
+        self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
+        self.story = build_story(self.vocabulary, self.recipe, self.surfaces)
         if hasattr(self._attach, "learn_contexts"):
-            self._attach.learn_contexts(self._joined())
+            self._attach.learn_contexts(self._parts())
         if hasattr(self._attach, "contexts"):
-            self.examples = [*self._with_contexts()]
+            contexts = [self._attach.contexts(trees, surface) for trees, surface in self._parts()]
+            self.trees = replace(self.trees, contexts=join_contexts(contexts))
         assert isinstance(self.story.syntax, HeadOutward)
-        self.story.syntax.fit_counts(trees for trees, _ in self._joined())
+        self.story.syntax.fit_counts([self.trees])
         self.story.to(self.device)
         self.guide = self._make_guide()
         self.optimisers = self._make_optimisers()
@@ -167,7 +170,7 @@ class Training:
         if not self.recipe.random_start:
             start = init_to_value(values=self._starting_point(), fallback=init_to_mean)
         guide = GUIDES[self.recipe.guide](collapse_trees(self.story), init_loc_fn=start)
-        guide(*join_examples(self.examples[:1]))
+        guide(*self.batch([0]))
         return guide.to(self.device)
 
     def _starting_point(self) -> dict[str, Tensor]:
@@ -176,24 +179,22 @@ class Training:
             return {}
         return {f"attach.{name}": value for name, value in self._attach.starting_point().items()}
 
-    def _joined(self) -> Iterator[Example]:
+    def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor]:
+        """Some training sentences, as the models read them.
+
+        :param numbers: which, counted from 0.
+        """
+        return self.trees.pick(numbers), join_surfaces([self.surfaces[number] for number in numbers])
+
+    def _parts(self) -> Iterator[tuple[TreeBatch, Tensor]]:
         """The training treebank in large batches."""
-        for first in range(0, len(self.examples), LARGE_BATCH):
-            yield join_examples(self.examples[first : first + LARGE_BATCH])
+        for first in range(0, len(self.train), LARGE_BATCH):
+            yield self.batch(range(first, min(first + LARGE_BATCH, len(self.train))))
 
     @property
     def _attach(self) -> Any:
         """The attach model, which may have more than it must: see `pyropunct.models.story.Attach`."""
         return self.story.attach
-
-    def _with_contexts(self) -> Iterator[Example]:
-        """The training examples, each with its contexts."""
-        examples = iter(self.examples)
-        for trees, surface in self._joined():
-            contexts = self._attach.contexts(trees, surface)
-            for first, last in pairwise(trees.forest.node_start.tolist()):
-                alone, strings = next(examples)
-                yield replace(alone, contexts=contexts.of_nodes(first, last)), strings
 
     def _make_optimisers(self) -> list[torch.optim.Optimizer]:
         """Adagrad for weights with sparse gradients; Adam for all others, the channel's at its own rate."""
@@ -224,7 +225,7 @@ class Training:
     @property
     def epoch_size(self) -> int:
         """Sentences in an epoch."""
-        return min(self.recipe.sentences_per_epoch or len(self.examples), len(self.examples))
+        return min(self.recipe.sentences_per_epoch or len(self.train), len(self.train))
 
     def run(self, checkpoint: Path | None = None, resume: bool = False, watch: Watch | None = None) -> None:
         """Train until all epochs of the recipe are done."""
@@ -238,9 +239,9 @@ class Training:
     def run_epoch(self, watch: Watch | None = None) -> None:
         """One epoch of steps, and its perplexity on dev."""
         began, total, done = time.monotonic(), 0.0, 0
-        order = torch.randperm(len(self.examples))[: self.epoch_size].tolist()
+        order = torch.randperm(len(self.train))[: self.epoch_size].tolist()
         for first in range(0, len(order), self.recipe.batch_size):
-            part = [self.examples[number] for number in order[first : first + self.recipe.batch_size]]
+            part = order[first : first + self.recipe.batch_size]
             total += self.step(part, done) * len(part)
             done += len(part)
             if watch is not None:
@@ -252,15 +253,19 @@ class Training:
         self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
 
     @_OWN_PARAMETERS
-    def step(self, examples: Sequence[Example], done: int) -> float:
-        """One step on a batch; returns the objective per sentence."""
-        trees, surface = join_examples(examples)
-        number = len(self.examples)
+    def step(self, numbers: Sequence[int], done: int) -> float:
+        """One step on some training sentences; returns the objective per sentence.
+
+        :param numbers: which sentences, counted from 0.
+        :param done: how many sentences of the current epoch have been seen before.
+        """
+        trees, surface = self.batch(numbers)
+        number = len(self.train)
         for optimiser in self.optimisers:
             optimiser.zero_grad()
             for group in optimiser.param_groups:
                 group["lr"] = group["initial_lr"] * self.decay(done)
-        loss = self.elbo.differentiable_loss(self.story, self.guide, trees, surface, number / len(examples))
+        loss = self.elbo.differentiable_loss(self.story, self.guide, trees, surface, number / len(numbers))
         (loss / number).backward()
         for optimiser in self.optimisers:
             optimiser.step()

@@ -12,7 +12,7 @@ import torch
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch, join_surfaces, join_trees
+from pyropunct.batches import TreeBatch, join_surfaces
 from pyropunct.inference.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.inference.inside import (
     Problem,
@@ -32,7 +32,6 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.recipes import Recipe
 from pyropunct.registry import ATTACH, CHANNEL, UnknownVariantError, find
 from pyropunct.sentence import Sentence
-from pyropunct.trees import Tree
 from pyropunct.vocabulary import Surface, Vocabulary
 
 BATCH_SIZE = 100
@@ -192,7 +191,7 @@ class Punctuator:
         :returns: for each sentence its draws, each with the tokens of the slots 0..n.
         """
         for part in _parts(sentences):
-            trees = join_trees([self.vocabulary.encode_tree(sentence.tree) for sentence in part])
+            trees = self.vocabulary.encode_trees([sentence.tree for sentence in part])
             draws = [self.model(trees).surface for _ in range(samples)]
             start = trees.forest.slot_start.tolist()
             for number in range(len(part)):
@@ -254,8 +253,10 @@ class Punctuator:
             yield part, tree_problem(self.model, *self._encode(part))
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
-        examples = [encode(self.vocabulary, sentence.tree, sentence.surface) for sentence in sentences]
-        return join_examples(examples)
+        surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in sentences]
+        return self.vocabulary.encode_trees([sentence.tree for sentence in sentences]), join_surfaces(
+            surfaces
+        )
 
 
 def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
@@ -264,20 +265,6 @@ def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
         f"sentence {sentence.identifier!r}: its punctuation is too unlikely to be computed; most marks, "
         f"{max(marks)}, are in slot {marks.index(max(marks))}"
     )
-
-
-Example = tuple[TreeBatch, Tensor]
-"""A batch of one tree, and its surface strings."""
-
-
-def encode(vocabulary: Vocabulary, tree: Tree, surface: Surface) -> Example:
-    """One sentence as the models read it."""
-    return vocabulary.encode_tree(tree), vocabulary.encode_surface(surface)
-
-
-def join_examples(examples: Sequence[Example]) -> Example:
-    """Several sentences in one batch."""
-    return join_trees([trees for trees, _ in examples]), join_surfaces([surface for _, surface in examples])
 
 
 def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor]) -> Story:

@@ -70,26 +70,28 @@ class Vocabulary:
         numbers = self._numbers[0]
         return numbers.get(relation, numbers.get(relation.partition(":")[0], 0))
 
-    def encode_tree(self, tree: Tree) -> TreeBatch:
-        """A batch of one tree."""
+    def encode_trees(self, trees: Sequence[Tree]) -> TreeBatch:
+        """A batch of trees."""
         _, tags, forms = self._numbers
+        relations = {relation for tree in trees for relation in tree.relations}
+        numbers = {relation: self.relation_number(relation) for relation in relations}
         return TreeBatch(
-            forest_of([tree.heads]),
-            torch.tensor([self.relation_number(relation) for relation in tree.relations]),
-            torch.tensor([tags.get(tag, 0) for tag in tree.tags]),
-            torch.tensor([forms.get(form.lower(), 0) for form in tree.forms]),
-            torch.tensor([word_shape(form) for form in tree.forms]),
+            forest_of([tree.heads for tree in trees]),
+            torch.tensor([numbers[relation] for tree in trees for relation in tree.relations]),
+            torch.tensor([tags.get(tag, 0) for tree in trees for tag in tree.tags]),
+            torch.tensor([forms.get(form.lower(), 0) for tree in trees for form in tree.forms]),
+            torch.tensor([word_shape(form) for tree in trees for form in tree.forms]),
         )
 
     def encode_surface(self, surface: Surface) -> Tensor:
         """(n + 1, L) token numbers of the surface strings, each filled up with -1 to the longest."""
-        unknown = self.token_number[UNKNOWN]
-        longest = max(1, *(len(slot) for slot in surface))
-        encoded = torch.full((len(surface), longest), EMPTY)
-        for row, slot in enumerate(surface):
-            for column, token in enumerate(slot):
-                encoded[row, column] = self.token_number.get(token, unknown)
-        return encoded
+        strings = self._strings(surface)
+        longest = max(1, max(map(len, strings)))
+        return torch.tensor([string + [EMPTY] * (longest - len(string)) for string in strings])
+
+    def _strings(self, surface: Surface) -> list[list[int]]:
+        known, unknown = self.token_number, self.token_number[UNKNOWN]
+        return [[known.get(token, unknown) for token in slot] for slot in surface]
 
     def decode_string(self, encoded: Iterable[int]) -> tuple[str, ...]:
         """The tokens of one slot or puncteme."""
@@ -146,15 +148,15 @@ def _pairs(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> 
     singles = [(number,) for number in range(1, len(vocabulary.tokens))]
     always: set[Pair] = {((), ())} | {(one, ()) for one in singles} | {((), one) for one in singles}
     pairs = [set(always) for _ in vocabulary.relations]
-    for tree, surface in examples:
-        strings = [_without_start(row) for row in vocabulary.encode_surface(surface).tolist()]
-        forest = forest_of([tree.heads])
-        edges = zip(tree.relations, forest.left_slot.tolist(), forest.right_slot.tolist(), strict=True)
-        for relation, left_slot, right_slot in edges:
-            left, right = strings[left_slot], strings[right_slot]
-            pairs[vocabulary.relation_number(relation)] |= {(left, right), (left, ()), ((), right)}
+    forest = forest_of([tree.heads for tree, _ in examples])
+    strings = [
+        tuple(number for number in string if number > 0)  # without START
+        for _, surface in examples
+        for string in vocabulary._strings(surface)
+    ]
+    relations = [vocabulary.relation_number(relation) for tree, _ in examples for relation in tree.relations]
+    edges = zip(relations, forest.left_slot.tolist(), forest.right_slot.tolist(), strict=True)
+    for relation, left_slot, right_slot in edges:
+        left, right = strings[left_slot], strings[right_slot]
+        pairs[relation] |= {(left, right), (left, ()), ((), right)}
     return tuple(tuple(sorted(some)) for some in pairs)
-
-
-def _without_start(row: list[int]) -> tuple[int, ...]:
-    return tuple(number for number in row if number > 0)

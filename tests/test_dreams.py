@@ -4,7 +4,7 @@ import torch
 from problems import tiny_story, tree_batch, window
 from pyro import poutine
 
-from pyropunct.batches import TreeBatch, join_surfaces, join_trees
+from pyropunct.batches import TreeBatch, join_surfaces
 from pyropunct.dreams import surface_texts, underlying_brackets
 from pyropunct.inference.handlers import collapse_trees
 from pyropunct.marks import START
@@ -33,7 +33,7 @@ def vocabulary() -> Vocabulary:
 
 def told(vocabulary: Vocabulary) -> Punctuated:
     """The treebank's first two sentences, with commas around the apposition and before the vocative."""
-    trees = join_trees([vocabulary.encode_tree(tree) for tree, _ in TREEBANK[:2]])
+    trees = vocabulary.encode_trees([tree for tree, _ in TREEBANK[:2]])
     surface = join_surfaces([vocabulary.encode_surface(surface) for _, surface in TREEBANK[:2]])
     comma, period, shout = (vocabulary.token_number[mark] for mark in ",.!")
     pairs = {
@@ -58,7 +58,9 @@ def without_words(punctuated: Punctuated) -> Punctuated:
 
 def dreaming(vocabulary: Vocabulary) -> Story:
     """A story with all its parts, fitted to the treebank by counting or not at all."""
-    encoded = [(vocabulary.encode_tree(tree), vocabulary.encode_surface(marks)) for tree, marks in TREEBANK]
+    encoded = [
+        (vocabulary.encode_trees([tree]), vocabulary.encode_surface(marks)) for tree, marks in TREEBANK
+    ]
     attach = LogLinearAttach(vocabulary.inventory, vocabulary.tokens)
     attach.learn_contexts(encoded)
     syntax = HeadOutward(len(vocabulary.relations), len(vocabulary.tags))
@@ -88,7 +90,7 @@ def test_brackets_hold_relations_and_punctemes(vocabulary: Vocabulary) -> None:
 
 
 def test_what_training_has_not_shown(vocabulary: Vocabulary) -> None:
-    odd = vocabulary.encode_tree(Tree((0,), ("odd",), ("ODD",), ("odd",)))
+    odd = vocabulary.encode_trees([Tree((0,), ("odd",), ("ODD",), ("odd",))])
     punctuated = Punctuated(odd, torch.tensor([0]), vocabulary.encode_surface(((START,), ())))
     assert surface_texts(punctuated, vocabulary) == ["_"]
     assert underlying_brackets(punctuated, vocabulary) == ["[_ _]"]

@@ -33,7 +33,7 @@ def test_relations_and_forms_need_some_examples() -> None:
     assert found.relations == (OTHER, "nsubj", "obj:x", "root")
     assert found.forms == (OTHER, "play", "rain", "stops")
     assert found.tags == (OTHER, "NOUN", "VERB", "X")
-    batch = found.encode_tree(other)
+    batch = found.encode_trees([other])
     assert batch.relation.tolist() == [3, 0, 2]
     assert batch.form.tolist() == [2, 3, 0]
     assert batch.shape.tolist() == [2, 3, 1]
@@ -76,9 +76,12 @@ def test_known_strings_are_decoded_again(slots: list[list[str]]) -> None:
 
 def test_batches_side_by_side() -> None:
     found = vocabulary()
-    batch = join_trees([found.encode_tree(CHAIN)] * 2)
+    batch = join_trees([found.encode_trees([CHAIN])] * 2)
     assert len(batch) == 2
     assert batch.relation.tolist() == [1, 3, 2, 1, 3, 2]
+    assert found.encode_trees([CHAIN, CHAIN]).relation.tolist() == batch.relation.tolist()
+    one = batch.pick([1])
+    assert (len(one), one.relation.tolist(), one.forest.root.tolist()) == (1, [1, 3, 2], [1])
     surface = join_surfaces([found.encode_surface(SURFACE), found.encode_surface([[","] * 2])])
     assert surface.tolist()[3:] == [[4, EMPTY], [3, 3]]
 

@@ -134,6 +134,29 @@ def test_forests_of_forests() -> None:
     assert all(torch.equal(a, b) for a, b in zip(vars(nested).values(), vars(flat).values(), strict=True))
 
 
+def test_picked_trees() -> None:
+    trees = [[0], [2, 0, 2], [0, 1], [3, 1, 0]]
+    picked, wanted = (
+        forest_of(trees).pick([3, 0, 1, 3]),
+        forest_of([trees[number] for number in (3, 0, 1, 3)]),
+    )
+    assert all(torch.equal(a, b) for a, b in zip(vars(picked).values(), vars(wanted).values(), strict=True))
+
+
+def test_nodes_and_slots_of_trees() -> None:
+    forest = forest_of([[0], [2, 0, 2], [0, 1]])
+    assert forest.nodes_of([2, 0]).tolist() == [4, 5, 0]
+    assert forest.slots_of([2, 0]).tolist() == [6, 7, 8, 0, 1]
+
+
+def test_deep_and_wide_trees() -> None:
+    deep, wide = forest_of([range(2000)]), forest_of([[0, *[1] * 1999]])
+    assert deep.depth.tolist() == list(range(2000))
+    assert deep.height.tolist() == list(range(1999, -1, -1))
+    assert wide.height.tolist() == [1] + [0] * 1999
+    assert wide.right_child.tolist() == list(range(1, 2000))
+
+
 def test_sums_within_trees() -> None:
     forest = forest_of([[0], [2, 0, 2], [0, 1]])
     values = torch.tensor([[1.0, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 1]])

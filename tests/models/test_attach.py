@@ -18,7 +18,6 @@ from pyropunct.models.channel import SlidingWindow
 from pyropunct.models.scores import ANY_LEFT, ANY_RIGHT, LEFT, PAIR, RIGHT, SYMMETRY
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import symmetry_class
-from pyropunct.punctuator import join_examples
 
 MARKS = ("^", ",", "(", ")")
 PAIRS = [
@@ -293,13 +292,20 @@ def test_contexts_given_are_those_found() -> None:
     assert torch.equal(attach(foreseen, torch.full_like(surface, -1)), expected)
     assert not torch.equal(attach(trees, torch.full_like(surface, -1)), expected)
     assert torch.equal(attach(join_trees([foreseen, foreseen]), surface), torch.cat([expected, expected]))
+    picked = foreseen.pick([2, 0])
+    sizes = torch.tensor([len(PAIRS[relation]) for relation in trees.relation.tolist()])
+    first, _, last = expected.split(
+        [int(sizes[nodes].sum()) for nodes in (slice(6), slice(6, 12), slice(12, 15))]
+    )
+    assert torch.equal(attach(picked, surface), torch.cat([last, first]))
 
 
 def test_scores_do_not_depend_on_threads() -> None:
     """But for rounding: the gradient's parts are added up in another order."""
     attach, examples = attach_of(*FAMILIES), [treebank()] * 60
     attach.weights = torch.randn(int(attach.starts[-1]), requires_grad=True)
-    trees, surface = join_examples(examples)
+    trees = join_trees([trees for trees, _ in examples])
+    surface = torch.cat([surface for _, surface in examples])
     threads, found = torch.get_num_threads(), []
     for number in (1, 3):
         torch.set_num_threads(number)
