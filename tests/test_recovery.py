@@ -112,7 +112,7 @@ def test_frequent_edits(
 def test_most_of_the_true_edits(learned: dict[Window, Outcomes], counts: Counter[Window]) -> None:
     """Of the windows that the truth edits and that are expected four times or more, over half are found.
 
-    Between 62 % and 83 % with the seeds 0 to 3.  Not all: a fitted model may let several constituents sprout
+    Between 58 % and 81 % with the seeds 0 to 3.  Not all: a fitted model may let several constituents sprout
     an end mark and absorb all but one of them, and the surface hardly tells.
     """
     edited = [window for window in counts if truth(window).get(window, 0) < 1 and counts[window] >= 4]
@@ -124,7 +124,7 @@ def test_most_of_the_true_edits(learned: dict[Window, Outcomes], counts: Counter
 def test_dev_perplexity_is_near_that_of_the_truth(fitted: Punctuator, dev: list[Sentence]) -> None:
     """The cross-entropy per slot is at most half as much again as with the true parameters, and not less.
 
-    It is 1.33 to 1.36 times as large with the seeds 0 to 3.
+    It is 1.30 to 1.33 times as large with the seeds 0 to 3.
     """
     slots = sum(len(sentence.surface) for sentence in dev)
     true_entropy = -sum(true_log_prob(sentence.tree, sentence.surface) for sentence in dev) / slots
@@ -132,6 +132,12 @@ def test_dev_perplexity_is_near_that_of_the_truth(fitted: Punctuator, dev: list[
     assert true_entropy < entropy < 1.5 * true_entropy
 
 
-def test_a_channel_predicts_better_than_none(fitted: Punctuator, dev: list[Sentence]) -> None:
-    other = fit(treebank("train"), dev, replace(RECIPE, channel="identity"), direction="right")
-    assert math.log(fitted.evaluate(dev).perplexity) < 0.95 * math.log(other.evaluate(dev).perplexity)
+@pytest.mark.parametrize(
+    ("direction", "channel", "factor"), [("left", "sliding-window", 0.99), ("right", "identity", 0.95)]
+)
+def test_the_true_direction_and_a_channel_predict_better(
+    fitted: Punctuator, dev: list[Sentence], direction: str, channel: str, factor: float
+) -> None:
+    """With the seeds 0 to 3 the factors of the cross-entropies are 0.93 to 0.98, and 0.87 to 0.89."""
+    other = fit(treebank("train"), dev, replace(RECIPE, channel=channel), direction=direction)
+    assert math.log(fitted.evaluate(dev).perplexity) < factor * math.log(other.evaluate(dev).perplexity)
