@@ -237,8 +237,9 @@ class LogLinearAttach(PyroModule):
 
     def _shares_of(self, excerpt: Excerpt, trees: int) -> Shares:
         """Each use of a context in the training treebank carries the same share of its weights' prior."""
-        share = excerpt.uses / self._uses[excerpt.context] * (self._num_trees / trees)
-        return Shares(excerpt.of, torch.from_numpy(np.repeat(share, excerpt.sizes)).to(self.starts.device))
+        share = torch.from_numpy(excerpt.uses / self._uses[excerpt.context] * (self._num_trees / trees))
+        each = torch.repeat_interleave(share.to(torch.get_default_dtype()), torch.from_numpy(excerpt.sizes))
+        return Shares(excerpt.of, each.to(self.starts.device))
 
     def contexts(self, trees: "TreeBatch", surface: Tensor) -> Contexts:
         """The contexts of all nodes that have weights.

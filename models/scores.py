@@ -123,17 +123,21 @@ class Excerpt:
     :ivar context: (U,) the contexts in use, in order.
     :ivar uses: (U,) how many nodes have each.
     :ivar sizes: (U,) how many weights each has.
+    :ivar starts: (U,) where they start among all weights.
     :ivar places: (M,) the places of the excerpt's weights among all weights, in order.
     :ivar book: where the weights of the contexts in use are in the excerpt.
     """
 
     def __init__(self, book: Book, contexts: Contexts) -> None:
-        self.context, self.uses = np.unique(contexts.number, return_counts=True)
+        uses = np.bincount(contexts.number, minlength=len(book.kinds))
+        self.context = np.flatnonzero(uses)
+        self.uses = uses[self.context]
         self.sizes = book.starts[self.context + 1] - book.starts[self.context]
         starts = np.empty(len(book.kinds) + 1, np.int64)  # only read at contexts in use
         starts[self.context] = starts_of(self.sizes)[:-1]
         self.book = Book(book.kinds, starts)
-        self.places = torch.from_numpy(runs(book.starts[self.context], self.sizes))
+        self.starts = book.starts[self.context]
+        self.places = torch.from_numpy(_places(self.starts, self.sizes, int(self.sizes.sum())))
         self._latest: tuple[Tensor, Tensor] | None = None
 
     def of(self, weights: Tensor) -> Tensor:
@@ -143,15 +147,19 @@ class Excerpt:
         have been added up when they get to the tensor.
         """
         if self._latest is None or self._latest[0] is not weights:
-            self._latest = weights, _Excerpt.apply(weights, self.places)
+            self._latest = weights, _Excerpt.apply(weights, self)
         return self._latest[1]
 
 
 class _Excerpt(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, places: Tensor) -> Tensor:
-        ctx.shape, ctx.places = weights.shape, places.to(weights.device)
-        return weights[ctx.places]
+    def forward(ctx: Any, weights: Tensor, excerpt: Excerpt) -> Tensor:
+        ctx.shape, ctx.places = weights.shape, excerpt.places.to(weights.device)
+        if weights.device.type != "cpu":
+            return weights[ctx.places]
+        result = torch.empty(len(ctx.places), dtype=weights.dtype)
+        _copy_runs(weights.detach().numpy(), excerpt.starts, excerpt.sizes, result.numpy())
+        return result
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -162,6 +170,30 @@ class _Excerpt(torch.autograd.Function):
 def sparse_vector(places: Tensor, values: Tensor, shape: torch.Size) -> Tensor:
     """A vector that is zero but at some places, given in order."""
     return torch.sparse_coo_tensor(places[None], values, shape, check_invariants=False, is_coalesced=True)
+
+
+@compiled
+def _places(starts, sizes, total):
+    """The places start, start + 1, ... of several runs, one run after the other."""
+    result, end = np.empty(total, np.int64), 0
+    for run in range(len(starts)):
+        start = starts[run]
+        block = result[end : end + sizes[run]]
+        for offset in range(len(block)):
+            block[offset] = start + offset
+        end += len(block)
+    return result
+
+
+@compiled
+def _copy_runs(source, starts, sizes, target):
+    """Copy what is at those places: much quicker than to look up each by itself."""
+    end = 0
+    for run in range(len(starts)):
+        block, own = target[end : end + sizes[run]], source[starts[run] : starts[run] + sizes[run]]
+        for offset in range(len(block)):
+            block[offset] = own[offset]
+        end += len(block)
 
 
 class Weighing(NamedTuple):
@@ -185,15 +217,17 @@ class Weighing(NamedTuple):
 def _add_scores(weighing, weights, first, last, scores):
     """The scores of the choices of some nodes."""
     layout, book, relation, choice_start, contexts = weighing
-    sums = np.zeros((6, layout.widest), scores.dtype)
+    sums = np.zeros((6, layout.widest), weights.dtype)
     for node in range(first, last):
         d = relation[node]
         sums[:] = 0
         for use in range(contexts.node_start[node], contexts.node_start[node + 1]):
             context = contexts.number[use]
             kind, start = book.kinds[context], book.starts[context]
-            for target in range(layout.widths[d, kind]):
-                sums[kind, target] += weights[start + target]
+            width = layout.widths[d, kind]
+            total, own = sums[kind], weights[start : start + width]
+            for target in range(width):
+                total[target] += own[target]
         row = layout.pair_start[d] - choice_start[node]
         for choice in range(choice_start[node], choice_start[node + 1]):
             for kind in range(6):
@@ -204,7 +238,7 @@ def _add_scores(weighing, weights, first, last, scores):
 def _add_gradients(weighing, gradient, first, last, weight_gradient):
     """Reverse of `_add_scores`."""
     layout, book, relation, choice_start, contexts = weighing
-    sums = np.zeros((6, layout.widest), gradient.dtype)
+    sums = np.zeros((6, layout.widest), weight_gradient.dtype)
     for node in range(first, last):
         d = relation[node]
         sums[:] = 0
@@ -215,8 +249,10 @@ def _add_gradients(weighing, gradient, first, last, weight_gradient):
         for use in range(contexts.node_start[node], contexts.node_start[node + 1]):
             context = contexts.number[use]
             kind, start = book.kinds[context], book.starts[context]
-            for target in range(layout.widths[d, kind]):
-                weight_gradient[start + target] += sums[kind, target]
+            width = layout.widths[d, kind]
+            total, own = sums[kind], weight_gradient[start : start + width]
+            for target in range(width):
+                own[target] += total[target]
 
 
 class _Scores(torch.autograd.Function):
