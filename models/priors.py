@@ -67,8 +67,9 @@ class IsotropicNormal(TorchDistribution):
         constant = math.log(self.scale * math.sqrt(2 * math.pi))
         if self._shares is None:
             return -_HalfSquare.apply(value) / self.scale**2 - constant * self.event_shape[0]
-        squares = self._shares.excerpt(value).square() / (2 * self.scale**2)
-        return -torch.dot(self._shares.share.to(squares.dtype), squares + constant)
+        excerpt = self._shares.excerpt(value)
+        share = self._shares.share.to(excerpt.dtype)
+        return -_SharedHalfSquare.apply(excerpt, share) / self.scale**2 - constant * share.sum()
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw all variables."""
@@ -89,3 +90,18 @@ class _HalfSquare(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
         (x,) = ctx.saved_tensors
         return x * gradient.unsqueeze(-1)
+
+
+class _SharedHalfSquare(torch.autograd.Function):
+    """sum over m of share[m] x[m]^2 / 2, with a gradient in one pass."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, share: Tensor) -> Tensor:
+        weighted = share * x
+        ctx.save_for_backward(weighted)
+        return torch.dot(weighted, x) / 2
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (weighted,) = ctx.saved_tensors
+        return weighted * gradient, None
