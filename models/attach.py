@@ -23,7 +23,9 @@ from pyropunct.models.scores import (
     Book,
     Contexts,
     Excerpt,
+    Index,
     Weighing,
+    index_of,
     lay_out_pairs,
     pair_scores,
 )
@@ -151,6 +153,7 @@ class LogLinearAttach(PyroModule):
         self.sparse = False
         self._inventory = inventory
         self._shares: Shares | None = None
+        self._index: Index | None = None
         classes = [
             CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
             for left, right in inventory.rows
@@ -246,15 +249,14 @@ class LogLinearAttach(PyroModule):
 
         Put into a `TreeBatch`, they save looking for them again in each epoch of training.
         """
-        known = self.keys.cpu().numpy().view(np.uint64)
-        found = [(node, key) for node, _, key in self._found(trees, surface)]
-        node, key = (np.concatenate(column) for column in zip(*found, strict=True))
-        number = np.minimum(np.searchsorted(known, key), len(known) - 1)
-        here = known[number] == key if len(known) else np.zeros(len(key), bool)
-        node, number = node[here], number[here]
+        if self._index is None or self._index.keys is not self.keys:
+            self._index = index_of(self.keys)
+        found = [(node, self._index.find(key)) for node, _, key in self._found(trees, surface)]
+        node, number = (np.concatenate(column) for column in zip(*found, strict=True))
+        node, number = node[number >= 0], number[number >= 0]
         order = np.argsort(node, kind="stable")
         node_start = np.searchsorted(node[order], np.arange(trees.forest.num_nodes + 1))
-        return Contexts(node_start, number[order].astype(np.int32))
+        return Contexts(node_start, number[order])
 
     def _found(
         self, trees: "TreeBatch", surface: Tensor

@@ -100,6 +100,47 @@ def join_contexts(parts: Sequence[Contexts]) -> Contexts:
     return Contexts(starts_of(sizes), np.concatenate([part.number for part in parts]))
 
 
+class Index(NamedTuple):
+    """Where sorted keys, spread evenly over all 64-bit numbers, begin with the same bits.
+
+    :ivar keys: the keys, as the model keeps them.
+    :ivar known: the same as unsigned numbers.
+    :ivar first: for each beginning the first key that has it or a greater one.
+    :ivar shift: by how many bits to shift a key to leave its beginning.
+    """
+
+    keys: Tensor
+    known: Array
+    first: Array
+    shift: int
+
+    def find(self, keys: Array) -> Array:
+        """The places of some keys among those known, ``int32``, -1 for the others."""
+        return _find(self.known, self.first, np.uint64(self.shift), keys)
+
+
+def index_of(keys: Tensor) -> Index:
+    """Index sorted 64-bit keys by about as many beginnings as there are keys."""
+    known = keys.cpu().numpy().view(np.uint64)
+    bits = max(1, len(known).bit_length())
+    beginnings = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
+    first = np.append(np.searchsorted(known, beginnings), len(known))
+    return Index(keys, known, first, 64 - bits)
+
+
+@compiled
+def _find(known, first, shift, keys):
+    result = np.empty(len(keys), np.int32)
+    for number in range(len(keys)):
+        key = keys[number]
+        beginning = np.int64(key >> shift)
+        at, end = first[beginning], first[beginning + 1]
+        while at < end and known[at] < key:
+            at += 1
+        result[number] = at if at < end and known[at] == key else -1
+    return result
+
+
 class Book(NamedTuple):
     """Where the weights of K contexts are.
 

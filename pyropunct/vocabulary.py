@@ -4,7 +4,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import torch
@@ -109,6 +109,7 @@ class Vocabulary:
         return cls(**names, pairs=pairs)
 
 
+@lru_cache(1 << 16)
 def word_shape(form: str) -> int:
     """How a word is written: 0 other, 1 lower case, 2 capitalised, 3 capitals, 4 digits, 5 one capital."""
     letters = [letter for letter in form if letter.isalpha()]
