@@ -123,7 +123,12 @@ def log_evidence(problem: Problem) -> Tensor:
 
     It is ``-inf`` where no T' explains x.  Differentiable once, with respect to ``log_pairs``
     and the weights of the automata; the gradient in ``log_pairs`` is the posterior of each pair.
+    On a GPU it is computed there, by `pyropunct.inference.tensors`, unless there are leading dimensions.
     """
+    if _for_tensors(problem):
+        from pyropunct.inference import tensors
+
+        return tensors.log_evidence(problem)
     return _Inside.apply(problem, None, *_leaves(problem))[0]
 
 
@@ -137,8 +142,18 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
     Source: Li, Wang & Eisner (2019, section 2.3): E = d/de log p(x | T) at e = 0, when every
     log p(l, r | w) becomes log p(l, r | w) + e cost(w, l, r).
     """
+    if _for_tensors(problem):
+        from pyropunct.inference import tensors
+
+        return tensors.expected_cost(problem, cost)
     evidence, expectation = _Inside.apply(problem, cost, *_leaves(problem))
     return evidence, expectation
+
+
+def _for_tensors(problem: Problem) -> bool:
+    """Whether the problem is better solved by tensor operations than by the compiled kernels."""
+    on_cpu = problem.log_pairs.device.type == "cpu"
+    return not on_cpu and all(leaf.dim() == 1 for leaf in _leaves(problem))
 
 
 def best_derivation(problem: Problem) -> Tensor:

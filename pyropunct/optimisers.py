@@ -60,13 +60,15 @@ class SparseAdagrad(torch.optim.Optimizer):
             raise ValueError("SparseAdagrad is for sparse gradients, but this one is dense")
         places, values = gradient._indices()[0], gradient._values()
         if parameter.device.type == "cpu":
-            _descend_in_threads(*(each.numpy() for each in (places, values, squares, parameter)), rate)
+            arrays = places.numpy(), values.numpy(), squares.numpy(), parameter.numpy()
+            _descend_in_threads(arrays, rate)
             return
         squares.index_add_(0, places, values.square())
         parameter.index_add_(0, places, -rate * values / (squares[places].sqrt() + TINY))
 
 
-def _descend_in_threads(places: Array, gradient: Array, squares: Array, weights: Array, rate: float) -> None:
+def _descend_in_threads(arrays: tuple[Array, Array, Array, Array], rate: float) -> None:
+    places, gradient, squares, weights = arrays
     number = weights.dtype.type  # with single precision throughout, the loop is twice as quick
 
     def work(first: int, last: int) -> None:
