@@ -84,13 +84,11 @@ class Forest:
 
     def nodes_of(self, trees: Sequence[int]) -> Ints:
         """The nodes of some trees, tree after tree."""
-        start, chosen = self.node_start.cpu().numpy(), np.asarray(trees, np.int64)
-        return runs(start[chosen], start[chosen + 1] - start[chosen])
+        return _runs_of(self.node_start, trees)
 
     def slots_of(self, trees: Sequence[int]) -> Ints:
         """The slots of some trees, tree after tree."""
-        start, chosen = self.slot_start.cpu().numpy(), np.asarray(trees, np.int64)
-        return runs(start[chosen], start[chosen + 1] - start[chosen])
+        return _runs_of(self.slot_start, trees)
 
     def pick(self, trees: Sequence[int]) -> "Forest":
         """A forest of some of the trees, in the order given; a tree may be taken twice."""
@@ -118,6 +116,12 @@ def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
     if odd.any():
         _complain(heads[int(odd.argmax())])
     return _shaped(flat, sizes)
+
+
+def _runs_of(starts: Tensor, trees: Sequence[int]) -> Ints:
+    """The numbers of the nodes, or slots, of some trees, which start at ``starts``."""
+    start, chosen = starts.cpu().numpy(), np.asarray(trees, np.int64)
+    return runs(start[chosen], start[chosen + 1] - start[chosen])
 
 
 def join_forests(forests: Sequence[Forest]) -> Forest:

@@ -28,8 +28,9 @@ All functions work on one tree at a time, in a workspace of their own, and hold 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import compiled, inner
 
 Array = NDArray[Any]
 
@@ -107,11 +108,6 @@ class Side(NamedTuple):
 # NumPy's booleans: of a function that is called with Python's, numba compiles one version for each.
 LEFT, RIGHT = np.bool_(True), np.bool_(False)
 SUM = np.bool_(False)
-
-compiled = njit(cache=True, nogil=True, error_model="numpy")
-# What is called from here alone needs no way in from Python, which would take long to compile.
-_NO_WAY_IN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inner = njit(nogil=True, error_model="numpy", **_NO_WAY_IN)
 
 
 @inner

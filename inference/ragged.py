@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.inference.compiling import compiled
+
 Ints = NDArray[np.int64]
 
 
@@ -18,5 +20,15 @@ def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Ints:
 
 def runs(first: NDArray[Any], sizes: NDArray[Any]) -> Ints:
     """The numbers first, first + 1, ... of several runs, one run after the other."""
-    starts = starts_of(sizes)
-    return np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
+    return _runs(first, sizes, int(sizes.sum()))
+
+
+@compiled
+def _runs(first: NDArray[Any], sizes: NDArray[Any], total: int) -> Ints:
+    result, end = np.empty(total, np.int64), 0
+    for run in range(len(first)):
+        block = result[end : end + sizes[run]]
+        for offset in range(len(block)):
+            block[offset] = first[run] + offset
+        end += len(block)
+    return result

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference import kernels
+from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Inventory, Tries
 from pyropunct.inference.ragged import Ints, runs, starts_of
@@ -189,7 +190,7 @@ class _Schedule(NamedTuple):
     out: Ints
 
 
-@kernels.inner
+@inner
 def _schedule_apply(s, out, node, before, enter, leave):  # type: ignore[no-untyped-def]
     """Let a node be applied as soon as its vector and its tables are known."""
     s[node] = (max(before, enter) + PHASES - 1) // PHASES * PHASES + 1
@@ -197,7 +198,7 @@ def _schedule_apply(s, out, node, before, enter, leave):  # type: ignore[no-unty
     return out[node]
 
 
-@kernels.compiled
+@compiled
 def _schedule(structure, left_depth, right_depth):  # type: ignore[no-untyped-def]
     """The fields of `_Schedule`; children come before their heads."""
     left, right = np.zeros_like(left_depth), np.zeros_like(left_depth)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.inference.compiling import compiled
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.ragged import runs, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
@@ -25,8 +25,6 @@ of symmetry, or left and right punctemes whatever the relation."""
 
 NODES_PER_THREAD = 200
 """With fewer nodes than this, a thread costs more than it saves."""
-
-compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
 class Layout(NamedTuple):
@@ -178,7 +176,7 @@ class Excerpt:
         starts[self.context] = starts_of(self.sizes)[:-1]
         self.book = Book(book.kinds, starts)
         self.starts = book.starts[self.context]
-        self.places = torch.from_numpy(_places(self.starts, self.sizes, int(self.sizes.sum())))
+        self.places = torch.from_numpy(runs(self.starts, self.sizes))
         self._latest: tuple[Tensor, Tensor] | None = None
 
     def of(self, weights: Tensor) -> Tensor:
@@ -211,19 +209,6 @@ class _Excerpt(torch.autograd.Function):
 def sparse_vector(places: Tensor, values: Tensor, shape: torch.Size) -> Tensor:
     """A vector that is zero but at some places, given in order."""
     return torch.sparse_coo_tensor(places[None], values, shape, check_invariants=False, is_coalesced=True)
-
-
-@compiled
-def _places(starts, sizes, total):
-    """The places start, start + 1, ... of several runs, one run after the other."""
-    result, end = np.empty(total, np.int64), 0
-    for run in range(len(starts)):
-        start = starts[run]
-        block = result[end : end + sizes[run]]
-        for offset in range(len(block)):
-            block[offset] = start + offset
-        end += len(block)
-    return result
 
 
 @compiled

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.inference.compiling import compiled
 from pyropunct.inference.threads import in_threads, parts_of
 
 Array = NDArray[Any]
@@ -77,7 +77,7 @@ def _descend_in_threads(arrays: tuple[Array, Array, Array, Array], rate: float) 
     in_threads(work, parts_of(len(places), PLACES_PER_THREAD))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _descend(
     places: Array, gradient: Array, squares: Array, weights: Array, rate: float, tiny: float
 ) -> None:

@@ -253,10 +253,8 @@ class Punctuator:
             yield part, tree_problem(self.model, *self._encode(part))
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
-        surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in sentences]
-        return self.vocabulary.encode_trees([sentence.tree for sentence in sentences]), join_surfaces(
-            surfaces
-        )
+        trees = self.vocabulary.encode_trees([sentence.tree for sentence in sentences])
+        return trees, join_surfaces([self.vocabulary.encode_surface(one.surface) for one in sentences])
 
 
 def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:

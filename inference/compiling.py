@@ -1,0 +1,14 @@
+"""How this package compiles its inner loops: with numba, without Python's lock."""
+
+from typing import Any
+
+from numba import njit
+
+_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
+_NO_WAY_IN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+compiled = njit(cache=True, **_OPTIONS)
+"""For what is called from Python; kept on disk."""
+
+inner = njit(**_OPTIONS, **_NO_WAY_IN)
+"""For what compiled functions alone call: a way in from Python would take long to compile."""
