@@ -20,7 +20,7 @@ import numpy as np
 import pyro
 import torch
 from pyro import poutine
-from pyro.infer import TraceEnum_ELBO
+from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from pyro.ops.provenance import detach_provenance, get_provenance, track_provenance
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import effectful
@@ -299,3 +299,24 @@ class TreeEnum_ELBO(TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro
 
     def _get_traces(self, model: Any, guide: Any, args: Any, kwargs: Any) -> Any:
         return super()._get_traces(collapse_trees(model), guide, args, kwargs)
+
+
+class TreeTrace_ELBO(Trace_ELBO):  # noqa: N801, likewise
+    """`TreeEnum_ELBO` for models that enumerate nothing else, without the bookkeeping that this takes."""
+
+    def _get_traces(self, model: Any, guide: Any, args: Any, kwargs: Any) -> Any:
+        return super()._get_traces(collapse_trees(model), guide, args, kwargs)
+
+
+def tree_elbo(
+    model: Callable[..., Any], guide: Callable[..., Any], *args: Any
+) -> TraceEnum_ELBO | Trace_ELBO:
+    """The quicker ELBO that will do for a model, with one plate at most around any of its sites.
+
+    Guide and model are called once, to see whether they have sites to enumerate other than those of trees.
+    """
+    guided = poutine.trace(guide).get_trace(*args)
+    told = poutine.trace(poutine.replay(collapse_trees(model), trace=guided)).get_trace(*args)
+    sites = [*guided.nodes.values(), *told.nodes.values()]
+    enumerates = any(site["type"] == "sample" and site["infer"].get("enumerate") for site in sites)
+    return (TreeEnum_ELBO if enumerates else TreeTrace_ELBO)(max_plate_nesting=1)

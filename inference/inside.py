@@ -15,7 +15,7 @@ see `pyropunct.inference.kernels`.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -162,14 +162,23 @@ def best_derivation(problem: Problem) -> Tensor:
     A derivation is T' together with one path through each slot's automaton, so its edits too; ties
     go to the pair that comes first.  -1 for the nodes of a tree whose surface is impossible.
     """
+    if _for_tensors(problem):
+        from pyropunct.inference import tensor_decoding
+
+        return tensor_decoding.best_derivation(problem)
     return _decode(problem, True, torch.zeros(1, problem.forest.num_nodes, _chances(problem)))[..., 0, :]
 
 
 def posterior_draws(problem: Problem, draws: int) -> Tensor:
     """Independent draws of T' from p(T' | T, x), (..., draws, N).
 
-    Random numbers come from torch's generator.  -1 for the nodes of a tree whose surface is impossible.
+    Random numbers come from torch's generator: that of the GPU, for what is computed there as in
+    `log_evidence`.  -1 for the nodes of a tree whose surface is impossible.
     """
+    if _for_tensors(problem):
+        from pyropunct.inference import tensor_decoding
+
+        return tensor_decoding.posterior_draws(problem, draws)
     uniform = torch.rand(draws, problem.forest.num_nodes, _chances(problem), dtype=torch.double)
     return _decode(problem, False, uniform)
 
@@ -250,22 +259,46 @@ def _log_totals(problem: Problem, weights: kernels.Weights) -> NDArray[Any]:
     totals = np.empty(problem.forest.num_trees, weights.pair.dtype)
 
     def work(first: int, last: int) -> None:
-        kernels.log_totals(problem.structure, weights, first, last, False, totals)
+        kernels.log_totals(problem.structure, weights, first, last, kernels.SUM, totals)
 
     in_threads(work, _tree_parts(problem))
     return totals
 
 
-def _gradients(problem: Problem, weights: kernels.Weights, seeds: NDArray[Any]) -> list[NDArray[np.float64]]:
+class _Passed(NamedTuple):
+    """An inside pass over all trees, for one joint value of other sites.
+
+    :ivar weights: the numbers that it read.
+    :ivar borders: the borders of the parts that threads did.
+    :ivar parts: what each left behind.
+    """
+
+    weights: kernels.Weights
+    borders: list[int]
+    parts: list[kernels.InsidePass]
+
+
+def _inside_pass(problem: Problem, weights: kernels.Weights) -> tuple[NDArray[Any], _Passed]:
+    """`_log_totals`, and what the reverse pass will need."""
+    totals, borders = np.empty(problem.forest.num_trees, weights.pair.dtype), _tree_parts(problem)
+
+    def work(first: int, last: int) -> kernels.InsidePass:
+        return kernels.inside_pass(problem.structure, weights, first, last, totals)
+
+    return totals, _Passed(weights, borders, in_threads(work, borders))
+
+
+def _gradients(problem: Problem, passed: _Passed, seeds: NDArray[Any]) -> list[NDArray[np.float64]]:
     """Derivatives of the seeded sum of log totals, in the order of `_leaves`."""
-    pair = np.zeros_like(weights.pair)
+    weights, pair = passed.weights, np.zeros_like(passed.weights.pair)
 
     def work(first: int, last: int) -> kernels.Weights:
         gradients = kernels.Weights(pair, *(np.zeros_like(values) for values in weights[1:]))
-        kernels.add_gradients(problem.structure, weights, first, last, seeds, gradients)
+        part = passed.parts[passed.borders.index(first)]
+        kernels.add_gradients(problem.structure, weights, part, first, last, seeds, gradients)
         return gradients
 
-    parts = in_threads(work, _tree_parts(problem))
+    parts = in_threads(work, passed.borders)
     return [pair.real, *(np.sum([part[field].real for part in parts], axis=0) for field in (1, 2, 3))]
 
 
@@ -276,10 +309,13 @@ class _Inside(torch.autograd.Function):
     def forward(ctx: Any, problem: Problem, cost: Tensor | None, *leaves: Tensor) -> tuple[Tensor, Tensor]:
         batch, arrays = _spread(problem)
         ctx.problem = problem
-        ctx.shapes = [leaf.shape for leaf in leaves]
-        ctx.joint = [_joint_weights(values, cost) for values in zip(*arrays, strict=True)]
-        totals = np.stack([_log_totals(problem, weights) for weights in ctx.joint])
-        result = torch.from_numpy(totals).reshape(*batch, -1).to(leaves[0].device)
+        ctx.leaves = [(leaf.shape, leaf.device) for leaf in leaves]
+        joint = [_joint_weights(values, cost) for values in zip(*arrays, strict=True)]
+        if any(ctx.needs_input_grad):
+            rows, ctx.passed = zip(*(_inside_pass(problem, weights) for weights in joint), strict=True)
+        else:
+            rows = [_log_totals(problem, weights) for weights in joint]
+        result = torch.from_numpy(np.stack(rows)).reshape(*batch, -1).to(leaves[0].device)
         if cost is None:
             return result, torch.zeros_like(result)
         return result.real.contiguous(), result.imag / DUAL
@@ -287,18 +323,16 @@ class _Inside(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, evidence_grad: Tensor, expectation_grad: Tensor) -> tuple[Tensor | None, ...]:
-        seeds = evidence_grad.cpu().contiguous().reshape(len(ctx.joint), -1).numpy()
-        if np.iscomplexobj(ctx.joint[0].pair):
+        seeds = evidence_grad.cpu().contiguous().reshape(len(ctx.passed), -1).numpy()
+        if np.iscomplexobj(ctx.passed[0].weights.pair):
             # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
             seeds = seeds - 1j * expectation_grad.cpu().reshape(seeds.shape).numpy() / DUAL
-        rows = [
-            _gradients(ctx.problem, weights, seed) for weights, seed in zip(ctx.joint, seeds, strict=True)
-        ]
+        rows = [_gradients(ctx.problem, passed, seed) for passed, seed in zip(ctx.passed, seeds, strict=True)]
         columns = [torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True)]
         batch = evidence_grad.shape[:-1]
         gradients = [
-            column.reshape(*batch, -1).sum_to_size(shape).to(evidence_grad)
-            for column, shape in zip(columns, ctx.shapes, strict=True)
+            column.reshape(*batch, -1).sum_to_size(shape).to(device)
+            for column, (shape, device) in zip(columns, ctx.leaves, strict=True)
         ]
         return None, None, *gradients
 

@@ -92,6 +92,21 @@ class Place(NamedTuple):
     right_entries: Array
 
 
+class InsidePass(NamedTuple):
+    """What an inside pass over some trees leaves behind, for the reverse pass.
+
+    The places, workspaces and scales of these trees' nodes, tree after tree; where each tree's workspace
+    starts and its result lies in it; and the scaled total weight of each tree.
+    """
+
+    place: Place
+    values: Array
+    scale: Array
+    start: Array
+    top: Array
+    total: Array
+
+
 class Side(NamedTuple):
     """One side of a node: its slot, the table of its punctemes, and their trie."""
 
@@ -126,14 +141,9 @@ def _entries(structure, slot, start, relation):
 
 
 @inner
-def lay_out(structure, tree):
-    """Assign workspace to the nodes of one tree.
-
-    :returns: a `Place`, where the result of applying the root lies, and the size of the workspace.
-    """
-    first = structure.node_start[tree]
-    n = structure.node_start[tree + 1] - first
-    place = Place(
+def _places(n):
+    """Places of n nodes, to be filled by `_lay_out`."""
+    return Place(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -142,8 +152,32 @@ def lay_out(structure, tree):
         np.empty(n, np.int64),
         np.empty(n, np.int64),
     )
+
+
+@inner
+def _places_of(place, first, last):
+    """The places of some of the nodes."""
+    return Place(
+        place.left[first:last],
+        place.right[first:last],
+        place.vector[first:last],
+        place.s[first:last],
+        place.t[first:last],
+        place.left_entries[first:last],
+        place.right_entries[first:last],
+    )
+
+
+@inner
+def _lay_out(structure, tree, place):
+    """Assign workspace to the nodes of one tree.
+
+    :param place: the `Place` of these nodes.
+    :returns: where the result of applying the root lies, and the size of the workspace.
+    """
+    first = structure.node_start[tree]
     size = 0
-    for local in range(n):
+    for local in range(structure.node_start[tree + 1] - first):
         node = first + local
         relation = structure.relation[node]
         left, right = structure.left_slot[node], structure.right_slot[node]
@@ -163,7 +197,7 @@ def lay_out(structure, tree):
         size += max(num_left, num_right)
     top = size
     size += _states(structure, structure.slot_start[tree])
-    return place, top, size
+    return top, size
 
 
 @inner
@@ -394,11 +428,35 @@ def _log_total(total, scale):
 def log_totals(structure, weights, first_tree, last_tree, maximise, result):
     """Write log p(x | T) of some trees, or the log weight of their best derivation, to ``result``."""
     for tree in range(first_tree, last_tree):
-        place, top, size = lay_out(structure, tree)
-        values = np.zeros(size, weights.pair.dtype)
-        scale = np.ones(structure.node_start[tree + 1] - structure.node_start[tree])
+        n = structure.node_start[tree + 1] - structure.node_start[tree]
+        place, scale = _places(n), np.ones(n)
+        top, size = _lay_out(structure, tree, place)
+        values = np.empty(size, weights.pair.dtype)
         total = _inside_tree(structure, weights, tree, place, top, values, scale, maximise)
         result[tree] = _log_total(total, scale)
+
+
+@compiled
+def inside_pass(structure, weights, first_tree, last_tree, result):
+    """Write log p(x | T) of some trees to ``result``, and keep all that the reverse pass will read."""
+    trees, first = last_tree - first_tree, structure.node_start[first_tree]
+    n = structure.node_start[last_tree] - first
+    place, scale = _places(n), np.ones(n)
+    start, top = np.zeros(trees + 1, np.int64), np.empty(trees, np.int64)
+    for tree in range(first_tree, last_tree):
+        begin, end = structure.node_start[tree] - first, structure.node_start[tree + 1] - first
+        number = tree - first_tree
+        top[number], size = _lay_out(structure, tree, _places_of(place, begin, end))
+        start[number + 1] = start[number] + size
+    values, total = np.empty(start[trees], weights.pair.dtype), np.empty(trees, weights.pair.dtype)
+    for tree in range(first_tree, last_tree):
+        begin, end = structure.node_start[tree] - first, structure.node_start[tree + 1] - first
+        number = tree - first_tree
+        own, scales = values[start[number] : start[number + 1]], scale[begin:end]
+        places = _places_of(place, begin, end)
+        total[number] = _inside_tree(structure, weights, tree, places, top[number], own, scales, SUM)
+        result[tree] = _log_total(total[number], scales)
+    return InsidePass(place, values, scale, start, top, total)
 
 
 @inner
@@ -531,20 +589,23 @@ def _outside_tree(structure, weights, tree, place, top, values, adjoint, scale, 
 
 
 @compiled
-def add_gradients(structure, weights, first_tree, last_tree, seeds, gradients):
+def add_gradients(structure, weights, passed, first_tree, last_tree, seeds, gradients):
     """Add to ``gradients`` the derivatives of sum_b seeds[b] log p(x_b | T_b) over some trees.
 
+    :param passed: what `inside_pass` returned for the same trees.
     :param seeds: (B,) of the weights' own kind of number.
     :param gradients: `Weights`; ``pair`` takes derivatives with respect to log p(l, r | w) and must be
         zero before, the others those with respect to the weights themselves.
     """
+    first = structure.node_start[first_tree]
     for tree in range(first_tree, last_tree):
-        place, top, size = lay_out(structure, tree)
-        values = np.zeros(size, weights.pair.dtype)
-        scale = np.ones(structure.node_start[tree + 1] - structure.node_start[tree])
-        total = _inside_tree(structure, weights, tree, place, top, values, scale, SUM)
+        number = tree - first_tree
+        total = passed.total[number]
         if total.real > 0:
-            adjoint = np.zeros_like(values)
+            begin, end = structure.node_start[tree] - first, structure.node_start[tree + 1] - first
+            values = passed.values[passed.start[number] : passed.start[number + 1]]
+            place, scale = _places_of(passed.place, begin, end), passed.scale[begin:end]
+            adjoint, top = np.zeros_like(values), passed.top[number]
             seed = seeds[tree] / total
             _outside_tree(structure, weights, tree, place, top, values, adjoint, scale, seed, gradients)
 
@@ -682,9 +743,9 @@ def decode(structure, weights, first_tree, last_tree, maximise, uniform, result)
     """
     for tree in range(first_tree, last_tree):
         first, last = structure.node_start[tree], structure.node_start[tree + 1]
-        place, top, size = lay_out(structure, tree)
-        values = np.zeros(size, weights.pair.dtype)
-        scale = np.ones(last - first)
+        place, scale = _places(last - first), np.ones(last - first)
+        top, size = _lay_out(structure, tree, place)
+        values = np.empty(size, weights.pair.dtype)
         total = _inside_tree(structure, weights, tree, place, top, values, scale, maximise)
         if total <= 0:
             result[:, first:last] = -1

@@ -1,10 +1,15 @@
 """The distribution of the punctemes of many nodes, each over its own set of pairs."""
 
+from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
 from torch import Tensor
+
+Array = NDArray[Any]
 
 
 class PunctemePairs(TorchDistribution):
@@ -26,10 +31,15 @@ class PunctemePairs(TorchDistribution):
 
     def __init__(self, logits: Tensor, start: Tensor) -> None:
         self.start = start
-        sizes = start.diff()
-        self.node = torch.repeat_interleave(torch.arange(len(sizes), device=start.device), sizes)
-        self.logits = logits - self._log_totals(logits)[..., self.node]
-        super().__init__(torch.Size((*logits.shape[:-1], len(sizes))), validate_args=False)
+        on_cpu = logits.device.type == "cpu"
+        self.logits = _LogSoftmax.apply(logits, start) if on_cpu else self._normalised(logits)
+        super().__init__(torch.Size((*logits.shape[:-1], len(start) - 1)), validate_args=False)
+
+    @cached_property
+    def node(self) -> Tensor:
+        """(C,) the node of each pair."""
+        sizes = self.start.diff()
+        return torch.repeat_interleave(torch.arange(len(sizes), device=self.start.device), sizes)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "PunctemePairs":
         """The same choices repeated along new dimensions on the left."""
@@ -74,8 +84,42 @@ class PunctemePairs(TorchDistribution):
         best = values.new_full((*values.shape[:-1], len(self.start) - 1), -torch.inf)
         return best.scatter_reduce(-1, self.node.expand(values.shape), values, "amax")
 
-    def _log_totals(self, logits: Tensor) -> Tensor:
+    def _normalised(self, logits: Tensor) -> Tensor:
+        """What `_LogSoftmax` does, by tensor operations."""
         best = self._maxima(logits.detach())
         scaled = (logits - best[..., self.node]).exp()
         totals = torch.zeros_like(best).index_add(-1, self.node, scaled)
-        return totals.log() + best
+        return logits - (totals.log() + best)[..., self.node]
+
+
+class _LogSoftmax(torch.autograd.Function):
+    """Normalised logits of each node's set: a log-softmax of neighbouring numbers, set by set."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, start: Tensor) -> Tensor:
+        ctx.start, values = start, logits.detach().numpy()
+        best = np.maximum.reduceat(values, _firsts(start), -1)
+        shifted = values - _repeated(best, start)
+        chances = np.exp(shifted)
+        totals = np.add.reduceat(chances, _firsts(start), -1)
+        chances /= _repeated(totals, start)
+        ctx.save_for_backward(torch.from_numpy(chances))
+        return torch.from_numpy(shifted - _repeated(np.log(totals), start))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (chances,), flows = ctx.saved_tensors, gradient.contiguous().numpy()
+        totals = np.add.reduceat(flows, _firsts(ctx.start), -1)
+        slopes = flows - chances.numpy() * _repeated(totals, ctx.start)
+        return torch.from_numpy(slopes), None
+
+
+def _firsts(start: Tensor) -> Array:
+    """Where each set starts; NumPy sums from each start to the next."""
+    return start[:-1].numpy()
+
+
+def _repeated(values: Array, start: Tensor) -> Array:
+    """The number of each node at each of its pairs."""
+    return np.repeat(values, np.diff(start.numpy()), -1)

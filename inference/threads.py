@@ -1,7 +1,9 @@
 """Splitting work over as many threads as torch uses."""
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -21,8 +23,19 @@ def parts_of(size: int, least: int = 1) -> list[int]:
 
 def in_threads(work: Callable[[int, int], T], borders: Sequence[int]) -> list[T]:
     """``work(first, last)`` for each two neighbouring borders, each in a thread of its own."""
-    parts = list(pairwise(borders))
-    if len(parts) == 1:
-        return [work(*parts[0])]
-    with ThreadPoolExecutor(len(parts)) as pool:
-        return list(pool.map(lambda part: work(*part), parts))
+    own, *others = pairwise(borders)
+    if not others:
+        return [work(*own)]
+    waiting = [_helpers(len(others)).submit(work, *part) for part in others]
+    # The calling thread does a part too, rather than wait.
+    return [work(*own), *(result.result() for result in waiting)]
+
+
+@lru_cache(maxsize=1)
+def _helpers(number: int) -> ThreadPoolExecutor:
+    """Threads that stay: to start one takes as long as some of the work."""
+    return ThreadPoolExecutor(number, thread_name_prefix="pyropunct")
+
+
+if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
+    os.register_at_fork(after_in_child=_helpers.cache_clear)

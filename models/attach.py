@@ -1,6 +1,6 @@
 """ATTACH: which underlying punctuation a constituent sprouts (Li, Wang & Eisner 2019, section 2.1)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
+from pyropunct.inference.compiling import compiled
 from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.attributes import SEVERAL, Attributes
+from pyropunct.inference.ragged import runs, starts_of
+from pyropunct.inference.surface import EMPTY
+from pyropunct.models.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes, Views
 from pyropunct.models.priors import IsotropicNormal, Shares
 from pyropunct.models.scores import (
     ANY_LEFT,
@@ -25,6 +28,7 @@ from pyropunct.models.scores import (
     Excerpt,
     Index,
     Weighing,
+    gather_contexts,
     index_of,
     lay_out_pairs,
     pair_scores,
@@ -100,11 +104,13 @@ FAMILIES: dict[str, list[Template]] = {
 """The feature families: (a) to (d) of the paper are "head", "paths", "flanks" and "inside"."""
 
 
-def _mixed(keys: Keys, values: NDArray[np.int64]) -> Keys:
+@compiled
+def _mix(keys: Keys, values: Keys) -> None:
     """Fold another column of values into 64-bit keys (the mixing step of splitmix64)."""
-    keys = (keys ^ values.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    return keys ^ (keys >> np.uint64(27))
+    for row in range(len(keys)):
+        key = (keys[row] ^ values[row]) * np.uint64(0x9E3779B97F4A7C15)
+        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        keys[row] = key ^ (key >> np.uint64(27))
 
 
 def _keys(columns: Sequence[NDArray[np.int64]]) -> Keys:
@@ -112,7 +118,7 @@ def _keys(columns: Sequence[NDArray[np.int64]]) -> Keys:
     # Zero would stay zero when mixed with a zero, and lose its place among the columns.
     keys = np.full(len(columns[0]), 0x243F6A8885A308D3, np.uint64)
     for column in columns:
-        keys = _mixed(keys, column)
+        _mix(keys, column.astype(np.uint64))
     return keys
 
 
@@ -173,7 +179,8 @@ class LogLinearAttach(PyroModule):
         self._num_trees = 0
         for trees, surface in batches:
             self._num_trees += len(trees)
-            for number, (_, relation, keys) in enumerate(self._found(trees, surface)):
+            everything = self._found(Attributes(trees, surface), range(len(self.templates)))
+            for number, (_, relation, keys) in enumerate(everything):
                 found[number].append((relation, keys))
         kept, kinds, relations, uses = [], [], [], []
         for template, parts in zip(self.templates, found, strict=True):
@@ -229,7 +236,7 @@ class LogLinearAttach(PyroModule):
         if not self.sparse:
             return pair_scores(self.weights, Weighing(self._layout, book, relation, start, contexts))
         excerpt = Excerpt(book, contexts)
-        weighing = Weighing(self._layout, excerpt.book, relation, start, contexts)
+        weighing = Weighing(self._layout, excerpt.book, relation, start, excerpt.contexts)
         self._shares = self._shares_of(excerpt, len(trees))
         weights = self.weights
         self._shares = None
@@ -240,32 +247,81 @@ class LogLinearAttach(PyroModule):
 
     def _shares_of(self, excerpt: Excerpt, trees: int) -> Shares:
         """Each use of a context in the training treebank carries the same share of its weights' prior."""
-        share = torch.from_numpy(excerpt.uses / self._uses[excerpt.context] * (self._num_trees / trees))
-        each = torch.repeat_interleave(share.to(torch.get_default_dtype()), torch.from_numpy(excerpt.sizes))
-        return Shares(excerpt.of, each.to(self.starts.device))
+        share = excerpt.uses / self._uses[excerpt.context] * (self._num_trees / trees)
+        return Shares(excerpt.of, share, excerpt.sizes)
 
     def contexts(self, trees: "TreeBatch", surface: Tensor) -> Contexts:
         """The contexts of all nodes that have weights.
 
         Put into a `TreeBatch`, they save looking for them again in each epoch of training.
         """
+        return self._known(Attributes(trees, surface), range(len(self.templates)))
+
+    @property
+    def reads_surface(self) -> bool:
+        """Whether any context is about the surface punctuation inside a constituent."""
+        return bool(self._templates_with_surface)
+
+    @property
+    def _templates_with_surface(self) -> list[int]:
+        return [
+            number
+            for number, template in enumerate(self.templates)
+            if SURFACE.intersection(template.attributes)
+        ]
+
+    def view_scores(self, trees: "TreeBatch") -> Callable[[Views], NDArray[np.float64]]:
+        """The model of some trees, whose constituents are then seen with any surface punctuation inside.
+
+        What depends on the trees alone is looked up once.  Whoever overrides `forward` overrides this too.
+
+        :returns: a function from V views to the unnormalised log p(l, r | w) of each view's pairs in turn:
+            what `forward` gives for a node with these marks inside.
+        """
+        weights, looking = self.weights, self._templates_with_surface
+        others = [number for number in range(len(self.templates)) if number not in looking]
+        nodes = Attributes(trees, torch.full((trees.forest.num_slots, 1), EMPTY))
+        blind, sizes = self._scores(weights, nodes, others), self._num_pairs[nodes.relation]
+        start = starts_of(sizes)
+
+        def scores(views: Views) -> NDArray[np.float64]:
+            result = blind[runs(start[views.node], sizes[views.node])]
+            result += self._scores(weights, ViewAttributes(nodes, views), looking)
+            return result
+
+        return scores
+
+    @property
+    def _num_pairs(self) -> NDArray[np.int64]:
+        return np.diff(self._inventory.pair_start)
+
+    def _scores(
+        self, weights: Tensor, attributes: Attributes | ViewAttributes, templates: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """What the contexts of some templates add to the scores of the pairs of all nodes or views."""
+        relation = attributes.relation
+        start = starts_of(self._num_pairs[relation])
+        if not templates:
+            return np.zeros(start[-1])
+        contexts = self._known(attributes, templates)
+        weighing = Weighing(self._layout, self._book(), relation, start, contexts)
+        return pair_scores(weights, weighing).detach().cpu().numpy()
+
+    def _known(self, attributes: Attributes | ViewAttributes, templates: Sequence[int]) -> Contexts:
+        """The contexts that have weights, of some templates, of all nodes or views."""
         if self._index is None or self._index.keys is not self.keys:
             self._index = index_of(self.keys)
-        found = [(node, self._index.find(key)) for node, _, key in self._found(trees, surface)]
-        node, number = (np.concatenate(column) for column in zip(*found, strict=True))
-        node, number = node[number >= 0], number[number >= 0]
-        order = np.argsort(node, kind="stable")
-        node_start = np.searchsorted(node[order], np.arange(trees.forest.num_nodes + 1))
-        return Contexts(node_start, number[order])
+        nodes, _, keys = zip(*self._found(attributes, templates), strict=True)
+        number = self._index.find(np.concatenate(keys))
+        return gather_contexts(np.concatenate(nodes), number, len(attributes.relation))
 
     def _found(
-        self, trees: "TreeBatch", surface: Tensor
+        self, attributes: Attributes | ViewAttributes, templates: Sequence[int]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Keys]]:
-        """For each template its contexts: nodes, their relations, and keys."""
-        attributes = Attributes(trees, surface)
-        everything = np.arange(trees.forest.num_nodes)
-        for number, template in enumerate(self.templates):
-            node, columns = everything, []
+        """For each of some templates its contexts: nodes or views, their relations, and keys."""
+        everything = np.arange(len(attributes.relation))
+        for number in templates:
+            template, node, columns = self.templates[number], everything, []
             for name in template.attributes:
                 if name in SEVERAL:
                     node, values = attributes.several(name)

@@ -7,11 +7,14 @@ attribute too, since the story attaches punctemes bottom-up (Li, Wang & Eisner 2
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
+
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.ragged import runs
 
 if TYPE_CHECKING:
     from pyropunct.batches import TreeBatch
@@ -24,6 +27,93 @@ NOTHING = 1 << 30
 """The value of an attribute of something that is not there."""
 
 
+class Views(NamedTuple):
+    """V constituents of a batch, each together with the surface punctuation strictly inside it.
+
+    A node may come several times, each time with other punctuation: that is how an attach model sees it
+    in several draws.
+
+    :ivar node: (V,) the nodes.
+    :ivar first: (V,) each one's first mark in the list of marks.
+    :ivar last: (V,) the mark behind its last.
+    :ivar token: (M,) the list of marks; those of a view stand there from left to right.
+    :ivar slot: (M,) the slots of these marks.
+    """
+
+    node: Ints
+    first: Ints
+    last: Ints
+    token: Ints
+    slot: Ints
+
+
+def views_of(forest: Forest, surface: Tensor) -> Views:
+    """All N nodes of a batch with the surface punctuation given.
+
+    :param surface: (S, L) surface strings, padded with -1.
+    """
+    strings = surface.cpu().numpy()
+    slot, column = np.nonzero(strings >= 0)
+    start = np.searchsorted(slot, np.arange(len(strings) + 1))
+    left, right = forest.left_slot.cpu().numpy(), forest.right_slot.cpu().numpy()
+    return Views(np.arange(len(left)), start[left + 1], start[right], strings[slot, column], slot)
+
+
+class Inside:
+    """Columns of integers about the surface punctuation inside the constituents of some views.
+
+    :param forest: the trees.
+    :param views: constituents and the marks strictly inside them.
+    """
+
+    def __init__(self, forest: Forest, views: Views) -> None:
+        self._views = views
+        self._left_slot: Ints = forest.left_slot.cpu().numpy()[views.node]
+        self._right_slot: Ints = forest.right_slot.cpu().numpy()[views.node]
+        self._full = views.first < views.last
+
+    def _of_mark(self, column: Ints, mark: Ints, otherwise: Ints) -> Ints:
+        """``column`` of a mark of each constituent, or something else where there are no marks."""
+        return np.where(self._full, np.append(column, NOTHING)[np.where(self._full, mark, -1)], otherwise)
+
+    @cached_property
+    def marks(self) -> Ints:
+        """How many tokens stand strictly inside each constituent, 5 for more."""
+        return np.minimum(self._views.last - self._views.first, 5)
+
+    @cached_property
+    def types(self) -> tuple[Ints, Ints]:
+        """Each view with each token type strictly inside its constituent."""
+        sizes = self._views.last - self._views.first
+        view = np.repeat(np.arange(len(sizes)), sizes)
+        token = self._views.token[runs(self._views.first, sizes)]
+        most = int(token.max(initial=0)) + 1
+        view, token = np.divmod(np.unique(view * most + token), most)
+        return view, token
+
+    @cached_property
+    def first_mark(self) -> Ints:
+        """The first token strictly inside each constituent, `NOTHING` where there is none."""
+        return self._of_mark(self._views.token, self._views.first, np.array(NOTHING))
+
+    @cached_property
+    def last_mark(self) -> Ints:
+        """The last token strictly inside each constituent, `NOTHING` where there is none."""
+        return self._of_mark(self._views.token, self._views.last - 1, np.array(NOTHING))
+
+    @cached_property
+    def until_mark(self) -> Ints:
+        """How many words of the constituent come before its first mark inside, in the classes of `length`."""
+        slot = self._of_mark(self._views.slot, self._views.first, self._right_slot)
+        return np.searchsorted(LENGTH_CLASSES, slot - self._left_slot)
+
+    @cached_property
+    def since_mark(self) -> Ints:
+        """How many words of the constituent come after its last mark inside, in the classes of `length`."""
+        slot = self._of_mark(self._views.slot, self._views.last - 1, self._left_slot)
+        return np.searchsorted(LENGTH_CLASSES, self._right_slot - slot)
+
+
 class Attributes:
     """Columns of integers about the N nodes of a batch.
 
@@ -33,9 +123,8 @@ class Attributes:
     """
 
     def __init__(self, trees: "TreeBatch", surface: Tensor) -> None:
-        self._trees = trees
-        self._surface = surface.cpu().numpy()
-        forest = trees.forest
+        self._trees, self._surface = trees, surface
+        forest = self.forest = trees.forest
         self.head: Ints = forest.head.cpu().numpy()
         self.tree: Ints = forest.tree.cpu().numpy()
         self.left_slot: Ints = forest.left_slot.cpu().numpy()
@@ -48,8 +137,11 @@ class Attributes:
     def single(self, name: str) -> Ints:
         """(N,) the values of an attribute that gives each node one.
 
-        :param name: a place in `PLACES` and a column in `COLUMNS`, as in ``"head tag"`` or ``"tag"``.
+        :param name: a place in `PLACES` and a column in `COLUMNS`, as in ``"head tag"`` or ``"tag"``; or
+            one of `SURFACE`, which have no other place than the node itself.
         """
+        if name in SURFACE:
+            return getattr(self.inside, name)
         place, _, column = name.rpartition(" ")
         return PLACES[place](self, getattr(self, column))
 
@@ -59,6 +151,11 @@ class Attributes:
         :param name: the name of an attribute in `SEVERAL`.
         """
         return SEVERAL[name](self)
+
+    @cached_property
+    def inside(self) -> Inside:
+        """The surface punctuation inside the constituents."""
+        return Inside(self.forest, views_of(self.forest, self._surface))
 
     @cached_property
     def relation(self) -> Ints:
@@ -179,65 +276,6 @@ class Attributes:
             path[node] = (above * 1000003 + self.relation[node]) % 2147483647
         return path
 
-    @cached_property
-    def _inside_counts(self) -> Ints:
-        """(N, tokens) how often each token stands strictly inside each constituent."""
-        size = int(self._surface.max(initial=0)) + 1
-        counts = np.zeros((len(self._surface) + 1, size), np.int64)
-        slot, column = np.nonzero(self._surface >= 0)
-        np.add.at(counts, (slot + 1, self._surface[slot, column]), 1)
-        counts = np.cumsum(counts, axis=0)
-        return counts[self.right_slot] - counts[self.left_slot + 1]
-
-    @cached_property
-    def marks(self) -> Ints:
-        """How many tokens stand strictly inside each constituent, 5 for more."""
-        return np.minimum(self._inside_counts.sum(1), 5)
-
-    @cached_property
-    def inside(self) -> tuple[Ints, Ints]:
-        """Each node with each token type strictly inside it."""
-        node, token = np.nonzero(self._inside_counts)
-        return node, token
-
-    @cached_property
-    def _outermost(self) -> tuple[Ints, Ints]:
-        """The first and the last slot strictly inside each constituent that is not empty.
-
-        Where there is none, the first is the slot at the right edge and the last that at the left edge.
-        """
-        full = self._surface[:, 0] >= 0
-        slots = np.arange(len(full))
-        following = np.minimum.accumulate(np.where(full, slots, len(full))[::-1])[::-1]
-        preceding = np.maximum.accumulate(np.where(full, slots, -1))
-        first = np.append(following, len(full))[self.left_slot + 1]
-        last = preceding[self.right_slot - 1]
-        return np.minimum(first, self.right_slot), np.maximum(last, self.left_slot)
-
-    @cached_property
-    def first_mark(self) -> Ints:
-        """The first token strictly inside each constituent, `NOTHING` where there is none."""
-        slot, _ = self._outermost
-        return self.at(self._surface[:, 0], slot, slot < self.right_slot)
-
-    @cached_property
-    def last_mark(self) -> Ints:
-        """The last token strictly inside each constituent, `NOTHING` where there is none."""
-        _, slot = self._outermost
-        column = np.maximum((self._surface >= 0).sum(-1) - 1, 0)
-        token = self._surface[np.arange(len(column)), column]
-        return self.at(token, slot, slot > self.left_slot)
-
-    @cached_property
-    def until_mark(self) -> Ints:
-        """How many words of the constituent come before its first mark inside, in the classes of `length`."""
-        return np.searchsorted(LENGTH_CLASSES, self._outermost[0] - self.left_slot)
-
-    @cached_property
-    def since_mark(self) -> Ints:
-        """How many words of the constituent come after its last mark inside, in the classes of `length`."""
-        return np.searchsorted(LENGTH_CLASSES, self.right_slot - self._outermost[1])
-
 
 def _of_children(attributes: Attributes, *columns: str) -> tuple[Ints, Ints]:
     """Each node with the joint values of some columns at each of its children, and the child's side."""
@@ -289,6 +327,45 @@ SEVERAL: dict[str, Callable[[Attributes], tuple[Ints, Ints]]] = {
     "child relation": lambda a: _of_children(a, "relation"),
     "child relation and tag": lambda a: _of_children(a, "relation", "tag"),
     "child relation and form": lambda a: _of_children(a, "relation", "form"),
-    "mark inside": lambda a: a.inside,
+    "mark inside": lambda a: a.inside.types,
 }
 """Attributes that give each node any number of values."""
+
+SURFACE = frozenset({"first_mark", "last_mark", "until_mark", "since_mark", "marks", "mark inside"})
+"""The attributes that depend on surface punctuation; the others depend on the trees alone.
+
+They are those of `Inside`, and are to be had of the constituent itself only: what is inside its head's is
+not known before it is decided.
+"""
+
+
+class ViewAttributes:
+    """Columns of integers about V views: what `Attributes` are of nodes that are seen once.
+
+    :param of_nodes: the attributes of all nodes of the batch; those in `SURFACE` are not asked for.
+    :param views: some of the nodes with surface punctuation of their own.
+    """
+
+    def __init__(self, of_nodes: Attributes, views: Views) -> None:
+        self._of_nodes, self._views = of_nodes, views
+        self._inside = Inside(of_nodes.forest, views)
+
+    @property
+    def relation(self) -> Ints:
+        """(V,) the relation of each view's node."""
+        return self._of_nodes.relation[self._views.node]
+
+    def single(self, name: str) -> Ints:
+        """(V,) the values of an attribute that gives each view one."""
+        if name in SURFACE:
+            return getattr(self._inside, name)
+        return self._of_nodes.single(name)[self._views.node]
+
+    def several(self, name: str) -> tuple[Ints, Ints]:
+        """The views and values of an attribute that gives a view any number of them."""
+        if name in SURFACE:
+            return self._inside.types
+        node, value = self._of_nodes.several(name)  # nodes in order
+        first = np.searchsorted(node, self._views.node)
+        sizes = np.searchsorted(node, self._views.node, side="right") - first
+        return np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]

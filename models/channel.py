@@ -11,6 +11,7 @@ from torch import Tensor
 
 from pyropunct.inference.automata import Arc, Automata, End, Packed, Topology, join_automata, pack
 from pyropunct.inference.surface import Surface, Underlying
+from pyropunct.inference.transducers import END, HALT, NOTHING, Move, Start, Transducer, mixed
 
 KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION = range(4)
 """The edits of two neighbours a b, as seen on the page: to a b, to b, to a, and to b a."""
@@ -23,7 +24,7 @@ class Channel(PyroModule):
 
     A variant defines three methods: `topology`, `weights` and `rewrite`.  It is written for a machine
     that reads from left to right; with ``direction="right"`` the same machine reads, and writes, the
-    strings from right to left.
+    strings from right to left.  A fourth, `transducer`, makes many draws quick.
 
     :param num_tokens: the number of token types.
     :param direction: "left" to read from left to right, "right" to read from right to left.
@@ -75,6 +76,15 @@ class Channel(PyroModule):
         if self.direction == "left":
             return self.rewrite(underlying, weights)
         return self.rewrite(underlying[::-1], weights)[::-1]
+
+    def transducer(self, weights: Tensor) -> Transducer | None:
+        """What `draw` does, as a machine that can be run very often; None if there is no such machine.
+
+        Whoever overrides `rewrite` or `draw` overrides this too.
+
+        :param weights: (P,) what `weights` returned.
+        """
+        return None
 
     def edit_table(self) -> Tensor | None:
         """(..., tokens, tokens, 4) how a is edited before b, see `EDITS`, if the channel edits."""
@@ -172,6 +182,22 @@ class SlidingWindow(Channel):
                 window = token
         return [*out, window]
 
+    def transducer(self, weights: Tensor) -> Transducer:
+        """State 0 before anything is read, and states "a in the window"."""
+        v, chance = self.num_tokens, weights.tolist()
+        moves = [Move(0, END, 1.0, NOTHING, HALT)]
+        for a in range(v):
+            moves += [Move(0, a, 1.0, NOTHING, 1 + a), Move(1 + a, END, 1.0, a, HALT)]
+            for b in range(v):
+                for edit, written, window in (
+                    (KEEP, a, b),
+                    (LEFT_ABSORPTION, NOTHING, b),
+                    (RIGHT_ABSORPTION, NOTHING, a),
+                    (TRANSPOSITION, b, a),
+                ):
+                    moves.append(Move(1 + a, b, chance[self._edit(a, b, edit)], written, 1 + window))
+        return Transducer(1 + v, [Start(0, 1.0, self.direction == "right")], moves)
+
 
 class Identity(Channel):
     """The channel that changes nothing: the attach-only ablation (Li, Wang & Eisner 2019, section 4)."""
@@ -188,6 +214,11 @@ class Identity(Channel):
     def rewrite(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
         """The same string."""
         return list(underlying)
+
+    def transducer(self, weights: Tensor) -> Transducer:
+        """One state, which writes what it reads."""
+        moves = [Move(0, token, 1.0, token, 0) for token in range(self.num_tokens)]
+        return Transducer(1, [Start(0, 1.0, False)], [*moves, Move(0, END, 1.0, NOTHING, HALT)])
 
 
 class TokenBigrams(torch.nn.Module):
@@ -241,6 +272,23 @@ class TokenBigrams(torch.nn.Module):
         while len(tokens) == 1 or tokens[-1] != stop:
             tokens.append(int(torch.multinomial(self.probabilities[tokens[-1]], 1)))
         return tokens[:-1] if with_start else tokens[1:-1]
+
+    def transducer(self) -> Transducer:
+        """A machine that looks whether a string begins with the start token, and does what `sample` does.
+
+        State 0 is before anything is read; state 1 + a means that the last token written is a, or none if
+        a is the number of tokens.
+        """
+        stop = len(self.probabilities) - 1
+        moves = [
+            Move(0, token, 1.0, *((token, 1 + token) if token == self.start_token else (NOTHING, 1 + stop)))
+            for token in range(stop)
+        ]
+        moves += [Move(1 + a, token, 1.0, NOTHING, 1 + a) for a in range(stop + 1) for token in range(stop)]
+        for state, row in enumerate(self.probabilities[[stop, *range(stop + 1)]].tolist()):
+            moves += [Move(state, END, row[b], b, 1 + b) for b in range(stop)]
+            moves.append(Move(state, END, row[stop], NOTHING, HALT))
+        return Transducer(stop + 2, [Start(0, 1.0, False)], moves)
 
 
 class Slip(Channel):
@@ -305,3 +353,9 @@ class Slip(Channel):
         if torch.rand(()) < weights[2 * plain]:
             return self.bigrams.sample(bool(underlying) and underlying[0] == self.bigrams.start_token)
         return self.channel.draw(underlying, weights[:plain])
+
+    def transducer(self, weights: Tensor) -> Transducer | None:
+        """Either the other channel's machine or that of the bigram model."""
+        plain = (len(weights) - 2) // 2
+        channel, slip = self.channel.transducer(weights[:plain]), float(weights[2 * plain])
+        return channel and mixed([(1 - slip, channel), (slip, self.bigrams.transducer())])

@@ -4,20 +4,28 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
 from torch import Tensor
+
+from pyropunct.inference.compiling import compiled
+
+Array = NDArray[Any]
 
 
 class Shares(NamedTuple):
     """How much some of many variables count for a mini-batch.
 
-    :ivar excerpt: picks those variables from all.
-    :ivar share: (M,) how much each counts.
+    :ivar excerpt: picks those variables from all, as runs of variables that count the same.
+    :ivar share: (U,) how much each variable of a run counts.
+    :ivar sizes: (U,) how many variables each run has.
     """
 
     excerpt: Callable[[Tensor], Tensor]
-    share: Tensor
+    share: Array
+    sizes: Array
 
 
 class IsotropicNormal(TorchDistribution):
@@ -67,9 +75,9 @@ class IsotropicNormal(TorchDistribution):
         constant = math.log(self.scale * math.sqrt(2 * math.pi))
         if self._shares is None:
             return -_HalfSquare.apply(value) / self.scale**2 - constant * self.event_shape[0]
-        excerpt = self._shares.excerpt(value)
-        share = self._shares.share.to(excerpt.dtype)
-        return -_SharedHalfSquare.apply(excerpt, share) / self.scale**2 - constant * share.sum()
+        _, share, sizes = self._shares
+        total = _SharedHalfSquare.apply(self._shares.excerpt(value), share, sizes)
+        return -total / self.scale**2 - constant * float(share @ sizes)
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw all variables."""
@@ -93,15 +101,28 @@ class _HalfSquare(torch.autograd.Function):
 
 
 class _SharedHalfSquare(torch.autograd.Function):
-    """sum over m of share[m] x[m]^2 / 2, with a gradient in one pass."""
+    """sum over m of share[m] x[m]^2 / 2, for runs of x that have the same share."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, share: Tensor) -> Tensor:
-        weighted = share * x
+    def forward(ctx: Any, x: Tensor, share: Array, sizes: Array) -> Tensor:
+        values = x.detach().cpu().numpy()
+        weighted = torch.from_numpy(_times_shares(values, share.astype(values.dtype), sizes)).to(x.device)
         ctx.save_for_backward(weighted)
         return torch.dot(weighted, x) / 2
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         (weighted,) = ctx.saved_tensors
-        return weighted * gradient, None
+        return weighted * gradient, None, None
+
+
+@compiled
+def _times_shares(x: Array, share: Array, sizes: Array) -> Array:
+    """Each number times the share of its run."""
+    result, end = np.empty_like(x), 0
+    for run in range(len(sizes)):
+        block, own = x[end : end + sizes[run]], result[end : end + sizes[run]]
+        for number in range(len(block)):
+            own[number] = share[run] * block[number]
+        end += len(block)
+    return result

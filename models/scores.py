@@ -23,8 +23,8 @@ PAIR, LEFT, RIGHT, SYMMETRY, ANY_LEFT, ANY_RIGHT = range(6)
 """What a context's weights are about: the pairs of a relation, its left or right punctemes, the classes
 of symmetry, or left and right punctemes whatever the relation."""
 
-NODES_PER_THREAD = 200
-"""With fewer nodes than this, a thread costs more than it saves."""
+NODES_PER_THREAD, KEYS_PER_THREAD = 200, 20_000
+"""With fewer nodes, or keys to find, than this, a thread costs more than it saves."""
 
 
 class Layout(NamedTuple):
@@ -98,6 +98,31 @@ def join_contexts(parts: Sequence[Contexts]) -> Contexts:
     return Contexts(starts_of(sizes), np.concatenate([part.number for part in parts]))
 
 
+def gather_contexts(node: Array, number: Array, nodes: int) -> Contexts:
+    """The contexts of some nodes, given in any order; -1 is none, and is left out.
+
+    :param node: of each context, the node that has it.
+    :param number: ``int32``, the contexts.
+    :param nodes: how many nodes there are.
+    """
+    return Contexts(*_gathered(node, number, nodes))
+
+
+@compiled
+def _gathered(node, number, nodes):
+    start = np.zeros(nodes + 1, np.int64)
+    for use in range(len(node)):
+        start[node[use] + 1] += number[use] >= 0
+    for one in range(nodes):
+        start[one + 1] += start[one]
+    result, end = np.empty(start[nodes], number.dtype), start[:nodes].copy()
+    for use in range(len(node)):
+        if number[use] >= 0:
+            result[end[node[use]]] = number[use]
+            end[node[use]] += 1
+    return start, result
+
+
 class Index(NamedTuple):
     """Where sorted keys, spread evenly over all 64-bit numbers, begin with the same bits.
 
@@ -114,7 +139,13 @@ class Index(NamedTuple):
 
     def find(self, keys: Array) -> Array:
         """The places of some keys among those known, ``int32``, -1 for the others."""
-        return _find(self.known, self.first, np.uint64(self.shift), keys)
+        result = np.empty(len(keys), np.int32)
+
+        def work(first: int, last: int) -> None:
+            _find(self.known, self.first, np.uint64(self.shift), keys[first:last], result[first:last])
+
+        in_threads(work, parts_of(len(keys), KEYS_PER_THREAD))
+        return result
 
 
 def index_of(keys: Tensor) -> Index:
@@ -127,8 +158,7 @@ def index_of(keys: Tensor) -> Index:
 
 
 @compiled
-def _find(known, first, shift, keys):
-    result = np.empty(len(keys), np.int32)
+def _find(known, first, shift, keys, result):
     for number in range(len(keys)):
         key = keys[number]
         beginning = np.int64(key >> shift)
@@ -136,7 +166,6 @@ def _find(known, first, shift, keys):
         while at < end and known[at] < key:
             at += 1
         result[number] = at if at < end and known[at] == key else -1
-    return result
 
 
 class Book(NamedTuple):
@@ -164,18 +193,16 @@ class Excerpt:
     :ivar sizes: (U,) how many weights each has.
     :ivar starts: (U,) where they start among all weights.
     :ivar places: (M,) the places of the excerpt's weights among all weights, in order.
-    :ivar book: where the weights of the contexts in use are in the excerpt.
+    :ivar book: where the weights of the contexts in use are in the excerpt, these contexts numbered anew.
+    :ivar contexts: the contexts of the nodes, so numbered.
     """
 
     def __init__(self, book: Book, contexts: Contexts) -> None:
-        uses = np.bincount(contexts.number, minlength=len(book.kinds))
-        self.context = np.flatnonzero(uses)
-        self.uses = uses[self.context]
-        self.sizes = book.starts[self.context + 1] - book.starts[self.context]
-        starts = np.empty(len(book.kinds) + 1, np.int64)  # only read at contexts in use
-        starts[self.context] = starts_of(self.sizes)[:-1]
-        self.book = Book(book.kinds, starts)
+        self.context, self.uses, number = _in_use(contexts.number, len(book.kinds))
         self.starts = book.starts[self.context]
+        self.sizes = book.starts[self.context + 1] - self.starts
+        self.book = Book(book.kinds[self.context], starts_of(self.sizes))
+        self.contexts = Contexts(contexts.node_start, number)
         self.places = torch.from_numpy(runs(self.starts, self.sizes))
         self._latest: tuple[Tensor, Tensor] | None = None
 
@@ -188,6 +215,20 @@ class Excerpt:
         if self._latest is None or self._latest[0] is not weights:
             self._latest = weights, _Excerpt.apply(weights, self)
         return self._latest[1]
+
+
+@compiled
+def _in_use(number, size):
+    """The distinct numbers below ``size``, in order, how often each is there, and which of them each is."""
+    uses = np.zeros(size, np.int32)
+    for use in number:
+        uses[use] += 1
+    distinct = np.flatnonzero(uses)
+    counts = uses[distinct]
+    place = uses  # no longer needed as it is
+    for new in range(len(distinct)):
+        place[distinct[new]] = new
+    return distinct, counts, place[number]
 
 
 class _Excerpt(torch.autograd.Function):

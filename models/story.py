@@ -28,7 +28,10 @@ Attach = Callable[["TreeBatch", Tensor], Tensor]
 """Anything that gives unnormalised log p(l, r | w), (C,), for trees and surface strings (S, L).
 
 It may also have any of four things that `LogLinearAttach` has, which training then uses:
-``learn_contexts``, ``contexts``, ``starting_point``, and an attribute ``sparse``.
+``learn_contexts``, ``contexts``, ``starting_point``, and an attribute ``sparse``.  For many draws
+(`pyropunct.draws`) it may have two more: an attribute ``reads_surface``, False if no score ever depends on
+the surface, and ``view_scores``, which scores nodes of given trees for any surface punctuation inside them.
+Whoever overrides ``forward`` overrides ``view_scores`` too.
 """
 
 Syntax = Callable[..., "TreeBatch"]

@@ -1,8 +1,7 @@
 """The command line."""
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +9,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyropunct import console
+from pyropunct.commands import (
+    BAD_INPUT,
+    FAILURE,
+    OneLineError,
+    json_option,
+    load_model,
+    polite,
+    seed_option,
+    threads_option,
+    use_threads,
+)
+from pyropunct.compare_command import compare
+from pyropunct.relations_command import relations
+from pyropunct.restore_command import restore
+from pyropunct.rules_command import rules
 
 if TYPE_CHECKING:
+    from pyropunct.parsing import BiaffineParser
     from pyropunct.punctuator import Punctuator
     from pyropunct.recipes import Recipe
     from pyropunct.sentence import Sentence
@@ -19,61 +34,7 @@ if TYPE_CHECKING:
 
 # Modules that need torch are imported inside the commands, so that --help answers at once.
 
-BAD_INPUT, FAILURE = 2, 1
 EDITS_SHOWN = 20
-
-
-class OneLineError(click.ClickException):
-    """An error that a person can mend, told in one line."""
-
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(" ".join(message.split()))
-        self.exit_code = exit_code  # type: ignore[misc]  # click means it to be set like this
-
-    def show(self, file: Any = None) -> None:
-        """Print it on standard error."""
-        console.tell(f"pyropunct: {self.message}")
-
-
-def _polite(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors into one line and an exit status."""
-
-    @wraps(command)
-    def run(*args: Any, **kwargs: Any) -> None:
-        try:
-            command(*args, **kwargs)
-            console.flush()
-        except click.ClickException:
-            raise
-        except BrokenPipeError:
-            console.close()  # the reader has seen enough
-        except KeyboardInterrupt:
-            raise OneLineError("interrupted", FAILURE) from None
-        except Exception as error:
-            if os.environ.get("PYROPUNCT_DEBUG"):
-                raise
-            raise _explained(error) from error
-
-    return run
-
-
-def _explained(error: Exception) -> OneLineError:
-    from pyropunct.inference.handlers import ImpossibleSurfaceError
-    from pyropunct.model_folder import ModelFolderError
-    from pyropunct.registry import UnknownVariantError
-    from pyropunct.treebank import TreebankError
-
-    if isinstance(error, TreebankError | ModelFolderError | UnknownVariantError | ImpossibleSurfaceError):
-        return OneLineError(str(error), BAD_INPUT)
-    if isinstance(error, OSError) and error.filename:
-        return OneLineError(f"{error.filename}: {error.strerror}", BAD_INPUT)
-    if isinstance(error, OSError) and error.strerror:
-        return OneLineError(f"cannot write the results: {error.strerror}", FAILURE)
-    if isinstance(error, UnicodeEncodeError):
-        lacking = f"{error.object[error.start]!r}, which {error.encoding} lacks"
-        return OneLineError(f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE)
-    kind = type(error).__name__
-    return OneLineError(f"{kind}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -82,21 +43,16 @@ def main() -> None:
     """Latent punctuation in syntax trees: train a model, look at it, use it."""
 
 
+main.add_command(restore)
+main.add_command(compare)
+main.add_command(rules)
+main.add_command(relations)
+
+
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not isfinite(value):
         raise click.BadParameter("this is not a finite number", context, parameter)
     return value
-
-
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-_seed = click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Equal seeds give equal results.",
-)
-_threads = click.option("--threads", type=click.IntRange(1), help="Threads to use; by default all cores.")
 
 
 @main.command()
@@ -116,18 +72,20 @@ _threads = click.option("--threads", type=click.IntRange(1), help="Threads to us
     help="xi: how much unbalanced punctemes are disliked.",
 )
 @click.option("--families", help="Feature families of the attach model, separated by commas.")
+@click.option("--parser", is_flag=True, help="Train a parser too, so that raw words can be restored.")
 @click.option("--resume", is_flag=True, help="Go on with a fit that was interrupted.")
 @click.option("--device", default="cpu", show_default=True, help="Where weights live, as torch names it.")
-@_seed
-@_threads
-@_json
-@_polite
+@seed_option
+@threads_option
+@json_option
+@polite
 def fit(
     train: str | None,
     dev: str | None,
     out: str,
     direction: str,
     recipe: str,
+    parser: bool,
     resume: bool,
     device: str,
     seed: int,
@@ -143,13 +101,15 @@ def fit(
     checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
     if resume and not _kept(checkpoint):
         raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
-    _use_threads(threads)
+    use_threads(threads)
     _check_device(device)
     settings = _changed(recipe, changes)
     treebanks = _training_treebanks(train, dev)
     advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
     try:
         model = _train(treebanks, settings, direction, seed, device, checkpoint, resume)
+        if parser:
+            model = replace(model, parser=_train_parser(treebanks, seed))
         model.save(folder)
     except KeyboardInterrupt:
         raise OneLineError(
@@ -201,13 +161,6 @@ def _changed(name: str, changes: dict[str, Any]) -> "Recipe":
     return named_recipe(name, **given)
 
 
-def _use_threads(threads: int | None) -> None:
-    import torch
-
-    if threads is not None:
-        torch.set_num_threads(threads)
-
-
 def _read(path: str) -> "Treebank":
     from pyropunct.treebank import read_treebank
 
@@ -252,6 +205,23 @@ def _train(
         )
 
 
+def _train_parser(treebanks: "list[Treebank]", seed: int) -> "BiaffineParser":
+    from pyropunct.parsing import ParserProgress, ParserRecipe, train_parser
+
+    recipe = ParserRecipe()
+    words = sum(len(sentence.tree) for sentence in treebanks[0])
+    done = 0
+    with console.sentence_bar("training the parser: words", recipe.epochs * words) as advance:
+
+        def watch(progress: ParserProgress) -> None:
+            nonlocal done
+            advance((progress.epoch - 1) * progress.words + progress.done - done)
+            done = (progress.epoch - 1) * progress.words + progress.done
+
+        dev = treebanks[1] if len(treebanks) > 1 else None
+        return train_parser(treebanks[0], dev, recipe, seed=seed, watch=watch)
+
+
 def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_json: bool) -> None:
     edits = model.edits(list(treebanks[0]))
     if as_json:
@@ -270,6 +240,7 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
                     for treebank in treebanks
                 ],
                 "edits": [edit._asdict() for edit in edits[:EDITS_SHOWN]],
+                "parser": _parser_scores(model),
             }
         )
         return
@@ -290,19 +261,31 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
         console.print_edits(edits, EDITS_SHOWN)
     tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
     console.say(f"dev perplexity per slot by direction: {tried}")
+    if scores := _parser_scores(model):
+        console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
     console.say(f"model written to {folder}")
+
+
+def _parser_scores(model: "Punctuator") -> dict[str, Any] | None:
+    """How the parser of a model did on the dev treebank, if there are both."""
+    from pyropunct.parsing import BiaffineParser
+
+    if not isinstance(model.parser, BiaffineParser):
+        return None
+    scores = [epoch["scores"] for epoch in model.parser.report["epochs"] if epoch["scores"]]
+    return max(scores, key=lambda some: some["las"], default=None)
 
 
 @main.command()
 @click.argument("model")
 @click.argument("file")
-@_threads
-@_json
-@_polite
+@threads_option
+@json_option
+@polite
 def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
     """How well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
-    _use_threads(threads)
-    punctuator, treebank = _load(model), _read(file)
+    use_threads(threads)
+    punctuator, treebank = load_model(model), _read(file)
     result = punctuator.evaluate(list(treebank))
     values = {
         "sentences": result.sentences,
@@ -318,12 +301,6 @@ def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
         console.print_table(file, [" ", "value"], rows)
 
 
-def _load(model: str) -> "Punctuator":
-    from pyropunct.punctuator import Punctuator
-
-    return Punctuator.load(model)
-
-
 @main.command()
 @click.argument("model")
 @click.argument("file")
@@ -335,10 +312,10 @@ def _load(model: str) -> "Punctuator":
     show_default=True,
 )
 @click.option("--samples", type=click.IntRange(0), default=0, help="Draw this many trees from the posterior.")
-@_seed
-@_threads
-@_json
-@_polite
+@seed_option
+@threads_option
+@json_option
+@polite
 def underlying(
     model: str, file: str, shape: str, samples: int, seed: int, threads: int | None, as_json: bool
 ) -> None:
@@ -370,10 +347,10 @@ def underlying(
 @click.option(
     "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
 )
-@_seed
-@_threads
-@_json
-@_polite
+@seed_option
+@threads_option
+@json_option
+@polite
 def sample(
     model: str, file: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool
 ) -> None:
@@ -396,9 +373,9 @@ def _prepare(model: str, file: str, seed: int, threads: int | None) -> "tuple[Pu
     """Load a model and read a file, for a command that draws."""
     import pyro
 
-    _use_threads(threads)
+    use_threads(threads)
     pyro.set_rng_seed(seed)
-    return _load(model), _read(file)
+    return load_model(model), _read(file)
 
 
 def _tell_each(

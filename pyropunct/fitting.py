@@ -14,8 +14,9 @@ from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, in
 from torch import Tensor
 
 from pyropunct.batches import TreeBatch, join_surfaces
+from pyropunct.conventions import Conventions
 from pyropunct.inference.guides import PointEstimate
-from pyropunct.inference.handlers import TreeEnum_ELBO, collapse_trees
+from pyropunct.inference.handlers import collapse_trees, tree_elbo
 from pyropunct.model_folder import ModelFolderError, unpack_tensors, write_whole
 from pyropunct.models.scores import join_contexts
 from pyropunct.models.syntax import HeadOutward
@@ -114,7 +115,8 @@ def fit(
         fitted.append(training.punctuator())
     best = min(fitted, key=lambda model: model.report["epochs"][-1]["perplexity"])
     tried = {model.recipe.direction: model.report["epochs"][-1]["perplexity"] for model in fitted}
-    return replace(best, report={**best.report, "directions": tried, "seed": seed})
+    report = {**best.report, "directions": tried, "seed": seed}
+    return replace(best, report=report, conventions=Conventions.learn(train))
 
 
 def _checkpoints(path: Path) -> dict[str, Path]:
@@ -162,7 +164,8 @@ class Training:
         self.story.to(self.device)
         self.guide = self._make_guide()
         self.optimisers = self._make_optimisers()
-        self.elbo = TreeEnum_ELBO(max_plate_nesting=1)
+        self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
+        self._checked = False
         self._spent = 0.0
 
     def _make_guide(self) -> AutoGuide:
@@ -259,13 +262,16 @@ class Training:
         :param numbers: which sentences, counted from 0.
         :param done: how many sentences of the current epoch have been seen before.
         """
-        trees, surface = self.batch(numbers)
         number = len(self.train)
+        given = *self.batch(numbers), number / len(numbers)
         for optimiser in self.optimisers:
             optimiser.zero_grad()
             for group in optimiser.param_groups:
                 group["lr"] = group["initial_lr"] * self.decay(done)
-        loss = self.elbo.differentiable_loss(self.story, self.guide, trees, surface, number / len(numbers))
+        # Every step runs the same sites, so the first one alone is checked by Pyro, which takes time.
+        with pyro.validation_enabled(not self._checked):
+            loss = self.elbo.differentiable_loss(self.story, self.guide, *given)
+        self._checked = True
         (loss / number).backward()
         for optimiser in self.optimisers:
             optimiser.step()

@@ -23,6 +23,9 @@ TENSORS = "tensors.pt"
 PLAIN = ("vocabulary", "recipe", "report")
 """The parts of a model that are no tensors."""
 
+OPTIONAL = ("conventions", "parser")
+"""Parts that a model may have besides."""
+
 
 class ModelFolderError(ValueError):
     """A model folder that cannot be read or written; the message is one line and names it."""
@@ -68,7 +71,7 @@ def _is_replaceable(folder: Path) -> bool:
 def write_model_folder(folder: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write a model beside its place, then move it there in one step.
 
-    :param plain: everything that is not a tensor, in JSON types, by the names in `PLAIN`.
+    :param plain: everything that is not a tensor, in JSON types, by the names in `PLAIN` and `OPTIONAL`.
     :raises ModelFolderError: as `check_writable` does, and if the disk is full.
     """
     check_writable(folder)
@@ -107,7 +110,8 @@ def _replace(folder: Path, new: Path, old: Path) -> None:
 
 def _checksum(plain: Mapping[str, Any], packed: bytes) -> str:
     """Of both files of a model, whatever the layout of its JSON."""
-    digest = hashlib.sha256(json.dumps([plain[key] for key in PLAIN], sort_keys=True).encode())
+    parts = [plain[key] for key in PLAIN] + [plain[key] for key in OPTIONAL if key in plain]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
     digest.update(packed)
     return digest.hexdigest()
 

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.compiling import compiled
+from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.threads import in_threads, parts_of
 
 Array = NDArray[Any]
@@ -28,7 +28,7 @@ class SparseAdagrad(torch.optim.Optimizer):
     for each i at which the gradient g is not zero.  The same steps as `torch.optim.Adagrad` takes, in
     one compiled pass; a weight that is seldom touched keeps taking large steps.
 
-    :param parameters: vectors, whose gradients are sparse, each place given once.
+    :param parameters: vectors, whose gradients are sparse, each place given once and in order.
     :param lr: the rate, the size of the very first step of every weight.
     """
 
@@ -83,14 +83,31 @@ def _descend(
 ) -> None:
     first = 0
     while first < len(places):
-        last = first + 1
-        while last < len(places) and places[last] == places[last - 1] + 1:
-            last += 1
+        last = _end_of_run(places, first)
         # A run of neighbours at a time: a loop over slices can be vectorised.
         start = places[first]
         slopes = gradient[first:last]
         own, total = weights[start : start + last - first], squares[start : start + last - first]
         for number in range(last - first):
-            total[number] += slopes[number] * slopes[number]
-            own[number] -= rate * slopes[number] / (np.sqrt(total[number]) + tiny)
+            sum_of_squares = total[number] + slopes[number] * slopes[number]
+            total[number] = sum_of_squares
+            own[number] -= rate * slopes[number] / (np.sqrt(sum_of_squares) + tiny)
         first = last
+
+
+@inner
+def _end_of_run(places: Array, first: int) -> int:
+    """Where the run of neighbours that starts at ``first`` ends.
+
+    Places are given in order, each once, so all between two of them are neighbours if these are as far
+    apart as their numbers in the list: the end is found in leaps that double, then halve.
+    """
+    last, leap = first, 1
+    while last + leap < len(places) and places[last + leap] - places[last] == leap:
+        last += leap
+        leap *= 2
+    while leap:
+        if last + leap < len(places) and places[last + leap] - places[last] == leap:
+            last += leap
+        leap //= 2
+    return last + 1

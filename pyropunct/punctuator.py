@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,9 @@ import torch
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch, join_surfaces
+from pyropunct.batches import TreeBatch
+from pyropunct.conventions import Conventions
+from pyropunct.draws import Draws, draw_surfaces
 from pyropunct.inference.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.inference.inside import (
     Problem,
@@ -29,9 +31,12 @@ from pyropunct.models.channel import EDITS, Slip, TokenBigrams
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
+from pyropunct.parsing import BiaffineParser, Parser
 from pyropunct.recipes import Recipe
 from pyropunct.registry import ATTACH, CHANNEL, UnknownVariantError, find
+from pyropunct.restoring import SAMPLES, decide, weighted_trees
 from pyropunct.sentence import Sentence
+from pyropunct.trees import Tree
 from pyropunct.vocabulary import Surface, Vocabulary
 
 BATCH_SIZE = 100
@@ -85,6 +90,8 @@ class Punctuator:
     :ivar values: the learned weights: a value for each of the story's sites that has a prior.
     :ivar scales: their posterior standard deviations, if it was trained with a normal guide.
     :ivar report: what happened in training, in plain JSON types.
+    :ivar conventions: how the training treebank writes, for printing restored punctuation.
+    :ivar parser: parses raw words, if there is one.
     """
 
     vocabulary: Vocabulary
@@ -93,6 +100,8 @@ class Punctuator:
     values: Mapping[str, Tensor]
     scales: Mapping[str, Tensor]
     report: Mapping[str, Any]
+    conventions: Conventions = field(default_factory=Conventions)
+    parser: Parser | None = None
 
     @property
     def model(self) -> Any:
@@ -101,22 +110,33 @@ class Punctuator:
 
     @cached_property
     def _precise(self) -> dict[str, Tensor]:
-        """The weights in double precision, in which rare surface strings, such as 20 dots, are possible."""
-        return {name: value.double() for name, value in self.values.items()}
+        """The weights, the channel's in double precision: it makes strings such as 20 dots possible."""
+        return {
+            name: value.double() if name.startswith("channel.") else value
+            for name, value in self.values.items()
+        }
 
     def save(self, folder: str | Path) -> None:
         """Write the model to a new folder, whole or not at all.
 
-        :raises ModelFolderError: if it exists and is no model, or cannot be written.
+        :raises ModelFolderError: if it exists and is no model, or cannot be written, or if the parser is of
+            a foreign kind.
         """
         plain = {
             "vocabulary": self.vocabulary.to_json(),
             "recipe": self.recipe.to_json(),
             "report": dict(self.report),
+            "conventions": self.conventions.to_json(),
         }
         tensors = {f"value {name}": value for name, value in self.values.items()}
         tensors |= {f"scale {name}": scale for name, scale in self.scales.items()}
         tensors |= {f"buffer {name}": buffer for name, buffer in self.story.named_buffers()}
+        if self.parser is not None:
+            if not isinstance(self.parser, BiaffineParser):
+                kind = type(self.parser).__name__
+                raise ModelFolderError(f"{folder}: a model cannot be saved with a parser of the kind {kind}")
+            plain["parser"], weights = self.parser.to_parts()
+            tensors |= {f"parser {name}": weight for name, weight in weights.items()}
         write_model_folder(Path(folder), plain, tensors)
 
     @classmethod
@@ -139,14 +159,18 @@ class Punctuator:
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
         story = build_story(vocabulary, recipe, [])
-        kinds: dict[str, dict[str, Tensor]] = {"value": {}, "scale": {}, "buffer": {}}
+        kinds: dict[str, dict[str, Tensor]] = {"value": {}, "scale": {}, "buffer": {}, "parser": {}}
         for key, tensor in tensors.items():
             kind, _, name = key.partition(" ")
             kinds[kind][name] = tensor
         for name, buffer in kinds["buffer"].items():
             path, _, leaf = name.rpartition(".")
             story.get_submodule(path).register_buffer(leaf, buffer)
-        return cls(vocabulary, recipe, story, kinds["value"], kinds["scale"], plain["report"])
+        conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
+        parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
+        return cls(
+            vocabulary, recipe, story, kinds["value"], kinds["scale"], plain["report"], conventions, parser
+        )
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.
@@ -185,18 +209,56 @@ class Punctuator:
         left, right = problem.inventory.pairs[int(problem.relation[node])][choice]
         return self.vocabulary.decode_string(left), self.vocabulary.decode_string(right)
 
+    def draws(self, trees: Sequence[Tree], samples: int = 1000, seed: int | None = None) -> Iterator[Draws]:
+        """Many draws of surface punctuation from p(x | T) for each of some trees.
+
+        The draws of a tree depend on the tree, the seed, the number of samples, and on how many trees equal
+        to it come before it: not on the other trees, nor on the number of threads.
+
+        :param samples: how many draws for each tree.
+        :param seed: equal seeds give equal draws; without it, it is drawn by torch.
+        :raises ValueError: if ``samples`` is not positive, ``seed`` is negative, or a tree is no tree.
+        """
+        if samples < 1:
+            raise ValueError(f"samples is {samples}: at least one draw is needed")
+        if seed is None:
+            seed = int(torch.randint(2**63 - 1, ()))
+        if seed < 0:
+            raise ValueError(f"seed is {seed}: it must not be negative")
+        return draw_surfaces(self.story, self._precise, self.vocabulary, trees, samples, seed)
+
     def sample(self, sentences: Sequence[Sentence], samples: int = 1) -> Iterator[list[Surface]]:
-        """Surface punctuation drawn from p(x | T) for the tree of each sentence.
+        """Surface punctuation drawn from p(x | T) for the tree of each sentence: see `draws`.
 
         :returns: for each sentence its draws, each with the tokens of the slots 0..n.
         """
-        for part in _parts(sentences):
-            trees = self.vocabulary.encode_trees([sentence.tree for sentence in part])
-            draws = [self.model(trees).surface for _ in range(samples)]
-            start = trees.forest.slot_start.tolist()
-            for number in range(len(part)):
-                rows = slice(start[number], start[number + 1])
-                yield [[self.vocabulary.decode_string(row) for row in draw[rows].tolist()] for draw in draws]
+        for found in self.draws([sentence.tree for sentence in sentences], samples):
+            yield [found.surface(draw) for draw in range(len(found))]
+
+    def restore(
+        self,
+        sentences: Sequence[Sequence[str] | Tree],
+        *,
+        decoder: str = "mbr",
+        samples: int = SAMPLES,
+        trees: int = 1,
+        seed: int | None = None,
+    ) -> list[Surface]:
+        """Punctuation for raw words, or for trees (Li, Wang & Eisner 2019, section 6.1).
+
+        `pyropunct.printing.print_words` makes text of it.
+
+        :param sentences: the words of each, to be parsed, or the trees.
+        :param decoder: one of `pyropunct.decoders.DECODERS`.
+        :param samples: how many draws each sentence has; more make the decision surer.
+        :param trees: how many trees of the parser the draws of a sentence are spread over.
+        :param seed: equal seeds give equal results.
+        :returns: for each sentence of n words the tokens of the slots 0..n.
+        :raises NoParserError: if there are raw words and the model has no parser.
+        """
+        parses = weighted_trees(self, sentences, trees)
+        decisions = decide(self, parses, decoder=decoder, samples=samples, seed=seed)
+        return [decision.surface for decision in decisions]
 
     def dream(self, sentences: int = 1) -> Iterator[Punctuated]:
         """Whole punctuated sentences (T, T', x), trees and all; see `pyropunct.dreams` for showing them."""
@@ -254,7 +316,7 @@ class Punctuator:
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         trees = self.vocabulary.encode_trees([sentence.tree for sentence in sentences])
-        return trees, join_surfaces([self.vocabulary.encode_surface(one.surface) for one in sentences])
+        return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
 
 
 def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:

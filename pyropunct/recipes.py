@@ -50,9 +50,9 @@ class Recipe:
     guide: str = "map"
     epochs: int = 5
     sentences_per_epoch: int = 0
-    batch_size: int = 32
+    batch_size: int = 64
     optimiser: str = "adagrad"
-    sparse_learning_rate: float = 0.1
+    sparse_learning_rate: float = 0.08
     learning_rate: float = 0.02
     edit_learning_rate: float = 0.2
     decay: bool = True

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -85,9 +86,17 @@ class Vocabulary:
 
     def encode_surface(self, surface: Surface) -> Tensor:
         """(n + 1, L) token numbers of the surface strings, each filled up with -1 to the longest."""
-        strings = self._strings(surface)
+        return self.encode_surfaces([surface])
+
+    def encode_surfaces(self, surfaces: Sequence[Surface]) -> Tensor:
+        """(S, L) the same for several sentences, one below the other."""
+        strings = [string for surface in surfaces for string in self._strings(surface)]
         longest = max(1, max(map(len, strings)))
-        return torch.tensor([string + [EMPTY] * (longest - len(string)) for string in strings])
+        filled = np.full((len(strings), longest), EMPTY)
+        for row, string in enumerate(strings):
+            if string:  # most slots are empty
+                filled[row, : len(string)] = string
+        return torch.from_numpy(filled)
 
     def _strings(self, surface: Surface) -> list[list[int]]:
         known, unknown = self.token_number, self.token_number[UNKNOWN]

@@ -31,8 +31,10 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.handlers import (
     ImpossibleSurfaceError,
     TreeEnum_ELBO,
+    TreeTrace_ELBO,
     collapse_trees,
     infer_trees,
+    tree_elbo,
     tree_expectation,
 )
 from pyropunct.inference.pairs import PunctemePairs
@@ -87,6 +89,7 @@ def test_loss_and_gradients_are_those_of_parallel_enumeration(direction: str, he
         (TreeEnum_ELBO(max_plate_nesting=1), story, {}),
         (TreeEnum_ELBO(max_plate_nesting=1), story, {"one_by_one": True}),
         (Trace_ELBO(), collapse_trees(story), {}),
+        (TreeTrace_ELBO(), story, {}),
         (TraceEnum_ELBO(max_plate_nesting=1), parallel(story), {"one_by_one": True}),
     ]:
         loss = elbo.differentiable_loss(model, guide, *batch, **options)
@@ -121,6 +124,8 @@ def test_another_discrete_variable_is_summed_out_along_with_the_trees() -> None:
     losses = [TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing, which) for which in (0, 1)]
     mixed = -math.log(sum(p * math.exp(-loss) for p, loss in zip((0.3, 0.7), losses, strict=True)))
     assert TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing) == pytest.approx(mixed, rel=1e-12)
+    assert isinstance(tree_elbo(model, nothing), TreeEnum_ELBO)
+    assert isinstance(tree_elbo(model, nothing, 0), TreeTrace_ELBO)
 
 
 @DIRECTIONS

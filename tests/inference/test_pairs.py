@@ -39,6 +39,16 @@ def test_great_and_impossible_logits() -> None:
     )
 
 
+def test_tensor_operations_normalise_alike() -> None:
+    logits, flows = 5 * torch.randn(2, 8, requires_grad=True), torch.randn(2, 8)
+    pairs = PunctemePairs(logits, START)
+    for found in (pairs.logits, pairs._normalised(logits)):
+        (gradient,) = torch.autograd.grad(found, logits, flows, retain_graph=True)
+        torch.testing.assert_close(found, pairs.logits, rtol=0, atol=1e-13)
+        (expected,) = torch.autograd.grad(pairs.logits, logits, flows, retain_graph=True)
+        torch.testing.assert_close(gradient, expected, rtol=0, atol=1e-13)
+
+
 def test_values_broadcast() -> None:
     pairs = PunctemePairs(torch.randn(2, 1, 8), START)
     values = torch.tensor([[0, 0, 1], [2, 0, 3], [1, 0, 0], [1, 0, 2]])

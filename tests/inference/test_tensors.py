@@ -206,21 +206,7 @@ def test_deep_and_flat_trees(heads: list[int], kind: torch.dtype) -> None:
         assert_same_in_single_precision(ours, theirs)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_on_a_gpu() -> None:
-    """The numbers lie there, the shapes of the trees do not."""
-    problem, cost = slippery_problem(larger_trees(20, 13), "left", 14)
-    device = torch.device("cuda")
-    automata = problem.automata._replace(
-        **{name: getattr(problem.automata, name).to(device) for name in LEAVES[1:]}
-    )
-    there = replace(problem, log_pairs=problem.log_pairs.to(device), automata=automata)
-    ours = results(tensors, there, cost.to(device))
-    assert all(value.is_cuda for value in ours)
-    assert_same([value.cpu() for value in ours], results(inside, problem, cost))
-
-
-class _Calls(TorchDispatchMode):
+class Calls(TorchDispatchMode):
     """Counts the operations of torch."""
 
     number = 0
@@ -243,7 +229,7 @@ def test_more_trees_need_no_more_calls() -> None:
             log_pairs=pairs,
             slot_automaton=problem.slot_automaton[slots],
         )
-        with _Calls() as calls:
+        with Calls() as calls:
             tensors.log_evidence(problem).sum().backward()
         counts.append(calls.number)
     assert counts[0] == counts[1]

@@ -1,0 +1,95 @@
+"""Train the baselines in several sizes, and write the table from which their default recipe was taken.
+
+Usage::
+
+    python benchmarks/baselines.py TRAIN.conllu DEV.conllu [--kinds crf,attention] [--seed 0] [--threads 1]
+
+For each kind of tagger every recipe of `GRID` is trained.  The table has the dev perplexity per slot and,
+for both decoders, the average edit distance (AED) on dev; so has the trivial restorer, as far as it can.
+"""
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from pyropunct import Sentence, read_treebank
+from pyropunct.baselines.protocol import Restorer
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.baselines.tagger import DECODERS, Tagger
+from pyropunct.baselines.taggers import TAGGERS
+from pyropunct.baselines.training import TaggerEpoch, train_tagger
+from pyropunct.baselines.trivial import trivial_restorer
+from pyropunct.edit_distance import average_edit_distance
+
+GRID: tuple[dict[str, Any], ...] = (
+    {},
+    {"dropout": 0.4},
+    {"dropout": 0.6},
+    {"word_size": 128, "hidden_size": 128},
+    {"layers": 2},
+)
+"""What is changed in the default recipe."""
+
+SETTINGS = ("system", "word vectors", "states", "layers", "dropout")
+RESULTS = ("epochs", "minutes", "perplexity", *(f"AED, {decoder}" for decoder in DECODERS))
+
+
+def main() -> None:
+    """Run the benchmark from the command line."""
+    options = _parser().parse_args()
+    torch.set_num_threads(options.threads)
+    train, dev = list(read_treebank(options.train)), list(read_treebank(options.dev))
+    _print_row(*SETTINGS, *RESULTS)
+    _print_row(*["---"] * len(SETTINGS + RESULTS))
+    trivial = trivial_restorer(train)
+    aed = _aed(trivial, dev)
+    _print_row(trivial.name, *[""] * 7, *[f"{aed:.4f}"] * len(DECODERS))
+    for kind in options.kinds.split(","):
+        for changes in GRID:
+            recipe = replace(TaggerRecipe(), **changes)
+            _print_tagger(train_tagger(kind, train, dev, recipe, options.seed, _show), dev)
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    made.add_argument("train")
+    made.add_argument("dev")
+    made.add_argument("--kinds", default=",".join(TAGGERS))
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--threads", type=int, default=torch.get_num_threads())
+    return made
+
+
+def _show(epoch: TaggerEpoch) -> None:
+    print(f"epoch {epoch.number}: perplexity {epoch.perplexity:.4f}", end="\r", file=sys.stderr, flush=True)
+
+
+def _print_tagger(tagger: Tagger, dev: list[Sentence]) -> None:
+    recipe, epochs = tagger.recipe, tagger.report["epochs"]
+    _print_row(
+        tagger.name,
+        recipe.word_size,
+        recipe.hidden_size,
+        recipe.layers,
+        recipe.dropout,
+        f"{tagger.report['chosen']} of {len(epochs)}",
+        f"{epochs[-1]['seconds'] / 60:.1f}",
+        f"{tagger.evaluate(dev).perplexity:.4f}",
+        *(f"{_aed(tagger, dev, decoder=decoder):.4f}" for decoder in DECODERS),
+    )
+
+
+def _aed(system: Restorer, dev: list[Sentence], **options: Any) -> float:
+    restored = system.restore([sentence.tree.forms for sentence in dev], **options)
+    return average_edit_distance(restored, [sentence.surface for sentence in dev])
+
+
+def _print_row(*cells: object) -> None:
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

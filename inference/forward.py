@@ -1,0 +1,508 @@
+"""Many forward runs of the story at once, compiled.
+
+The story draws punctemes bottom-up, and what a constituent sprouts may depend on the surface punctuation
+strictly inside it (Li, Wang & Eisner 2019, section 2.1).  Many draws for one tree differ in few of its
+slots, so at each node they fall into *groups*, whose surface strings inside are the same: the attach
+model is asked once for each group, and each draw only has to pick a pair.
+
+Surface strings are numbered.  The tables have a row for each node or slot and a column for each draw.
+All randomness comes from tables too, one entry for each row and column: neither the order of work nor the
+number of threads has any influence.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.ragged import Ints, starts_of
+from pyropunct.inference.transducers import PackedTransducer
+
+Array = NDArray[Any]
+
+NONE = -1
+
+# Constants of splitmix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators").
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+_SHIFT, _SECOND_SHIFT, _THIRD_SHIFT = np.uint64(30), np.uint64(27), np.uint64(31)
+_LOW_BITS = np.uint64(11)
+
+
+class Trees(NamedTuple):
+    """What the kernels know of a forest of N nodes and S slots.
+
+    :ivar head: (N,) the head of each node, -1 for a root.
+    :ivar left_slot: (N,) the slot at the left edge of the constituent.
+    :ivar right_slot: (N,) the slot at its right edge.
+    :ivar left_child_start: (N + 1,) where each node's part of ``left_child`` starts.
+    :ivar left_child: left children of all nodes, each node's from left to right.
+    :ivar right_child_start: (N + 1,) where each node's part of ``right_child`` starts.
+    :ivar right_child: right children of all nodes, each node's from left to right.
+    :ivar word_before: (S,) the node of the word before each slot, -1 for the first slot of a tree.
+    :ivar word_after: (S,) the node of the word after each slot, -1 for the last slot of a tree.
+    """
+
+    head: Ints
+    left_slot: Ints
+    right_slot: Ints
+    left_child_start: Ints
+    left_child: Ints
+    right_child_start: Ints
+    right_child: Ints
+    word_before: Ints
+    word_after: Ints
+
+
+def trees_of(forest: Forest) -> Trees:
+    """What the kernels know of a forest."""
+    names = Trees._fields[:-2]
+    columns = {name: np.ascontiguousarray(getattr(forest, name).cpu().numpy()) for name in names}
+    nodes, after = np.arange(forest.num_nodes), forest.word_slot.cpu().numpy()
+    word_before, word_after = np.full((2, forest.num_slots), NONE)
+    word_before[after], word_after[after - 1] = nodes, nodes
+    return Trees(**columns, word_before=word_before, word_after=word_after)
+
+
+class Punctemes(NamedTuple):
+    """The left and right punctemes of the pairs of an inventory, row after row.
+
+    :ivar left_start: (rows + 1,) where the tokens of each left puncteme start.
+    :ivar left: the tokens of all left punctemes.
+    :ivar right_start: (rows + 1,) where the tokens of each right puncteme start.
+    :ivar right: the tokens of all right punctemes.
+    :ivar longest: the number of tokens in the longest puncteme.
+    :ivar start_token: what stands at the left of the first slot of a tree, or -1.
+    :ivar end_token: what stands at the right of the last slot of a tree, or -1.
+    """
+
+    left_start: Ints
+    left: Ints
+    right_start: Ints
+    right: Ints
+    longest: int
+    start_token: int
+    end_token: int
+
+
+def punctemes_of(inventory: Inventory) -> Punctemes:
+    """The punctemes of an inventory."""
+    left, right = inventory.padded_rows
+    start, end = inventory.start_token, inventory.end_token
+    return Punctemes(
+        starts_of((left >= 0).sum(-1)),
+        left[left >= 0],
+        starts_of((right >= 0).sum(-1)),
+        right[right >= 0],
+        inventory.longest,
+        NONE if start is None else start,
+        NONE if end is None else end,
+    )
+
+
+class _Trie(NamedTuple):
+    """Strings as nodes of a trie, each linked to its first child and to its next sibling.
+
+    :ivar parent: the string without its last token.
+    :ivar token: the last token.
+    :ivar length: the number of tokens.
+    :ivar child: the first string that is one token longer, -1 if there is none.
+    :ivar sibling: the next string with the same parent, -1 if there is none.
+    """
+
+    parent: Array
+    token: Array
+    length: Array
+    child: Array
+    sibling: Array
+
+
+class Strings:
+    """Numbers for strings of tokens: 0 for the empty string, equal numbers for equal strings alone."""
+
+    def __init__(self) -> None:
+        self._size, self._trie = 1, _Trie(*np.full((5, 1), NONE, np.int32))
+        self._trie.length[0] = 0
+
+    def __len__(self) -> int:
+        """One more than the greatest number; some numbers are those of beginnings of strings alone."""
+        return self._size
+
+    def number(self, lengths: Array, tokens: Array) -> Array:
+        """(R,) ``int32`` numbers of R strings.
+
+        :param lengths: (R,) the length of each string.
+        :param tokens: the tokens of all strings, one string after the other.
+        """
+        lacking = self._size + len(tokens) - len(self._trie.token)
+        if lacking > 0:
+            room = np.full(max(lacking, self._size), NONE, np.int32)
+            self._trie = _Trie(*(np.concatenate([column, room]) for column in self._trie))
+        numbers = np.empty(len(lengths), np.int32)
+        self._size = _number_strings(lengths, tokens, self._trie, self._size, numbers)
+        return numbers
+
+    def tokens(self, number: int) -> tuple[int, ...]:
+        """The string of a number."""
+        found = []
+        while number:
+            found.append(int(self._trie.token[number]))
+            number = int(self._trie.parent[number])
+        return tuple(found[::-1])
+
+    def marks(self, trees: Trees, numbers: Array, node: Array, draw: Array) -> tuple[Ints, Ints, Ints]:
+        """The tokens strictly inside V constituents, each in one draw.
+
+        :param numbers: (S, draws) the string of each slot.
+        :param node: (V,) the constituents.
+        :param draw: (V,) the draws.
+        :returns: (V + 1,) where the tokens of each start, the tokens from left to right, and their slots.
+        """
+        start = starts_of(_count_marks(trees, numbers, node, draw, self._trie))
+        return start, *_fill_marks(trees, numbers, node, draw, self._trie, start)
+
+
+@compiled
+def _number_strings(lengths: Array, tokens: Array, trie: _Trie, size: int, numbers: Array) -> int:
+    at = 0
+    for string in range(len(lengths)):
+        here = 0
+        for token in tokens[at : at + lengths[string]]:
+            below, before = trie.child[here], NONE
+            while below != NONE and trie.token[below] != token:
+                below, before = trie.sibling[below], below
+            if below == NONE:
+                below, size = size, size + 1
+                trie.parent[below], trie.token[below], trie.length[below] = here, token, trie.length[here] + 1
+                if before == NONE:
+                    trie.child[here] = below
+                else:
+                    trie.sibling[before] = below
+            here = below
+        at += lengths[string]
+        numbers[string] = here
+    return size
+
+
+@compiled
+def _count_marks(trees: Trees, numbers: Array, node: Array, draw: Array, trie: _Trie) -> Ints:
+    sizes = np.zeros(len(node), np.int64)
+    for view in range(len(node)):
+        for slot in range(trees.left_slot[node[view]] + 1, trees.right_slot[node[view]]):
+            sizes[view] += trie.length[numbers[slot, draw[view]]]
+    return sizes
+
+
+@compiled
+def _fill_marks(
+    trees: Trees, numbers: Array, node: Array, draw: Array, trie: _Trie, start: Ints
+) -> tuple[Ints, Ints]:
+    tokens, slots = np.empty(start[-1], np.int64), np.empty(start[-1], np.int64)
+    for view in range(len(node)):
+        at = start[view + 1]
+        # A number leads to its string's last token first.
+        for slot in range(trees.right_slot[node[view]] - 1, trees.left_slot[node[view]], -1):
+            string = numbers[slot, draw[view]]
+            while string:
+                at -= 1
+                tokens[at], slots[at] = trie.token[string], slot
+                string = trie.parent[string]
+    return tokens, slots
+
+
+# Groups
+
+
+@inner
+def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
+    """Split groups of draws that some column tells apart; returns how many there are then.
+
+    Groups are numbered by their first draws.  ``keys`` and ``values`` are scratch, a power of two long.
+    """
+    keys[:] = NONE
+    size, last = 0, len(keys) - 1
+    for draw in range(len(group)):
+        key = (np.int64(group[draw]) << 32) | np.int64(other[draw])
+        place = np.int64((np.uint64(key) * _STEP) >> np.uint64(32)) & last
+        while keys[place] != NONE and keys[place] != key:
+            place = (place + 1) & last
+        if keys[place] == NONE:
+            keys[place], values[place] = key, size
+            size += 1
+        group[draw] = values[place]
+    return size
+
+
+@compiled
+def group_draws(
+    trees: Trees, numbers: Array, nodes: Ints, first: int, last: int, groups: Array, sizes: Ints
+) -> None:
+    """Group the draws of some nodes by the surface strings strictly inside their constituents.
+
+    The children must have been grouped, and the slots between them have their strings.
+
+    :param numbers: (S, draws) the string of each slot.
+    :param nodes: the nodes; those with the places ``first`` to ``last`` in this list are grouped.
+    :param groups: (N, draws) takes each draw's group, numbered by their first draws.
+    :param sizes: (N,) takes the number of groups of each node.
+    """
+    draws = groups.shape[1]
+    capacity = 2
+    while capacity < 2 * draws:
+        capacity *= 2
+    keys, values = np.empty(capacity, np.int64), np.empty(capacity, np.int32)
+    for node in nodes[first:last]:
+        own = groups[node]
+        own[:] = 0
+        size = 1
+        for child in trees.left_child[trees.left_child_start[node] : trees.left_child_start[node + 1]]:
+            if sizes[child] > 1:
+                size = _refine(own, groups[child], keys, values)
+            size = _refine(own, numbers[trees.right_slot[child]], keys, values)
+        for child in trees.right_child[trees.right_child_start[node] : trees.right_child_start[node + 1]]:
+            size = _refine(own, numbers[trees.left_slot[child]], keys, values)
+            if sizes[child] > 1:
+                size = _refine(own, groups[child], keys, values)
+        sizes[node] = size
+
+
+@compiled
+def first_draws(groups: Array, sizes: Ints, nodes: Ints) -> Ints:
+    """The first draw of each group of each of some nodes, node after node."""
+    total = 0
+    for node in nodes:
+        total += sizes[node]
+    result, found = np.empty(total, np.int64), 0
+    for node in nodes:
+        group, draw = 0, 0
+        while group < sizes[node]:
+            if groups[node, draw] == group:
+                result[found] = draw
+                group, found = group + 1, found + 1
+            draw += 1
+    return result
+
+
+# Punctemes
+
+
+@compiled
+def choose(
+    scores: Array,
+    score_start: Ints,
+    view_start: Ints,
+    nodes: Ints,
+    first_row: Ints,
+    groups: Array,
+    uniform: Array,
+    first: int,
+    last: int,
+    rows: Array,
+) -> None:
+    """Draw the puncteme pairs of some nodes.
+
+    :param scores: unnormalised log p(l, r | w) of each pair for each group of each node; overwritten.
+    :param score_start: where those of each group start.
+    :param view_start: (len(nodes) + 1,) where the groups of each node start.
+    :param nodes: the nodes; those with the places ``first`` to ``last`` in this list are decided.
+    :param first_row: (N,) the inventory's first row of each node's pairs.
+    :param groups: (N, draws) the group of each draw.
+    :param uniform: (N, draws) uniform random numbers in [0, 1).
+    :param rows: (N, draws) takes the inventory's rows of the pairs drawn.
+    """
+    for place in range(first, last):
+        node = nodes[place]
+        for view in range(view_start[place], view_start[place + 1]):
+            _accumulate(scores[score_start[view] : score_start[view + 1]])
+        for draw in range(rows.shape[1]):
+            view = view_start[place] + groups[node, draw]
+            begin, end = score_start[view], score_start[view + 1]
+            chosen = _pick(scores, begin, end, uniform[node, draw] * scores[end - 1])
+            rows[node, draw] = first_row[node] + chosen - begin
+
+
+@inner
+def _accumulate(scores: Array) -> None:
+    """Turn logarithms into sums of what they are logarithms of, the greatest taken to be 1."""
+    best, total = scores.max(), 0.0
+    for place in range(len(scores)):
+        total += np.exp(scores[place] - best)
+        scores[place] = total
+
+
+@inner
+def _pick(totals: Array, begin: int, end: int, target: float) -> int:
+    """The first place from ``begin`` on whose sum is greater than a number below the last sum."""
+    last = end - 1
+    while begin < last:
+        middle = (begin + last) >> 1
+        if totals[middle] > target:
+            last = middle
+        else:
+            begin = middle + 1
+    return begin
+
+
+# Slots
+
+
+@inner
+def _reverse(array: Array, first: int, last: int) -> None:
+    """Reverse a part of an array."""
+    last -= 1
+    while first < last:
+        array[first], array[last] = array[last], array[first]
+        first, last = first + 1, last - 1
+
+
+@inner
+def _sprouting(trees: Trees, slot: int, nodes: Ints, on_left: Array) -> int:
+    """The constituents with a puncteme in a slot, in the order of their punctemes; returns how many.
+
+    Those that end there come first, inner first, with their right punctemes; then those that start
+    there, outer first, with their left punctemes.
+    """
+    size, node = 0, trees.word_before[slot]
+    while node >= 0 and trees.right_slot[node] == slot:
+        nodes[size], on_left[size] = node, False
+        size, node = size + 1, trees.head[node]
+    middle, node = size, trees.word_after[slot]
+    while node >= 0 and trees.left_slot[node] == slot:
+        nodes[size], on_left[size] = node, True
+        size, node = size + 1, trees.head[node]
+    _reverse(nodes, middle, size)
+    return size
+
+
+@inner
+def _underlying(
+    punctemes: Punctemes, rows: Array, draw: int, nodes: Ints, on_left: Array, count: int, string: Array
+) -> int:
+    """Write the punctemes of some nodes behind the first token of a string; returns its length."""
+    length = 1
+    for number in range(count):
+        row = rows[nodes[number], draw]
+        start = punctemes.left_start if on_left[number] else punctemes.right_start
+        tokens = punctemes.left if on_left[number] else punctemes.right
+        for place in range(start[row], start[row + 1]):
+            string[length] = tokens[place]
+            length += 1
+    return length
+
+
+@inner
+def _uniform(bits: np.uint64) -> float:
+    """The random number in [0, 1) of a state of splitmix64, whose next state is one `_STEP` further."""
+    mixed = (bits ^ (bits >> _SHIFT)) * _FACTOR
+    mixed = (mixed ^ (mixed >> _SECOND_SHIFT)) * _SECOND_FACTOR
+    return ((mixed ^ (mixed >> _THIRD_SHIFT)) >> _LOW_BITS) * 2.0**-53
+
+
+@inner
+def _run(
+    machine: PackedTransducer, string: Array, first: int, last: int, bits: np.uint64, out: Array, begin: int
+) -> int:
+    """Write the surface string of ``string[first:last]`` into ``out`` from ``begin`` on.
+
+    :returns: where it ends, -1 if there is no room for it.
+    """
+    start, size, read = 0, begin, 0
+    if len(machine.start_state) > 1:
+        bits += _STEP
+        start = _pick(machine.start_total, 0, len(machine.start_total), _uniform(bits))
+    state, from_right = machine.start_state[start], machine.start_from_right[start]
+    while state >= 0:
+        token = machine.num_tokens
+        if read < last - first:
+            token = string[last - 1 - read if from_right else first + read]
+            read += 1
+        kind = state * (machine.num_tokens + 1) + token
+        move, end = machine.move_start[kind], machine.move_start[kind + 1]
+        if end - move > 1:
+            bits += _STEP
+            move = _pick(machine.move_total, move, end, _uniform(bits))
+        state = machine.target[move]
+        if machine.written[move] >= 0:
+            if size == len(out):
+                return NONE
+            out[size] = machine.written[move]
+            size += 1
+    if from_right:
+        _reverse(out, begin, size)
+    return size
+
+
+@inner
+def _doubled(array: Array) -> Array:
+    """The same array with as much room again."""
+    result = np.empty(2 * len(array), array.dtype)
+    for place in range(len(array)):
+        result[place] = array[place]
+    return result
+
+
+@compiled
+def rewrite(
+    trees: Trees,
+    punctemes: Punctemes,
+    machine: PackedTransducer,
+    rows: Array,
+    bits: Array,
+    slots: Ints,
+    first: int,
+    last: int,
+) -> tuple[Array, Array]:
+    """Draw the surface strings of some slots, all of whose punctemes have been drawn.
+
+    :param machine: the channel.
+    :param rows: (N, draws) the inventory's rows of the nodes' pairs.
+    :param bits: (S, draws) ``uint64`` random bits.
+    :param slots: the slots; those with the places ``first`` to ``last`` in this list are drawn.
+    :returns: the lengths of the strings, each slot's draws in turn, and the tokens of them all.
+    """
+    draws = rows.shape[1]
+    lengths, out, size = np.empty((last - first) * draws, np.int64), np.empty(1024, np.int32), 0
+    nodes, on_left = np.empty(2 * len(trees.head), np.int64), np.empty(2 * len(trees.head), np.bool_)
+    for place in range(first, last):
+        slot = slots[place]
+        count = _sprouting(trees, slot, nodes, on_left)
+        string = np.empty(count * punctemes.longest + 2, np.int64)
+        string[0] = punctemes.start_token
+        begins = trees.word_before[slot] < 0 and punctemes.start_token >= 0
+        ends = trees.word_after[slot] < 0 and punctemes.end_token >= 0
+        for draw in range(draws):
+            length = _underlying(punctemes, rows, draw, nodes, on_left, count, string)
+            if ends:
+                string[length] = punctemes.end_token
+                length += 1
+            end = _run(machine, string, 0 if begins else 1, length, bits[slot, draw], out, size)
+            while end < 0:
+                out = _doubled(out)
+                end = _run(machine, string, 0 if begins else 1, length, bits[slot, draw], out, size)
+            lengths[(place - first) * draws + draw] = end - size
+            size = end
+    return lengths, out[:size]
+
+
+@compiled
+def renumber(numbers: Array, most: int) -> tuple[Array, Array]:
+    """Number strings by their first occurrences, draw after draw.
+
+    :param numbers: (slots, draws) numbers below ``most``.
+    :returns: (draws, slots) ``int32`` the new numbers, and the old number of each.
+    """
+    new, old, size = np.full(most, NONE, np.int32), np.empty(most, np.int64), 0
+    slots, draws = numbers.shape
+    result = np.empty((draws, slots), np.int32)
+    for draw in range(draws):
+        for slot in range(slots):
+            number = numbers[slot, draw]
+            if new[number] == NONE:
+                new[number], old[size] = size, number
+                size += 1
+            result[draw, slot] = new[number]
+    return result, old[:size].copy()

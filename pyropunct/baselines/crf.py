@@ -1,0 +1,53 @@
+"""BiLSTM-CRF: a recurrent tagger whose labels depend on their neighbours (Xu et al. 2016)."""
+
+import torch
+from torch import Tensor, nn
+
+from pyropunct.baselines.chain import LinearChain
+from pyropunct.baselines.labels import Labels, Spelling
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.baselines.tagger import SlotBatch, Tagger, run_layers
+from pyropunct.baselines.words import WordVocabulary
+
+OPEN = 1.0
+"""The bias of the forget gates before training (Jozefowicz et al. 2015)."""
+
+
+class BiLSTMCRF(Tagger):
+    """A bidirectional LSTM over the words, and a linear-chain CRF with bigram topology over the slots.
+
+    The state of a slot is made from the LSTM's states at the words on its left and on its right, where
+    the first and the last slot have the words BEGIN and END.
+    """
+
+    kind = "crf"
+    name = "BiLSTM-CRF"
+
+    def __init__(
+        self, words: WordVocabulary, labels: Labels, spelling: Spelling, recipe: TaggerRecipe
+    ) -> None:
+        super().__init__(words, labels, spelling, recipe)
+        size, number = recipe.hidden_size, len(labels.strings) + 1
+        between = recipe.dropout if recipe.layers > 1 else 0.0
+        self.layers = nn.LSTM(
+            recipe.word_size, size, recipe.layers, batch_first=True, dropout=between, bidirectional=True
+        )
+        _remember_at_first(self.layers)
+        self.slot_state = nn.Linear(4 * size, 2 * size)
+        self.scores = nn.Linear(2 * size, number)
+        self.transitions = nn.Parameter(torch.zeros(number, number))
+
+    def forward(self, batch: SlotBatch) -> LinearChain:
+        """The distribution of the labels of the slots."""
+        states = self.dropout(run_layers(self.layers, self.vectors(batch.words), batch.slots + 1))
+        beside: Tensor = torch.cat([states[:, :-1], states[:, 1:]], -1)
+        slots = self.dropout(self.slot_state(beside).tanh())
+        return LinearChain(self.scores(slots), self.transitions, batch.present)
+
+
+def _remember_at_first(layers: nn.LSTM) -> None:
+    """Open the forget gates, so that from the start gradients reach the far end of a sentence."""
+    for name, bias in layers.named_parameters():
+        if name.startswith("bias_hh"):
+            _, forget, _, _ = bias.detach().chunk(4)
+            forget.fill_(OPEN)

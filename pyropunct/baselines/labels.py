@@ -1,0 +1,137 @@
+"""The labels of taggers: whole slot strings, and how strings that are no label are spelled."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import nn
+
+from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.models.channel import TokenBigrams
+from pyropunct.vocabulary import MARK_COUNT, Surface
+
+SlotString = tuple[str, ...]
+
+LABEL_COUNT = 2
+"""A slot string seen less often in training is no label: it teaches the label for unknown strings."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of the slots, numbered; the number behind the last string is that of an unknown string.
+
+    A slot's string is without START, which is given.  A mark with fewer than 5 tokens in training is
+    UNKNOWN, as in `pyropunct.vocabulary.Vocabulary`, so that the perplexities of taggers and of
+    `pyropunct.Punctuator` are about the same strings.
+
+    :ivar marks: the tokens of which strings consist; the first two are ABBREVIATION_DOT and UNKNOWN.
+    :ivar strings: the slot strings that have a label of their own; the first is empty.
+    """
+
+    marks: tuple[str, ...]
+    strings: tuple[SlotString, ...]
+
+    @property
+    def unknown(self) -> int:
+        """The number of the label for all strings that have none of their own."""
+        return len(self.strings)
+
+    @cached_property
+    def printable(self) -> tuple[int, ...]:
+        """The numbers of the labels that can be restored: known strings of known marks."""
+        return tuple(number for number, string in enumerate(self.strings) if UNKNOWN not in string)
+
+    @cached_property
+    def mark_number(self) -> dict[str, int]:
+        """The number of each mark."""
+        return {mark: number for number, mark in enumerate(self.marks)}
+
+    @cached_property
+    def _number(self) -> dict[SlotString, int]:
+        return {string: number for number, string in enumerate(self.strings)}
+
+    def strings_of(self, surface: Surface) -> list[SlotString]:
+        """The n + 1 slot strings of a sentence, rare marks replaced by UNKNOWN."""
+        return [
+            tuple(mark if mark in self.mark_number else UNKNOWN for mark in slot)
+            for slot in slot_strings(surface)
+        ]
+
+    def encode(self, strings: Iterable[SlotString]) -> list[int]:
+        """The label of each string."""
+        return [self._number.get(string, self.unknown) for string in strings]
+
+    def surface(self, numbers: Sequence[int]) -> Surface:
+        """The surface of n + 1 labelled slots, with START."""
+        first, *others = (self.strings[number] for number in numbers)
+        return [(START, *first), *others]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists, from which `from_json` makes equal labels."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "Labels":
+        """The labels that `to_json` wrote."""
+        return cls(tuple(plain["marks"]), tuple(map(tuple, plain["strings"])))
+
+
+def slot_strings(surface: Surface) -> list[SlotString]:
+    """The slots of a sentence without START."""
+    return [tuple(mark for mark in slot if mark != START) for slot in surface]
+
+
+def collect_labels(surfaces: Sequence[Surface]) -> Labels:
+    """The labels of a training treebank: its slot strings, except those that it has only once."""
+    slots = [slot for surface in surfaces for slot in slot_strings(surface)]
+    seen = Counter(mark for slot in slots for mark in slot)
+    special = (ABBREVIATION_DOT, UNKNOWN)
+    frequent = sorted(mark for mark, count in seen.items() if count >= MARK_COUNT and mark not in special)
+    marks = (*special, *frequent)
+    strings = Counter(Labels(marks, ()).strings_of(slots))
+    known = sorted(string for string, count in strings.items() if string and count >= LABEL_COUNT)
+    return Labels(marks, ((), *known))
+
+
+class Spelling(nn.Module):
+    """q(string | the string has no label): the bigram model of marks `TokenBigrams`, renormalised.
+
+    TokenBigrams gives every non-empty string of marks a positive probability q(string); the strings
+    with a label have a finite part of it, which is summed and divided out, so nothing is lost::
+
+        q(string | no label) = q(string) / (1 - sum of q(s) over the non-empty s in labels.strings)
+
+    It is estimated from each distinct string once, since the strings to come resemble the many rare
+    strings more than the few frequent ones.
+
+    :param strings: the slot strings of the training treebank, in the marks of the labels.
+    """
+
+    def __init__(self, labels: Labels, strings: Iterable[SlotString] = ()) -> None:
+        super().__init__()
+        self.labels = labels
+        distinct = sorted({string for string in strings if string})
+        self.bigrams = TokenBigrams(map(self._encode, distinct), len(labels.marks))
+
+    def log_prob(self, string: SlotString) -> float:
+        """log q(string | the string has no label), in natural logarithms."""
+        return self._log_q(string) - self._log_unlabelled
+
+    @cached_property
+    def _log_unlabelled(self) -> float:
+        """The logarithm of what the strings with a label leave."""
+        return math.log1p(-math.fsum(math.exp(self._log_q(one)) for one in self.labels.strings if one))
+
+    def _log_q(self, string: SlotString) -> float:
+        """log q of a non-empty string; a sum of logarithms, so that no string is too long."""
+        end = len(self.labels.marks)
+        steps = list(pairwise([end, *self._encode(string), end]))
+        return float(self.bigrams.probabilities[tuple(torch.tensor(steps).T)].log().sum())
+
+    def _encode(self, string: SlotString) -> list[int]:
+        return [self.labels.mark_number[mark] for mark in string]

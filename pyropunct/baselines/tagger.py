@@ -1,0 +1,191 @@
+"""What the taggers have in common: a label for each slot of a sentence, from its words."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence, pad_sequence
+
+from pyropunct.baselines.chain import LabelDistribution
+from pyropunct.baselines.labels import Labels, SlotString, Spelling
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.baselines.words import WordVectors, WordVocabulary, batch_words
+from pyropunct.edit_distance import slot_distance
+from pyropunct.model_folder import write_model_folder
+from pyropunct.punctuator import Evaluation
+from pyropunct.sentence import Sentence
+from pyropunct.vocabulary import Surface
+
+BATCH_SLOTS = 4000
+"""Slots, padding included, that are looked at together outside training."""
+
+Decoder = Literal["marginal", "viterbi"]
+DECODERS: tuple[Decoder, ...] = get_args(Decoder)
+
+
+class SlotBatch(NamedTuple):
+    """Some sentences as tensors.
+
+    :ivar words: (B, longest n + 2, 6) attributes of the words.
+    :ivar slots: (B,) the number of slots n + 1 of each sentence, on the CPU.
+    :ivar present: (B, longest n + 1) whether a slot is no padding.
+    """
+
+    words: Tensor
+    slots: Tensor
+    present: Tensor
+
+
+def batch_slots(encoded: Sequence[Tensor], device: torch.device) -> SlotBatch:
+    """A batch of sentences that `WordVocabulary.encode` has encoded."""
+    slots = torch.tensor([len(words) - 1 for words in encoded])
+    present = torch.arange(int(slots.max())) < slots[:, None]
+    return SlotBatch(batch_words(encoded).to(device), slots, present.to(device))
+
+
+class Tagger(nn.Module):
+    """Labels every slot of a sentence with its whole string, given the words alone.
+
+    A subclass defines `forward`: from a `SlotBatch` to the distribution of its labels.  A string that
+    has no label is the label for unknown strings and then spelled, so that all strings together have
+    probability 1::
+
+        p(x | words) = p(labels of x | words) * product of q(x_i | no label) over the unknown x_i
+
+    :param words: the words that it knows.
+    :param labels: the labels that it knows.
+    :param spelling: q, of strings that have no label.
+    :param recipe: its sizes.
+    """
+
+    kind: ClassVar[str]
+    name: ClassVar[str]
+
+    def __init__(
+        self, words: WordVocabulary, labels: Labels, spelling: Spelling, recipe: TaggerRecipe
+    ) -> None:
+        super().__init__()
+        self.words, self.labels, self.spelling, self.recipe = words, labels, spelling, recipe
+        self.report: Mapping[str, Any] = {}
+        self.vectors = WordVectors(
+            len(words.attributes), recipe.word_size, recipe.dropout, recipe.word_dropout
+        )
+        self.dropout = nn.Dropout(recipe.dropout)
+
+    def forward(self, batch: SlotBatch) -> LabelDistribution:
+        """The distribution of the labels of the slots."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.vectors.vectors.weight.device
+
+    @torch.no_grad()
+    def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
+        """(sentences,) log p(x | words) in natural logarithms; every slot counts, START is given."""
+        total = torch.zeros(len(sentences), dtype=torch.double)
+        strings = [self.labels.strings_of(sentence.surface) for sentence in sentences]
+        for numbers, distribution in self._predict([sentence.tree.forms for sentence in sentences]):
+            labels = pad_sequence(
+                [torch.tensor(self.labels.encode(strings[number])) for number in numbers], batch_first=True
+            )
+            found = distribution.log_prob(labels.to(self.device))
+            total[numbers] = found.cpu().double()
+        return total + torch.tensor([self._spell(slots) for slots in strings], dtype=torch.double)
+
+    def _spell(self, strings: Sequence[SlotString]) -> float:
+        """The sum of log q over the strings that have no label."""
+        known = self.labels.encode(strings)
+        return math.fsum(
+            self.spelling.log_prob(string)
+            for string, label in zip(strings, known, strict=True)
+            if label == self.labels.unknown
+        )
+
+    def evaluate(self, sentences: Sequence[Sentence]) -> Evaluation:
+        """How well the tagger predicts the punctuation of some sentences, given their words."""
+        slots = sum(len(sentence.surface) for sentence in sentences)
+        return Evaluation(len(sentences), slots, float(self.log_prob(sentences).sum()))
+
+    @torch.no_grad()
+    def restore(self, sentences: Sequence[Sequence[str]], decoder: Decoder = "marginal") -> list[Surface]:
+        """Punctuate raw words, with strings that are labels and whose marks are all known.
+
+        :param decoder: "marginal" for the string with the least expected edit distance in each slot, under
+            the slot's marginal distribution; "viterbi" for the most probable labels of all slots together.
+        :raises ValueError: if a sentence has no word, or there is no such decoder.
+        """
+        if decoder not in DECODERS:
+            raise ValueError(f"no decoder is called {decoder!r}: take {' or '.join(DECODERS)}")
+        found: dict[int, Surface] = {}
+        printable = torch.tensor(self.labels.printable, device=self.device)
+        for numbers, distribution in self._predict(sentences):
+            choice = _decode(distribution.among(printable), decoder, self._distances)
+            for number, labels in zip(numbers, printable[choice].tolist(), strict=True):
+                found[number] = self.labels.surface(labels[: len(sentences[number]) + 1])
+        return [found[number] for number in range(len(sentences))]
+
+    @cached_property
+    def _distances(self) -> Tensor:
+        """(printable, printable) edit distances of the strings that can be restored."""
+        strings = [self.labels.strings[number] for number in self.labels.printable]
+        rows = [[slot_distance(one, other) for other in strings] for one in strings]
+        return torch.tensor(rows, dtype=self.vectors.vectors.weight.dtype)
+
+    @torch.no_grad()
+    def _predict(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[list[int], LabelDistribution]]:
+        """The numbers of sentences of similar length, and the distribution of their labels."""
+        for number, words in enumerate(sentences, 1):
+            if not words:
+                raise ValueError(f"sentence {number}: there is no word in it")
+        self.eval()
+        for numbers in _similar_lengths([len(words) + 1 for words in sentences]):
+            encoded = [self.words.encode(sentences[number]) for number in numbers]
+            yield numbers, self(batch_slots(encoded, self.device))
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Plain JSON types and tensors, from which `pyropunct.baselines.taggers.from_parts` rebuilds it."""
+        plain = {
+            "vocabulary": {"words": self.words.to_json(), "labels": self.labels.to_json()},
+            "recipe": {"tagger": self.kind, **self.recipe.to_json()},
+            "report": dict(self.report),
+        }
+        return plain, {name: value.detach().cpu() for name, value in self.state_dict().items()}
+
+    def save(self, folder: str | Path) -> None:
+        """Write the tagger to a new folder, whole or not at all.
+
+        :raises ModelFolderError: if it exists and is no model, or cannot be written.
+        """
+        write_model_folder(Path(folder), *self.to_parts())
+
+
+def _decode(distribution: LabelDistribution, decoder: Decoder, distances: Tensor) -> Tensor:
+    """(B, T) labels: the most probable, or those with the least expected distance, slot by slot."""
+    if decoder == "viterbi":
+        return distribution.best()
+    marginals = distribution.marginals()
+    return (marginals @ distances.to(marginals)).argmin(-1)
+
+
+def _similar_lengths(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The numbers of all sentences, in batches of similar length of at most `BATCH_SLOTS` slots."""
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[number] * (len(batch) + 1) > BATCH_SLOTS:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def run_layers(layers: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> Tensor:
+    """(B, T, states) the states of recurrent layers over sequences of these lengths, zero in padding."""
+    packed: PackedSequence = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+    return pad_packed_sequence(layers(packed)[0], batch_first=True)[0]

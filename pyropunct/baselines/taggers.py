@@ -1,0 +1,58 @@
+"""The kinds of taggers, and how they are read back."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from pyropunct.baselines.attention import BiGRUAttention
+from pyropunct.baselines.crf import BiLSTMCRF
+from pyropunct.baselines.labels import Labels, Spelling
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.baselines.tagger import Tagger
+from pyropunct.baselines.words import WordVocabulary
+from pyropunct.model_folder import ModelFolderError, read_model_folder
+
+TAGGERS: dict[str, type[Tagger]] = {variant.kind: variant for variant in (BiLSTMCRF, BiGRUAttention)}
+"""The taggers by kind."""
+
+
+def tagger_class(kind: str) -> type[Tagger]:
+    """The class of a kind of tagger.
+
+    :raises ValueError: if there is none.
+    """
+    if kind not in TAGGERS:
+        raise ValueError(f"no tagger is called {kind!r}: take {' or '.join(sorted(TAGGERS))}")
+    return TAGGERS[kind]
+
+
+def from_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tagger:
+    """The tagger whose `Tagger.to_parts` these are.
+
+    :raises ValueError: if they are not those of a tagger.
+    """
+    try:
+        words = WordVocabulary.from_json(plain["vocabulary"]["words"])
+        labels = Labels.from_json(plain["vocabulary"]["labels"])
+        recipe = TaggerRecipe.from_json(plain["recipe"])
+        tagger = tagger_class(plain["recipe"]["tagger"])(words, labels, Spelling(labels), recipe)
+        tagger.load_state_dict(dict(tensors))
+        tagger.report = plain["report"]
+    except (LookupError, TypeError, AttributeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"this is no tagger: {type(error).__name__}: {reason}") from error
+    return tagger.eval()
+
+
+def load_tagger(folder: str | Path) -> Tagger:
+    """Read a tagger that `Tagger.save` wrote.  No code in the folder is ever run.
+
+    :raises ModelFolderError: if the folder is missing, damaged, or holds no tagger of this program.
+    """
+    parts = read_model_folder(Path(folder))
+    try:
+        return from_parts(*parts)
+    except ValueError as error:
+        raise ModelFolderError(f"{folder}: {error}") from error

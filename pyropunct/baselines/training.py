@@ -1,0 +1,132 @@
+"""Training of the taggers: maximum likelihood, stopped early on dev."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from pyropunct.baselines.labels import Spelling, collect_labels
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.baselines.tagger import Tagger, batch_slots
+from pyropunct.baselines.taggers import tagger_class
+from pyropunct.baselines.words import collect_words
+from pyropunct.sentence import Sentence
+
+LARGEST_GRADIENT = 5.0
+"""The norm to which larger gradients are cut."""
+
+
+class TaggerEpoch(NamedTuple):
+    """What one epoch came to.
+
+    :ivar number: counted from 1.
+    :ivar loss: - log p of the labels per training slot, in natural logarithms, under dropout.
+    :ivar perplexity: per slot of the dev treebank.
+    :ivar seconds: since training began.
+    """
+
+    number: int
+    loss: float
+    perplexity: float
+    seconds: float
+
+
+def train_tagger(
+    kind: str,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    recipe: TaggerRecipe | None = None,
+    seed: int = 0,
+    watch: Callable[[TaggerEpoch], None] | None = None,
+    *,
+    device: str = "cpu",
+) -> Tagger:
+    """Train a tagger; keep its weights from the epoch with the highest likelihood of dev.
+
+    :param kind: "crf" or "attention".
+    :param train: training sentences; their trees are not looked at.
+    :param dev: sentences that say when to stop.
+    :param recipe: sizes and settings; by default ``TaggerRecipe()``.
+    :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
+    :param watch: called after every epoch.
+    :param device: where the tagger is trained, as torch names it.
+    :raises ValueError: if there is no such kind, or no sentence to train or to stop on.
+    """
+    variant = tagger_class(kind)
+    if not train or not dev:
+        raise ValueError(f"there is no sentence to {'stop on' if train else 'train on'}")
+    recipe = TaggerRecipe() if recipe is None else recipe
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        training = _Training(_untrained(variant, train, recipe).to(device), train)
+        return training.run(dev, watch)
+
+
+def _untrained(variant: type[Tagger], train: Sequence[Sentence], recipe: TaggerRecipe) -> Tagger:
+    labels = collect_labels([sentence.surface for sentence in train])
+    strings = [string for sentence in train for string in labels.strings_of(sentence.surface)]
+    words = collect_words(sentence.tree.forms for sentence in train)
+    return variant(words, labels, Spelling(labels, strings), recipe)
+
+
+class _Training:
+    """A tagger and its encoded training sentences."""
+
+    def __init__(self, tagger: Tagger, train: Sequence[Sentence]) -> None:
+        self.tagger, self.recipe = tagger, tagger.recipe
+        labels = tagger.labels
+        self.words = [tagger.words.encode(sentence.tree.forms) for sentence in train]
+        self.labels = [torch.tensor(labels.encode(labels.strings_of(sentence.surface))) for sentence in train]
+        self.steps = -(-len(train) // self.recipe.batch_size) * self.recipe.epochs
+        self.optimiser = torch.optim.AdamW(
+            tagger.parameters(), self.recipe.learning_rate, weight_decay=self.recipe.weight_decay, fused=True
+        )
+        self.schedule = torch.optim.lr_scheduler.LinearLR(self.optimiser, 1.0, 0.0, self.steps)
+
+    def run(self, dev: Sequence[Sentence], watch: Callable[[TaggerEpoch], None] | None) -> Tagger:
+        """Train until all epochs are done, or patience is at its end."""
+        epochs: list[TaggerEpoch] = []
+        best: dict[str, Tensor] = {}
+        began, chosen = time.monotonic(), 0
+        while len(epochs) < self.recipe.epochs and len(epochs) - chosen < self.recipe.patience:
+            loss = self.run_epoch()
+            perplexity = self.tagger.evaluate(dev).perplexity
+            epochs.append(TaggerEpoch(len(epochs) + 1, loss, perplexity, time.monotonic() - began))
+            if perplexity == min(epoch.perplexity for epoch in epochs):
+                chosen = len(epochs)
+                best = {name: value.clone() for name, value in self.tagger.state_dict().items()}
+            if watch is not None:
+                watch(epochs[-1])
+        self.tagger.load_state_dict(best)
+        self.tagger.report = {"epochs": [epoch._asdict() for epoch in epochs], "chosen": chosen}
+        return self.tagger.eval()
+
+    def run_epoch(self) -> float:
+        """One pass over the training sentences; returns - log p per slot."""
+        self.tagger.train()
+        total = sum(self.step(numbers) for numbers in self._batches())
+        return total / sum(map(len, self.labels))
+
+    def _batches(self) -> Iterator[list[int]]:
+        """Sentences of similar length, in random order."""
+        order = torch.randperm(len(self.words)).tolist()
+        order.sort(key=lambda number: len(self.words[number]))
+        size = self.recipe.batch_size
+        for first in (torch.randperm(-(-len(order) // size)) * size).tolist():
+            yield order[first : first + size]
+
+    def step(self, numbers: Sequence[int]) -> float:
+        """One step on some training sentences; returns their - log p."""
+        device = self.tagger.device
+        labels = pad_sequence([self.labels[number] for number in numbers], batch_first=True).to(device)
+        batch = batch_slots([self.words[number] for number in numbers], device)
+        loss = -self.tagger(batch).log_prob(labels).sum()
+        self.optimiser.zero_grad()
+        (loss / batch.slots.sum()).backward()
+        torch.nn.utils.clip_grad_norm_(self.tagger.parameters(), LARGEST_GRADIENT)
+        self.optimiser.step()
+        self.schedule.step()
+        return float(loss.detach())

@@ -1,0 +1,105 @@
+"""What all commands have in common: errors in one line, options, models."""
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyropunct import console
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+BAD_INPUT, FAILURE = 2, 1
+
+
+class OneLineError(click.ClickException):
+    """An error that a person can mend, told in one line."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(" ".join(message.split()))
+        self.exit_code = exit_code  # type: ignore[misc]  # click means it to be set like this
+
+    def show(self, file: Any = None) -> None:
+        """Print it on standard error."""
+        console.tell(f"pyropunct: {self.message}")
+
+
+def polite(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn errors into one line and an exit status."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+            console.flush()
+        except click.ClickException:
+            raise
+        except BrokenPipeError:
+            console.close()  # the reader has seen enough
+        except KeyboardInterrupt:
+            raise OneLineError("interrupted", FAILURE) from None
+        except Exception as error:
+            if os.environ.get("PYROPUNCT_DEBUG"):
+                raise
+            raise _explained(error) from error
+
+    return run
+
+
+def _explained(error: Exception) -> OneLineError:
+    from pyropunct.inference.handlers import ImpossibleSurfaceError
+    from pyropunct.model_folder import ModelFolderError
+    from pyropunct.registry import UnknownVariantError
+    from pyropunct.restoring import NoParserError
+    from pyropunct.treebank import TreebankError
+
+    bad_input = (
+        TreebankError | ModelFolderError | UnknownVariantError | ImpossibleSurfaceError | NoParserError
+    )
+    if isinstance(error, bad_input):
+        return OneLineError(str(error), BAD_INPUT)
+    if isinstance(error, OSError) and error.filename:
+        return OneLineError(f"{error.filename}: {error.strerror}", BAD_INPUT)
+    if isinstance(error, OSError) and error.strerror:
+        return OneLineError(f"cannot write the results: {error.strerror}", FAILURE)
+    if isinstance(error, UnicodeEncodeError):
+        lacking = f"{error.object[error.start]!r}, which {error.encoding} lacks"
+        return OneLineError(f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE)
+    kind = type(error).__name__
+    return OneLineError(f"{kind}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Equal seeds give equal results.",
+)
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), help="Threads to use; by default all cores."
+)
+
+
+def use_threads(threads: int | None) -> None:
+    """Let torch use so many threads, or as many as it likes."""
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def load_model(folder: str) -> "Punctuator":
+    """The model in a folder.
+
+    :raises ModelFolderError: if there is none.
+    """
+    from pyropunct.punctuator import Punctuator
+
+    return Punctuator.load(folder)

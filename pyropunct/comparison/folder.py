@@ -1,0 +1,152 @@
+"""The folder of a comparison: what was trained, so that it is trained once, and the results."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyropunct.comparison.parts import Part
+from pyropunct.model_folder import ModelFolderError
+from pyropunct.sentence import Sentence
+
+if TYPE_CHECKING:
+    from pyropunct.comparison.comparison import Comparison
+    from pyropunct.comparison.settings import Settings
+
+FORMAT = "pyropunct comparison"
+DESCRIPTION, TABLE, PLOT, PARTS = "comparison.json", "comparison.md", "comparison.svg", "parts"
+
+
+class ComparisonFolderError(ModelFolderError):
+    """A folder that cannot be written to or gone on with; the message is one line and names it."""
+
+
+class Trained(NamedTuple):
+    """A trained part.
+
+    :ivar model: what training gave.
+    :ivar seconds: how long it took, now or when it was trained.
+    """
+
+    model: Any
+    seconds: float
+
+
+def checksum(sentences: Iterable[Sentence]) -> str:
+    """A checksum of all that is known of some sentences."""
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        digest.update(repr((sentence.tree, sentence.surface)).encode())
+        digest.update(sentence.conllu().encode())
+    return digest.hexdigest()
+
+
+def train_timed(train: Callable[[], Any]) -> Trained:
+    """Train something, and say how long it took."""
+    began = time.monotonic()
+    return Trained(train(), time.monotonic() - began)
+
+
+class ComparisonFolder:
+    """Keeps what is trained, each part whole as a model folder in ``parts``.
+
+    ``comparison.json`` tells from which data and with which settings, and in the end has the results, which
+    are in ``comparison.md`` and ``comparison.svg`` too.
+
+    :param path: the folder; it is made if it is not there.
+    :param checksums: of the treebanks, by name.
+    :param settings: the settings of this comparison.
+    :raises ComparisonFolderError: if it cannot be written to, holds other things, or is of a comparison
+        whose parts were trained on other data or with other settings.
+    """
+
+    def __init__(self, path: Path, checksums: Mapping[str, str], settings: "Settings") -> None:
+        self.path = path
+        self._content: dict[str, Any] = {
+            "format": FORMAT,
+            "checksums": dict(checksums),
+            "settings": settings.to_json(),
+            "parts": {},
+        }
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if (path / DESCRIPTION).exists():
+                self._content = self._go_on(checksums, settings)
+            elif any(path.iterdir()):
+                raise ComparisonFolderError(
+                    f"{path}: holds other things than a comparison; choose another folder"
+                )
+        except OSError as error:
+            raise ComparisonFolderError(f"{path}: cannot write there: {error.strerror}") from error
+        self._write()
+
+    def _go_on(self, checksums: Mapping[str, str], settings: "Settings") -> dict[str, Any]:
+        """What is known of the parts that are there."""
+        path = self.path / DESCRIPTION
+        try:
+            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if content["format"] != FORMAT or not isinstance(content["parts"], dict):
+                raise ValueError("it has another format")
+            others = [name for name, value in checksums.items() if content["checksums"][name] != value]
+            others += settings.differences(content["settings"])
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            kind = type(error).__name__
+            raise ComparisonFolderError(
+                f"{path}: is damaged, or not of a {FORMAT}: {kind}: {error}"
+            ) from error
+        if others:
+            raise ComparisonFolderError(
+                f"{self.path}: its parts were trained on other data or with other settings "
+                f"({', '.join(others)}); repeat the command that began it, or choose another folder"
+            )
+        return content
+
+    def trained(self, name: str, part: Part[Any], train: Callable[[], Any]) -> Trained:
+        """A part that is there already, or that is trained now and kept.
+
+        :param name: its folder in ``parts``.
+        :param part: how it is written and read.  What is returned was read in any case, so that it is
+            always the same.
+        :param train: trains it.
+        :raises ComparisonFolderError: if it is there and damaged.
+        """
+        folder, seconds = self.path / PARTS / name, self._content["parts"]
+        if name not in seconds or not folder.exists():
+            made = train_timed(train)
+            part.save(made.model, folder)
+            seconds[name] = made.seconds
+            self._write()
+        try:
+            return Trained(part.load(folder), seconds[name])
+        except ValueError as error:
+            raise ComparisonFolderError(
+                f"{error}; delete {folder}, and the same command trains it again"
+            ) from error
+
+    def write(self, results: "Comparison") -> None:
+        """Write the results in all their forms.
+
+        :raises ComparisonFolderError: if that cannot be done.
+        """
+        self._replace(TABLE, results.to_markdown().encode())
+        self._replace(PLOT, results.to_svg())
+        self._content = {**results.to_json(), "parts": self._content["parts"]}
+        self._write()
+
+    def _write(self) -> None:
+        self._replace(DESCRIPTION, json.dumps(self._content, ensure_ascii=False, indent=1).encode())
+
+    def _replace(self, name: str, content: bytes) -> None:
+        """Write a file, which is there whole or as it was before."""
+        path, scratch = self.path / name, self.path / f".{name}.new"
+        try:
+            try:
+                scratch.write_bytes(content)
+                os.replace(scratch, path)
+            finally:
+                scratch.unlink(missing_ok=True)
+        except OSError as error:
+            raise ComparisonFolderError(f"{path}: cannot be written: {error.strerror}") from error

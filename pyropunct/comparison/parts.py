@@ -1,0 +1,76 @@
+"""What is trained for a comparison and kept: systems and parsers."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from pyropunct.comparison.progress import Watch, of_epochs
+from pyropunct.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.parsing import BiaffineParser, train_parser
+from pyropunct.sentence import Sentence
+
+if TYPE_CHECKING:
+    from pyropunct.comparison.settings import Settings
+
+Model = TypeVar("Model")
+"""What training gives."""
+
+
+class Treebanks(NamedTuple):
+    """What everything is trained on, and what it is measured on."""
+
+    train: tuple[Sentence, ...]
+    dev: tuple[Sentence, ...]
+
+
+class Part(ABC, Generic[Model]):
+    """How something is trained, written to a folder, and read back."""
+
+    @abstractmethod
+    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Model:
+        """Train it; dev may say when to stop."""
+
+    @abstractmethod
+    def save(self, model: Model, folder: Path) -> None:
+        """Write it to a model folder."""
+
+    @abstractmethod
+    def load(self, folder: Path) -> Model:
+        """Read it back.
+
+        :raises ValueError: if the folder is damaged; the message is one line and names it.
+        """
+
+
+@dataclass(frozen=True)
+class ParserPart(Part[BiaffineParser]):
+    """A parser that is trained on the first so many percent of the training sentences.
+
+    :ivar share: how many percent.
+    """
+
+    share: int
+
+    def sentences(self, treebanks: Treebanks) -> tuple[Sentence, ...]:
+        """What it is trained on: at least one sentence."""
+        return treebanks.train[: -(-self.share * len(treebanks.train) // 100)]
+
+    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> BiaffineParser:
+        """Train it, and keep the best epoch on dev."""
+        part, recipe = self.sentences(treebanks), settings.parser_recipe
+        words = sum(len(sentence.tree) for sentence in part)
+        with watch(f"training the parser on {self.share}%: words", recipe.epochs * words) as advance:
+            return train_parser(part, treebanks.dev, recipe, seed=settings.seed, watch=of_epochs(advance))
+
+    def save(self, model: BiaffineParser, folder: Path) -> None:
+        """Write it."""
+        write_model_folder(folder, *model.to_parts())
+
+    def load(self, folder: Path) -> BiaffineParser:
+        """Read it back."""
+        parts = read_model_folder(folder)
+        try:
+            return BiaffineParser.from_parts(*parts)
+        except ValueError as error:
+            raise ModelFolderError(f"{folder}: {error}") from error

@@ -1,0 +1,138 @@
+"""Figure 4 of Li, Wang & Eisner (2019): edit distance against the quality of the trees."""
+
+import io
+from collections.abc import Sequence
+from itertools import cycle
+from typing import Any, NamedTuple
+
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pyropunct.comparison.comparison import Comparison
+from pyropunct.comparison.results import SystemResult
+
+STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
+"""Names inside the file that do not change from run to run, and text that stays text."""
+
+WITH_TREES: tuple[dict[str, Any], ...] = (
+    {"marker": "s", "markerfacecolor": "white"},
+    {"marker": "o"},
+    {"marker": "D", "markerfacecolor": "white"},
+    {"marker": "s"},
+    {"marker": "o", "markerfacecolor": "white"},
+    {"marker": "D"},
+)
+"""How systems that use trees are drawn, one after another."""
+
+WITHOUT_TREES: tuple[dict[str, Any], ...] = (
+    {"marker": "x", "linestyle": ":"},
+    {"marker": "^", "markerfacecolor": "white", "linestyle": "--"},
+    {"marker": "v", "markerfacecolor": "white", "linestyle": "-."},
+    {"marker": "P", "markerfacecolor": "white", "linestyle": (0, (8, 2))},
+)
+"""How systems without trees are drawn."""
+
+LABEL_HEIGHT = 0.06
+"""The least distance between labels, as a share of the axis."""
+
+MARGIN = 0.08
+"""What is left free at either end of an axis, as a share of what is shown."""
+
+
+class _Line(NamedTuple):
+    """What is drawn of a system.
+
+    :ivar title: its label.
+    :ivar look: its marker and how it is dashed.
+    :ivar scores: the labelled attachment scores of its trees in percent, in ascending order; for a system
+        without trees the two ends of the axis.
+    :ivar distances: its average edit distances with them.
+    """
+
+    title: str
+    look: dict[str, Any]
+    scores: list[float]
+    distances: list[float]
+
+
+def svg(comparison: Comparison) -> bytes:
+    """The average edit distance of each system at each parser and with gold trees (LAS 100), as an SVG file.
+
+    Systems without trees are horizontal lines.  Equal comparisons give equal files.
+    """
+    first = min((parser.scores.las for parser in comparison.parsers), default=90.0)
+    left = max(0.0, 100 - (100 - first) * (1 + MARGIN))
+    looks = {True: cycle(WITH_TREES), False: cycle(WITHOUT_TREES)}
+    lines = [_line(system, next(looks[system.uses_trees]), left) for system in comparison.systems]
+    with style.context(["default", STYLE]):
+        figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+        axes = figure.subplots()
+        _draw(axes, lines, left)
+        written = io.BytesIO()
+        figure.savefig(written, format="svg", metadata={"Date": None})
+    return written.getvalue()
+
+
+def _line(system: SystemResult, look: dict[str, Any], left: float) -> _Line:
+    if system.uses_trees:
+        points = sorted((outcome.las or 0.0, outcome.aed) for outcome in system.outcomes)
+    else:
+        points = [(end, system.outcomes[0].aed) for end in (left, 100.0)]
+    return _Line(system.title, look, *map(list, zip(*points, strict=True)))
+
+
+def _draw(axes: Axes, lines: Sequence[_Line], left: float) -> None:
+    for line in lines:
+        axes.plot(line.scores, line.distances, color="black", clip_on=False, **line.look)
+    axes.set_xlim(left, 100)
+    axes.margins(y=MARGIN)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel("labelled attachment score of the trees, in percent (100: gold trees)")
+    axes.set_ylabel("average edit distance per slot")
+    _label(axes, lines)
+
+
+def _label(axes: Axes, lines: Sequence[_Line]) -> None:
+    """Write the name of each line beside its right end, names of neighbours apart from each other."""
+    low, high = axes.get_ylim()
+    ends = [(line.distances[-1] - low) / (high - low) for line in lines]
+    for line, end, place in zip(lines, ends, spread(ends, LABEL_HEIGHT), strict=True):
+        axes.annotate(
+            line.title,
+            xy=(1.01, end),
+            xytext=(1.06, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            verticalalignment="center",
+            arrowprops={"arrowstyle": "-", "color": "0.7", "shrinkA": 0, "shrinkB": 2, "relpos": (0, 0.5)},
+        )
+
+
+def spread(places: Sequence[float], least: float) -> list[float]:
+    """Places moved as little as need be, so that any two have at least a certain distance.
+
+    Places that come too close to each other make a group, which stands around their mean; a group that then
+    comes too close to the next takes that in.
+
+    :param places: in any order.
+    :param least: the least distance.
+    """
+    groups: list[list[int]] = []
+    for number in sorted(range(len(places)), key=places.__getitem__):
+        groups.append([number])
+        while len(groups) > 1 and _start(groups[-1], places, least) - _start(groups[-2], places, least) < (
+            least * len(groups[-2])
+        ):
+            last = groups.pop()
+            groups[-1].extend(last)
+    moved = [0.0] * len(places)
+    for group in groups:
+        for rank, number in enumerate(group):
+            moved[number] = _start(group, places, least) + least * rank
+    return moved
+
+
+def _start(group: Sequence[int], places: Sequence[float], least: float) -> float:
+    """Where the first of a group stands."""
+    return sum(places[number] for number in group) / len(group) - least * (len(group) - 1) / 2

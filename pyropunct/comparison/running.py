@@ -1,0 +1,173 @@
+"""Training all systems, and measuring them."""
+
+import platform
+import time
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from pyropunct.comparison.comparison import Comparison
+from pyropunct.comparison.folder import ComparisonFolder, Trained, checksum, train_timed
+from pyropunct.comparison.parts import ParserPart, Part, Treebanks
+from pyropunct.comparison.progress import Watch, unwatched
+from pyropunct.comparison.results import (
+    GOLD,
+    NONE,
+    PREDICTED,
+    Outcome,
+    ParserResult,
+    SystemResult,
+    TreebankSize,
+)
+from pyropunct.comparison.settings import Settings
+from pyropunct.comparison.systems import SYSTEMS, Parses, System
+from pyropunct.parsing import BiaffineParser, WeightedTree, attachment_scores
+from pyropunct.sentence import Sentence
+from pyropunct.treebank import Treebank
+
+
+def compare(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence],
+    settings: Settings | None = None,
+    folder: str | Path | None = None,
+    watch: Watch | None = None,
+) -> Comparison:
+    """Train all systems on one treebank and measure them on another: Table 3 and Figure 4 of the paper.
+
+    :param train: training sentences, as `pyropunct.read_treebank` gives them.
+    :param dev: the sentences to measure on; they also say when to stop training, and choose directions.
+    :param settings: what is compared and how; by default ``Settings()``.
+    :param folder: where each trained part is kept as soon as it is trained, and taken from when the
+        comparison is made again; in the end the results are written there.
+    :param watch: is told what is going on.
+    :raises ComparisonFolderError: if the folder cannot be written, holds a comparison with other data or
+        settings, or a damaged part.
+    :raises ValueError: if there is no sentence in one of the treebanks.
+    """
+    settings = Settings() if settings is None else settings
+    watch = unwatched if watch is None else watch
+    treebanks = Treebanks(tuple(train), tuple(dev))
+    if not all(treebanks):
+        raise ValueError("a comparison needs sentences to train on and sentences to measure on")
+    sizes = _size(train, treebanks.train), _size(dev, treebanks.dev)
+    checksums = {"train": sizes[0].checksum, "dev": sizes[1].checksum}
+    kept = None if folder is None else ComparisonFolder(Path(folder), checksums, settings)
+    work = _Work(treebanks, settings, kept, watch)
+    results = Comparison(settings, *sizes, *work.run(), _environment())
+    if kept is not None:
+        kept.write(results)
+    return results
+
+
+def _size(source: Iterable[Sentence], sentences: Sequence[Sentence]) -> TreebankSize:
+    path = source.path if isinstance(source, Treebank) else None
+    words = sum(len(sentence.tree) for sentence in sentences)
+    return TreebankSize(path, checksum(sentences), len(sentences), words)
+
+
+def _environment() -> dict[str, Any]:
+    return {
+        "pyropunct": version("pyropunct"),
+        "torch": torch.__version__,
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+        "threads": torch.get_num_threads(),
+    }
+
+
+class _DevTrees(NamedTuple):
+    """The trees of dev from one source.
+
+    :ivar trees: which source.
+    :ivar parses: the trees of each sentence.
+    :ivar parser: the parser, if it is one.
+    """
+
+    trees: str
+    parses: Parses
+    parser: ParserResult | None = None
+
+
+class _Work:
+    """Trains everything, then measures it.
+
+    :param treebanks: the data.
+    :param settings: what is compared.
+    :param folder: keeps trained parts, if there is one.
+    :param watch: is told what is going on.
+    """
+
+    def __init__(
+        self, treebanks: Treebanks, settings: Settings, folder: ComparisonFolder | None, watch: Watch
+    ) -> None:
+        self.treebanks, self.settings, self.folder, self.watch = treebanks, settings, folder, watch
+        self.words = [sentence.tree.forms for sentence in treebanks.dev]
+        self.gold_trees = [sentence.tree for sentence in treebanks.dev]
+        self.gold_surfaces = [sentence.surface for sentence in treebanks.dev]
+
+    def run(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
+        """The results of all parsers and of all systems."""
+        systems = {name: SYSTEMS[name] for name in self.settings.systems}
+        uses_trees = any(system.uses_trees for system in systems.values())
+        parsers = [ParserPart(share) for share in self.settings.shares if uses_trees]
+        trained = {name: self._trained(name, system) for name, system in systems.items()}
+        trained_parsers = [self._trained(f"parser-{parser.share}", parser) for parser in parsers]
+        sources = [_DevTrees(GOLD, [[WeightedTree(tree, 1.0)] for tree in self.gold_trees])]
+        sources += map(self._parse, parsers, trained_parsers)
+        return (
+            tuple(source.parser for source in sources if source.parser is not None),
+            tuple(self._measure(name, system, trained[name], sources) for name, system in systems.items()),
+        )
+
+    def _trained(self, name: str, part: Part[Any]) -> Trained:
+        """A part that is trained now, or was trained before."""
+
+        def train() -> Any:
+            return part.train(self.treebanks, self.settings, self.watch)
+
+        return train_timed(train) if self.folder is None else self.folder.trained(name, part, train)
+
+    def _parse(self, part: ParserPart, trained: Trained) -> _DevTrees:
+        """The trees of a parser for dev, and how good its best ones are."""
+        parser, several = trained.model, self.settings.trees
+        assert isinstance(parser, BiaffineParser)
+        with self.watch(f"parsing with {part.share}%: sentences", len(self.words)) as advance:
+            began = time.monotonic()
+            parses = parser.parse(self.words, several, seed=self.settings.seed)
+            seconds = time.monotonic() - began
+            best = parses if several == 1 else parser.parse(self.words)
+            advance(len(self.words))
+        scores = attachment_scores([trees[0].tree for trees in best], self.gold_trees)
+        sentences = len(part.sentences(self.treebanks))
+        result = ParserResult(part.share, sentences, scores, trained.seconds, seconds, parser.report)
+        return _DevTrees(PREDICTED, parses, result)
+
+    def _measure(
+        self, name: str, system: System[Any], trained: Trained, sources: Sequence[_DevTrees]
+    ) -> SystemResult:
+        if not system.uses_trees:
+            sources = [_DevTrees(NONE, sources[0].parses)]
+        log_probs = system.log_prob(trained.model, self.treebanks.dev)
+        return SystemResult(
+            name,
+            system.title,
+            None if log_probs is None else log_probs.double().cpu().numpy(),
+            tuple(self._restore(system, trained.model, source) for source in sources),
+            trained.seconds,
+            system.report(trained.model),
+        )
+
+    def _restore(self, system: System[Any], model: Any, source: _DevTrees) -> Outcome:
+        parser, restored = source.parser, []
+        trees = source.trees if parser is None else f"{parser.share}%"
+        began = time.monotonic()
+        with self.watch(f"restoring, {system.title}, trees: {trees}: sentences", len(self.words)) as advance:
+            for surface in system.restore(model, source.parses, self.settings):
+                restored.append(surface)
+                advance(1)
+        seconds = time.monotonic() - began + (0.0 if parser is None else parser.parsing_seconds)
+        return Outcome(source.trees, parser, restored, self.gold_surfaces, seconds)

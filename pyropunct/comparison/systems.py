@@ -1,0 +1,184 @@
+"""The systems that stand side by side."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from torch import Tensor
+
+from pyropunct.baselines.attention import BiGRUAttention
+from pyropunct.baselines.crf import BiLSTMCRF
+from pyropunct.baselines.tagger import Tagger
+from pyropunct.baselines.taggers import load_tagger
+from pyropunct.baselines.training import train_tagger
+from pyropunct.baselines.trivial import Trivial, trivial_restorer
+from pyropunct.comparison.parts import Model, Part, Treebanks
+from pyropunct.comparison.progress import Watch, of_epochs
+from pyropunct.fitting import fit
+from pyropunct.model_folder import read_model_folder, write_model_folder
+from pyropunct.parsing import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.restoring import decide
+from pyropunct.sentence import Sentence
+from pyropunct.vocabulary import Surface
+
+if TYPE_CHECKING:
+    from pyropunct.comparison.settings import Settings
+
+Parses = Sequence[Sequence[WeightedTree]]
+"""The trees of each sentence, the heaviest first."""
+
+
+@dataclass(frozen=True)
+class System(Part[Model]):
+    """How a system is trained, kept and used.
+
+    :ivar title: what tables call it.
+    :cvar uses_trees: whether it punctuates trees; else it punctuates their words.
+    """
+
+    title: str
+    uses_trees: ClassVar[bool] = False
+
+    @abstractmethod
+    def restore(self, model: Model, parses: Parses, settings: "Settings") -> Iterable[Surface]:
+        """Punctuate each sentence, given its trees or the words of these."""
+
+    def log_prob(self, model: Model, sentences: Sequence[Sentence]) -> Tensor | None:
+        """log p(x | T), or log p(x | words), of each sentence, in natural logarithms; None if it has none."""
+        return None
+
+    def report(self, model: Model) -> Mapping[str, Any]:
+        """What happened in training, in plain JSON types."""
+        return {}
+
+
+class TrivialSystem(System[Trivial]):
+    """The usual final mark, and nothing else."""
+
+    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Trivial:
+        """Learn how sentences end."""
+        return trivial_restorer(treebanks.train)
+
+    def save(self, model: Trivial, folder: Path) -> None:
+        """Write it as a model without tensors."""
+        write_model_folder(folder, {"vocabulary": list(model.final), "recipe": {}, "report": {}}, {})
+
+    def load(self, folder: Path) -> Trivial:
+        """Read it back."""
+        plain, _ = read_model_folder(folder)
+        return Trivial(tuple(plain["vocabulary"]))
+
+    def restore(self, model: Trivial, parses: Parses, settings: "Settings") -> list[Surface]:
+        """Punctuate the words."""
+        return model.restore(_words(parses))
+
+
+@dataclass(frozen=True)
+class TaggerSystem(System[Tagger]):
+    """A tagger of words.
+
+    :ivar kind: one of `pyropunct.baselines.taggers.TAGGERS`.
+    """
+
+    kind: str
+
+    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Tagger:
+        """Train it, stopping early on dev."""
+        recipe = settings.tagger_recipe
+        with watch(f"training {self.title}: epochs", recipe.epochs) as advance:
+            return train_tagger(
+                self.kind,
+                *treebanks,
+                recipe,
+                settings.seed,
+                watch=lambda epoch: advance(1),
+                device=settings.device,
+            )
+
+    def save(self, model: Tagger, folder: Path) -> None:
+        """Write it."""
+        model.save(folder)
+
+    def load(self, folder: Path) -> Tagger:
+        """Read it back."""
+        return load_tagger(folder)
+
+    def restore(self, model: Tagger, parses: Parses, settings: "Settings") -> list[Surface]:
+        """Punctuate the words, with the least expected edit distance in each slot."""
+        return model.restore(_words(parses))
+
+    def log_prob(self, model: Tagger, sentences: Sequence[Sentence]) -> Tensor:
+        """log p(x | words)."""
+        return model.log_prob(sentences)
+
+    def report(self, model: Tagger) -> Mapping[str, Any]:
+        """Its epochs, and which of them was chosen."""
+        return model.report
+
+
+@dataclass(frozen=True)
+class TreeSystem(System[Punctuator]):
+    """A model of latent punctuation.
+
+    :ivar changes: what is changed in the recipe of the settings.
+    :ivar direction: where its channel starts to read; "auto" for what is better on dev.
+    """
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    direction: str = "auto"
+    uses_trees: ClassVar[bool] = True
+
+    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Punctuator:
+        """Train it on the gold trees."""
+        recipe = replace(settings.recipe, **self.changes)
+        epoch = min(recipe.sentences_per_epoch or len(treebanks.train), len(treebanks.train))
+        passes = recipe.epochs * (2 if self.direction == "auto" else 1)
+        with watch(f"training {self.title}: sentences", passes * epoch) as advance:
+            return fit(
+                *treebanks,
+                recipe,
+                direction=self.direction,
+                seed=settings.seed,
+                device=settings.device,
+                watch=of_epochs(advance),
+            )
+
+    def save(self, model: Punctuator, folder: Path) -> None:
+        """Write it."""
+        model.save(folder)
+
+    def load(self, folder: Path) -> Punctuator:
+        """Read it back."""
+        return Punctuator.load(folder)
+
+    def restore(self, model: Punctuator, parses: Parses, settings: "Settings") -> Iterator[Surface]:
+        """Draw and decide (section 6.1)."""
+        decisions = decide(
+            model, parses, decoder=settings.decoder, samples=settings.samples, seed=settings.seed
+        )
+        return (decision.surface for decision in decisions)
+
+    def log_prob(self, model: Punctuator, sentences: Sequence[Sentence]) -> Tensor:
+        """log p(x | T), given the gold trees."""
+        return model.log_prob(sentences)
+
+    def report(self, model: Punctuator) -> Mapping[str, Any]:
+        """Its epochs, and the direction that was chosen."""
+        return {**model.report, "direction": model.recipe.direction}
+
+
+def _words(parses: Parses) -> list[tuple[str, ...]]:
+    return [parse[0].tree.forms for parse in parses]
+
+
+SYSTEMS: dict[str, System[Any]] = {
+    "trivial": TrivialSystem("trivial"),
+    "crf": TaggerSystem(BiLSTMCRF.name, "crf"),
+    "attention": TaggerSystem(BiGRUAttention.name, "attention"),
+    "attach": TreeSystem("attach only", {"channel": "identity"}, direction="left"),
+    "full": TreeSystem("full model"),
+}
+"""All systems, in the order of tables, by the names that the command line and folders have for them."""

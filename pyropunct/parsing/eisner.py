@@ -1,0 +1,176 @@
+"""Projective dependency trees whose score is the sum of the scores of their arcs, compiled.
+
+Eisner (1996, "Three new probabilistic models for dependency parsing") builds such trees in O(n^3) out of
+spans of words, each headed by its first or its last word:
+
+    C[h, e]     complete: the span from its head h to the word e at its other end
+    I[h, d]     incomplete: the same with the arc h -> d just added, of which d can still grow outward
+
+    I[h, d] = s(h -> d) + (+)_{i <= k < j} C[i, k] + C[j, k + 1]      i, j = the lesser, the greater of h, d
+    C[h, e] = (+)_d I[h, d] + C[d, e]                                 d from next to h to e
+    total   = (+)_r s(root -> r) + C[r, first] + C[r, last]
+
+where (+) is max for the best tree and log-sum-exp for the sum over all.  The last line gives the artificial
+root exactly one dependent.  Words are numbered from 0 in tables, and from 1 where heads go in or out.
+
+C is kept twice, by rows and by columns, so that every sum over k runs along two rows of memory.  Where a
+span was split is not kept: on the way down it is found anew, in O(n) for each of the O(n) spans of a tree.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import compiled, inner
+
+Array = NDArray[Any]
+
+NEGLIGIBLE = -40.0
+"""Logarithm of the share below which a term leaves the rounded sum as it is."""
+
+
+class Chart(NamedTuple):
+    """The totals of all spans of one sentence of n words.
+
+    :ivar complete: C[head, end].
+    :ivar reached: the same as [end, head].
+    :ivar incomplete: I[head, dependent].
+    :ivar roots: for each word the total of all trees of which it is the root.
+    """
+
+    complete: Array
+    reached: Array
+    incomplete: Array
+    roots: Array
+
+
+@inner
+def _greatest(one: Array, other: Array) -> float:
+    """The maximum of the sums of two rows."""
+    top = one[0] + other[0]
+    for k in range(1, len(one)):
+        term = one[k] + other[k]
+        top = term if term > top else top
+    return top
+
+
+@inner
+def _log_sum(one: Array, other: Array) -> float:
+    """The logarithm of the sum of the products of two rows of logarithms."""
+    top = _greatest(one, other)
+    total = 0.0
+    for k in range(len(one)):
+        term = one[k] + other[k] - top
+        if term > NEGLIGIBLE:
+            total += np.exp(term)
+    return top + np.log(total)
+
+
+@inner
+def _add(one: Array, other: Array, best: bool) -> float:
+    return _greatest(one, other) if best else _log_sum(one, other)
+
+
+@compiled
+def _fill(scores: Array, best: bool) -> Chart:
+    """The chart of one sentence.
+
+    :param scores: (n, n + 1), the score of each arc at [word, head], head 0 being the artificial root.
+    :param best: whether (+) is max.
+    """
+    n = len(scores)
+    complete, reached = np.zeros((n, n)), np.zeros((n, n))
+    incomplete = np.zeros((n, n))
+    for j in range(1, n):  # so that the rows of j stay at hand
+        for i in range(j - 1, -1, -1):
+            between = _add(complete[i, i:j], complete[j, i + 1 : j + 1], best)
+            incomplete[i, j] = between + scores[j, i + 1]
+            incomplete[j, i] = between + scores[i, j + 1]
+            complete[i, j] = _add(incomplete[i, i + 1 : j + 1], reached[j, i + 1 : j + 1], best)
+            complete[j, i] = _add(incomplete[j, i:j], reached[i, i:j], best)
+            reached[j, i] = complete[i, j]
+            reached[i, j] = complete[j, i]
+    roots = scores[:, 0] + complete[:, 0] + complete[:, n - 1]
+    return Chart(complete, reached, incomplete, roots)
+
+
+@inner
+def _choose(one: Array, other: Array, uniform: float) -> int:
+    """Which of the sums of two rows: the greatest, or one drawn in proportion to its exponential.
+
+    :param uniform: a draw from [0, 1), or a negative number for the greatest.
+    """
+    if uniform < 0:
+        chosen = 0
+        for k in range(1, len(one)):
+            if one[k] + other[k] > one[chosen] + other[chosen]:
+                chosen = k
+        return chosen
+    left = uniform
+    total = _log_sum(one, other)
+    for k in range(len(one)):
+        left -= np.exp(one[k] + other[k] - total)
+        if left < 0:
+            return k
+    return _choose(one, other, -1.0)  # rounding left a little over
+
+
+@compiled
+def _walk(chart: Chart, uniforms: Array) -> Array:
+    """The heads of one tree, from the root down: from each span its last dependent, then what is inside.
+
+    :param uniforms: (2 n,) draws from [0, 1), one for each choice, or negative numbers for the best tree.
+    """
+    complete, reached, incomplete, roots = chart
+    n = len(roots)
+    heads = np.zeros(n, np.int64)
+    stack = np.empty((2 * n, 2), np.int64)  # complete spans (head, end) still to be taken apart
+    root = _choose(roots, np.zeros(n), uniforms[0])
+    stack[0] = root, 0
+    stack[1] = root, n - 1
+    height, used = 2, 1
+    while height:
+        height -= 1
+        head, end = stack[height]
+        if head == end:
+            continue
+        low, high = (head + 1, end + 1) if head < end else (end, head)
+        dependent = low + _choose(incomplete[head, low:high], reached[end, low:high], uniforms[used])
+        heads[dependent] = head + 1
+        i, j = min(head, dependent), max(head, dependent)
+        k = i + _choose(complete[i, i:j], complete[j, i + 1 : j + 1], uniforms[used + 1])
+        used += 2
+        stack[height] = dependent, end
+        stack[height + 1] = i, k
+        stack[height + 2] = j, k + 1
+        height += 3
+    return heads
+
+
+def best_tree(scores: Array) -> Array:
+    """The heads of the best projective tree with one root, 0 for the root.
+
+    :param scores: (n, n + 1), the score of each arc at [word, head], head 0 being the artificial root.
+    """
+    chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), True)
+    return _walk(chart, np.full(2 * len(scores), -1.0))
+
+
+def log_total(scores: Array) -> float:
+    """The logarithm of the sum over all such trees of the exponentials of their scores.
+
+    :param scores: as for `best_tree`.
+    """
+    roots = _fill(np.ascontiguousarray(scores, dtype=np.float64), False).roots
+    return float(np.logaddexp.reduce(roots))
+
+
+def draw_trees(scores: Array, draws: int, random: np.random.Generator) -> Array:
+    """Trees drawn in proportion to the exponentials of their scores.
+
+    :param scores: as for `best_tree`.
+    :return: (draws, n), the heads of each.
+    """
+    chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), False)
+    return np.stack([_walk(chart, random.random(2 * len(scores))) for _ in range(draws)])

@@ -1,0 +1,135 @@
+"""The trained parser: what a user loads and asks."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.parsing.biaffine import BiaffineNetwork, Scores
+from pyropunct.parsing.eisner import best_tree, draw_trees
+from pyropunct.parsing.encoding import ROOT, ParserVocabulary
+from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.parsing.recipes import ParserRecipe
+from pyropunct.trees import Tree
+
+BATCH_WORDS = 4000
+"""Words, padding included, that the network reads together."""
+
+
+@dataclass(frozen=True)
+class BiaffineParser:
+    """A tagger and parser of unpunctuated words, trained by `pyropunct.parsing.train_parser`.
+
+    :ivar vocabulary: the types that it knows.
+    :ivar recipe: how it was trained.
+    :ivar network: gives the scores.
+    :ivar report: what happened in training, in plain JSON types.
+    """
+
+    vocabulary: ParserVocabulary
+    recipe: ParserRecipe
+    network: BiaffineNetwork
+    report: Mapping[str, Any]
+
+    def parse(
+        self, sentences: Sequence[Sequence[str]], trees: int = 1, *, seed: int = 0
+    ) -> list[list[WeightedTree]]:
+        """The trees of each sentence, the heaviest first; see `pyropunct.parsing.Parser`.
+
+        The network gives each word a distribution over heads.  Their product, restricted to the projective
+        trees with one root, is a distribution over these.  A single tree is its mode, found exactly; several
+        are so many independent draws from it, of which each distinct tree weighs as often as it was drawn.
+        A word has the same tag in all trees, and an arc the same relation.
+
+        :param seed: of the draws, which do not depend on the other sentences.
+        :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
+        """
+        if trees < 1:
+            raise ValueError(f"cannot give {trees} trees of a sentence; ask for 1 or more")
+        for number, sentence in enumerate(sentences, start=1):
+            if not sentence:
+                raise ValueError(f"sentence {number} of {len(sentences)} has no word to parse")
+        parsed: list[list[WeightedTree]] = [[] for _ in sentences]
+        for numbers in _batches([len(sentence) for sentence in sentences]):
+            part = [tuple(sentences[number]) for number in numbers]
+            for number, found in zip(numbers, self._parse_batch(part, trees, seed), strict=True):
+                parsed[number] = found
+        return parsed
+
+    @torch.inference_mode()
+    def _parse_batch(
+        self, sentences: Sequence[tuple[str, ...]], trees: int, seed: int
+    ) -> Iterator[list[WeightedTree]]:
+        scores = self.network.eval()(self.vocabulary.encode(sentences))
+        arcs = scores.arcs.log_softmax(-1).double().numpy()
+        for row, forms in enumerate(sentences):
+            found = _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
+            yield [
+                WeightedTree(self._tree(scores, row, forms, heads), count / trees) for heads, count in found
+            ]
+
+    def _tree(self, scores: Scores, row: int, forms: tuple[str, ...], heads: tuple[int, ...]) -> Tree:
+        """A tree with the best tags and relations."""
+        logits = self.network.relations(scores.dependents[row, : len(forms)], scores.heads[row, list(heads)])
+        relations = [self.vocabulary.relations[number] for number in logits.argmax(-1).tolist()]
+        return Tree(
+            heads=heads,
+            relations=tuple(
+                relation if head else ROOT for head, relation in zip(heads, relations, strict=True)
+            ),
+            tags=tuple(
+                self.vocabulary.tags[number] for number in scores.tags[row, : len(forms)].argmax(-1).tolist()
+            ),
+            forms=forms,
+        )
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """The parser as plain JSON types and tensors, as `pyropunct.model_folder` writes them."""
+        plain = {
+            "vocabulary": self.vocabulary.to_json(),
+            "recipe": self.recipe.to_json(),
+            "report": dict(self.report),
+        }
+        return plain, dict(self.network.state_dict())
+
+    @classmethod
+    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "BiaffineParser":
+        """The parser that `to_parts` took apart.
+
+        :raises ValueError: if these are not the parts of a parser.
+        """
+        try:
+            vocabulary = ParserVocabulary.from_json(plain["vocabulary"])
+            recipe = ParserRecipe.from_json(plain["recipe"])
+            with torch.random.fork_rng(devices=[]):  # first values are drawn, and replaced at once
+                network = BiaffineNetwork(vocabulary, recipe)
+            network.load_state_dict(dict(tensors))
+            return cls(vocabulary, recipe, network, plain["report"])
+        except (LookupError, TypeError, AttributeError, RuntimeError) as error:
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise ValueError(f"not the parts of a parser: {reason}") from error
+
+
+def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> list[tuple[tuple[int, ...], int]]:
+    """The heads of distinct trees, the most frequent first, and how often each was found."""
+    if trees == 1:
+        return [(tuple(best_tree(arcs).tolist()), 1)]
+    draws = draw_trees(arcs, trees, np.random.default_rng(seed))
+    return Counter(map(tuple, draws.tolist())).most_common()
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The numbers of the sentences, those of like length together."""
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if batch and (len(batch) + 1) * lengths[number] > BATCH_WORDS:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch

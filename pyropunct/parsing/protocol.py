@@ -1,0 +1,31 @@
+"""What the rest of the package asks of a parser, so that others can be plugged in."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from pyropunct.trees import Tree
+
+
+class WeightedTree(NamedTuple):
+    """One of the trees that a parser gives a sentence.
+
+    :ivar tree: projective, with one root, universal tags, and relations with their subtypes.
+    :ivar weight: its share of the sentence; the weights of all trees of one sentence add up to 1.
+    """
+
+    tree: Tree
+    weight: float
+
+
+class Parser(Protocol):
+    """From unpunctuated words to tagged trees (Li, Wang & Eisner 2019, section 6.1)."""
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        """The trees of each sentence, the heaviest first.
+
+        :param sentences: the words of each; as in `pyropunct.trees.Tree`, an abbreviation has lost its dot.
+        :param trees: 1 for the best tree; more for at most so many, whose weights tell how sure the
+            parser is of each (footnote 20 of the paper).
+        :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
+        """
+        ...

@@ -1,0 +1,62 @@
+"""How a parser is trained: the settings that `train_parser` can be given."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ParserRecipe:
+    """Everything that decides a parser beside the data and the seed.
+
+    :ivar epochs: passes over the training treebank, or more:
+    :ivar least_steps: as many as this number of steps takes, which matters for small treebanks.
+    :ivar batch_words: a step sees so many words, or a sentence more.
+    :ivar learning_rate: Adam's, at its greatest.
+    :ivar second_moment: Adam's beta_2.
+    :ivar warm_up: the share of training in which the learning rate rises; then it falls to zero.
+    :ivar averaging: the weights that are kept are a moving average, to which every step adds 1 - this.
+    :ivar form_count: words, lower-cased, that are rarer in training are known by their spelling alone.
+    :ivar form_size: features of a word as a whole.
+    :ivar character_size: features of a character.
+    :ivar spelling_size: features of a word from its characters.
+    :ivar tag_size: features of the distribution of a word's tags.
+    :ivar lstm_size: features of a word in its context, of each direction.
+    :ivar lower_layers: layers of LSTMs under the tags.
+    :ivar upper_layers: layers between tags and tree.
+    :ivar arc_size: features of a word as a head or a dependent, to find arcs.
+    :ivar relation_size: the same, to find the relation of an arc.
+    :ivar dropout: the share of features that a training sentence loses, at every layer.
+    :ivar word_dropout: the share of words of which a training sentence shows the spelling alone.
+    :ivar tag_weight: of the tags in the training loss.
+    """
+
+    epochs: int = 12
+    least_steps: int = 3000
+    batch_words: int = 300
+    learning_rate: float = 0.003
+    second_moment: float = 0.95
+    warm_up: float = 0.05
+    averaging: float = 0.995
+    form_count: int = 2
+    form_size: int = 100
+    character_size: int = 32
+    spelling_size: int = 128
+    tag_size: int = 64
+    lstm_size: int = 200
+    lower_layers: int = 1
+    upper_layers: int = 1
+    arc_size: int = 256
+    relation_size: int = 64
+    dropout: float = 0.33
+    word_dropout: float = 0.2
+    tag_weight: float = 0.5
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary, from which `from_json` makes an equal recipe."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "ParserRecipe":
+        """The recipe that `to_json` wrote."""
+        return cls(**{field.name: plain[field.name] for field in fields(cls)})

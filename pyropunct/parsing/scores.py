@@ -1,0 +1,50 @@
+"""How close trees are to those of a treebank."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pyropunct.trees import Tree
+
+
+class AttachmentScores(NamedTuple):
+    """Shares of all words, in percent.
+
+    :ivar words: how many there are.
+    :ivar uas: words with the right head, the unlabelled attachment score.
+    :ivar las: words with the right head and the right relation, subtype included.
+    :ivar upos: words with the right universal tag.
+    """
+
+    words: int
+    uas: float
+    las: float
+    upos: float
+
+
+def attachment_scores(found: Sequence[Tree], gold: Sequence[Tree]) -> AttachmentScores:
+    """Compare trees word by word.
+
+    :param found: the parser's trees.
+    :param gold: the trees of the same sentences in the treebank.
+    :raises ValueError: if there is no word, or the two are not of the same words.
+    """
+    if [tree.forms for tree in found] != [tree.forms for tree in gold]:
+        raise ValueError("the trees to compare are not of the same words")
+    words = sum(map(len, gold))
+    if not words:
+        raise ValueError("there is no word to compare")
+
+    def share(of: Callable[[Tree], Sequence[object]]) -> float:
+        pairs = [
+            pair
+            for one, other in zip(found, gold, strict=True)
+            for pair in zip(of(one), of(other), strict=True)
+        ]
+        return 100 * sum(answer == right for answer, right in pairs) / words
+
+    return AttachmentScores(
+        words,
+        uas=share(lambda tree: tree.heads),
+        las=share(lambda tree: list(zip(tree.heads, tree.relations, strict=True))),
+        upos=share(lambda tree: tree.tags),
+    )

@@ -1,0 +1,197 @@
+"""Training: from a treebank to a `BiaffineParser`."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from math import ceil
+from typing import NamedTuple
+
+import torch
+from torch import nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from pyropunct.parsing.biaffine import BiaffineNetwork
+from pyropunct.parsing.encoding import build_parser_vocabulary
+from pyropunct.parsing.parser import BiaffineParser
+from pyropunct.parsing.recipes import ParserRecipe
+from pyropunct.parsing.scores import AttachmentScores, attachment_scores
+from pyropunct.sentence import Sentence
+
+LENGTH_NOISE = 0.1
+"""Lengths are taken to be up to so much greater, at random, when sentences of like length are batched."""
+
+GRADIENT_NORM = 5.0
+"""Greater gradients are cut to this length."""
+
+
+class ParserEpoch(NamedTuple):
+    """What one epoch came to.
+
+    :ivar number: counted from 1.
+    :ivar loss: per word of the training treebank, in natural logarithms: lower is better.
+    :ivar scores: on the dev treebank, if there is one.
+    :ivar seconds: since training began.
+    """
+
+    number: int
+    loss: float
+    scores: AttachmentScores | None
+    seconds: float
+
+
+class ParserProgress(NamedTuple):
+    """How far training is.
+
+    :ivar epoch: the current epoch, counted from 1.
+    :ivar done: words of this epoch that are done.
+    :ivar words: words of this epoch.
+    :ivar last: the last finished epoch.
+    """
+
+    epoch: int
+    done: int
+    words: int
+    last: ParserEpoch | None
+
+
+ParserWatch = Callable[[ParserProgress], None]
+
+
+def train_parser(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None = None,
+    recipe: ParserRecipe | None = None,
+    *,
+    seed: int = 0,
+    watch: ParserWatch | None = None,
+) -> BiaffineParser:
+    """Train a tagger and parser of unpunctuated words on the unpunctuated trees of a treebank.
+
+    :param train: the sentences to learn from; their punctuation is not looked at.
+    :param dev: sentences after whose scores (LAS) the best epoch is kept; without them, the last.
+    :param recipe: the settings.
+    :param seed: equal seeds give equal parsers, on the same machine with the same number of threads.
+    :param watch: called after every step.
+    :raises ValueError: if there is no sentence in one of the two.
+    """
+    train, dev = tuple(train), None if dev is None else tuple(dev)
+    if not train or dev == ():
+        raise ValueError(f"there is no sentence to {'choose an epoch by' if train else 'train a parser on'}")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        training = ParserTraining(train, dev, ParserRecipe() if recipe is None else recipe)
+        training.run(watch)
+    return training.parser(seed)
+
+
+class ParserTraining:
+    """The training of one parser, an epoch at a time.
+
+    :ivar planned: the number of epochs.
+    """
+
+    def __init__(
+        self, train: Sequence[Sentence], dev: Sequence[Sentence] | None, recipe: ParserRecipe
+    ) -> None:
+        self.train, self.dev, self.recipe = train, dev, recipe
+        self.lengths = torch.tensor([len(sentence.tree) for sentence in train])
+        self.words = int(self.lengths.sum())
+        enough = ceil(recipe.least_steps * recipe.batch_words / self.words)
+        self.planned = max(recipe.epochs, enough)
+        self.vocabulary = build_parser_vocabulary(train, recipe.form_count)
+        self.network = BiaffineNetwork(self.vocabulary, recipe)
+        self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
+        betas = (0.9, recipe.second_moment)
+        self.optimiser = torch.optim.Adam(self.network.parameters(), recipe.learning_rate, betas, fused=True)
+        self.epochs: list[ParserEpoch] = []
+        self.best, self.best_las = self.averaged, -1.0
+        self._began = time.monotonic()
+
+    @property
+    def averaged(self) -> BiaffineNetwork:
+        """The network with the moving average of its weights."""
+        network = self.average.module
+        assert isinstance(network, BiaffineNetwork)
+        return network
+
+    def run(self, watch: ParserWatch | None = None) -> None:
+        """Train until all planned epochs are done."""
+        while len(self.epochs) < self.planned:
+            self.run_epoch(watch)
+
+    def run_epoch(self, watch: ParserWatch | None = None) -> None:
+        """One epoch of steps, and the scores of its averaged weights on dev."""
+        total, done = 0.0, 0
+        for numbers in self._batches():
+            size = int(self.lengths[numbers].sum())
+            total += self.step(numbers, done) * size
+            done += size
+            if watch is not None:
+                last = self.epochs[-1] if self.epochs else None
+                watch(ParserProgress(len(self.epochs) + 1, done, self.words, last))
+        scores = None if self.dev is None else self._evaluate(self.dev)
+        if scores is None or scores.las > self.best_las:
+            self.best = deepcopy(self.averaged)
+            self.best_las = -1.0 if scores is None else scores.las
+        seconds = time.monotonic() - self._began
+        self.epochs.append(ParserEpoch(len(self.epochs) + 1, total / self.words, scores, seconds))
+
+    def _batches(self) -> list[list[int]]:
+        """The numbers of the sentences, those of like length together, the batches in random order."""
+        blurred = self.lengths * (1 + LENGTH_NOISE * torch.rand(len(self.lengths)))
+        batches: list[list[int]] = [[]]
+        size = 0
+        for number in blurred.argsort().tolist():
+            if size >= self.recipe.batch_words:
+                batches.append([])
+                size = 0
+            batches[-1].append(number)
+            size += len(self.train[number].tree)
+        return [batches[number] for number in torch.randperm(len(batches)).tolist()]
+
+    def step(self, numbers: Sequence[int], done: int) -> float:
+        """One step on some training sentences; returns the loss per word.
+
+        :param numbers: which sentences, counted from 0.
+        :param done: how many words of the current epoch have been seen before.
+        """
+        sentences = [self.train[number] for number in numbers]
+        batch = self.vocabulary.encode([sentence.tree.forms for sentence in sentences])
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.recipe.learning_rate * self.rate(done)
+        self.network.train()
+        self.optimiser.zero_grad()
+        loss = self.network.loss(batch, self.vocabulary.answers(sentences))
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
+        self.optimiser.step()
+        self.average.update_parameters(self.network)
+        return float(loss.detach())
+
+    def rate(self, done: int) -> float:
+        """The share of the learning rate: from zero up in a straight line, then down to zero in another.
+
+        :param done: words of the current epoch that are done.
+        """
+        passed = (len(self.epochs) + (done + 1) / self.words) / self.planned  # the first step counts
+        return min(passed / self.recipe.warm_up, (1 - passed) / (1 - self.recipe.warm_up))
+
+    def _evaluate(self, dev: Sequence[Sentence]) -> AttachmentScores:
+        trees = [sentence.tree for sentence in dev]
+        parser = BiaffineParser(self.vocabulary, self.recipe, self.averaged, {})
+        found = parser.parse([tree.forms for tree in trees])
+        return attachment_scores([best[0].tree for best in found], trees)
+
+    def parser(self, seed: int) -> BiaffineParser:
+        """The parser of the best epoch."""
+        report = {
+            "epochs": [
+                epoch._asdict() | {"scores": None if epoch.scores is None else epoch.scores._asdict()}
+                for epoch in self.epochs
+            ],
+            "train_sentences": len(self.train),
+            "train_words": self.words,
+            "weights": sum(weight.numel() for weight in self.best.parameters()),
+            "seed": seed,
+        }
+        return BiaffineParser(self.vocabulary, self.recipe, self.best.eval(), report)

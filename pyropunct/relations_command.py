@@ -1,0 +1,90 @@
+"""The command ``pyropunct relations``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pyropunct import console
+from pyropunct.commands import json_option, load_model, polite, threads_option, use_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyropunct.relations import RelationPunctemes
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+@click.command()
+@click.argument("model")
+@click.argument("file")
+@click.option(
+    "--least",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Leave out relations that fewer constituents have.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Puncteme pairs to list for each relation.",
+)
+@click.option("--plot", help="SVG file to write a plot to, with a bar for each relation.")
+@threads_option
+@json_option
+@polite
+def relations(
+    model: str, file: str, least: int, pairs: int, plot: str | None, threads: int | None, as_json: bool
+) -> None:
+    """The punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
+
+    Those relations come first that are most likely to sprout symmetric punctemes: the same on both sides, or
+    brackets or quotation marks that face each other.  Shares are expectations under p(T' | T, x).
+    """
+    from pyropunct.relations import relation_punctemes
+    from pyropunct.treebank import read_treebank
+
+    use_threads(threads)
+    punctuator = load_model(model)
+    with console.reading_bar(file) as progress:
+        treebank = read_treebank(file, progress=progress)
+    with console.sentence_bar("relations", len(treebank)) as advance:
+        found = relation_punctemes(punctuator, list(treebank), least=least, advance=advance)
+    if plot is not None:
+        from pyropunct.relations_figure import relations_svg
+
+        Path(plot).write_bytes(relations_svg(found))
+    if as_json:
+        plain = [one.to_json(pairs) for one in found]
+        console.print_json({"model": model, "file": file, "sentences": len(treebank), "relations": plain})
+    else:
+        _tell(found, pairs)
+
+
+def _tell(found: "Sequence[RelationPunctemes]", pairs: int) -> None:
+    rows = [
+        [
+            one.name,
+            f"{one.count:,}",
+            f"{one.entropy:.2f}",
+            f"{one.nonempty:.1%}",
+            f"{one.symmetric:.1%}",
+            "–" if one.symmetric_of_nonempty is None else f"{one.symmetric_of_nonempty:.1%}",
+            "   ".join(f"{pair.text} {100 * pair.share:.1f}" for pair in one.pairs[:pairs]),
+        ]
+        for one in found
+    ]
+    header = [
+        " relation",
+        "count",
+        "bits",
+        "nonempty",
+        "symmetric",
+        "of nonempty",
+        " puncteme pairs, percent",
+    ]
+    console.print_table("Punctemes of each relation", header, rows)

@@ -1,0 +1,126 @@
+"""What is to be restored, read sentence by sentence: raw text or CoNLL-U, of any length."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from pyropunct.conllu_block import TreebankError
+from pyropunct.conllu_reader import _is_comment, _read_block
+from pyropunct.raw_words import RawReader, RawSentence
+from pyropunct.sentence import Sentence
+from pyropunct.treebank import Omission, _prepare
+
+Item = RawSentence | Sentence | Omission
+"""A line of raw text, a sentence of a treebank, or one that cannot be used."""
+
+LONGEST_LINE = 1 << 20
+"""Bytes of a line; more are no text, and would have to be kept in memory."""
+
+LINES_LOOKED_AT = 1000
+"""How many comments and blank lines there may be before the line that tells CoNLL-U from raw text."""
+
+_TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
+
+
+@contextmanager
+def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
+    """The bytes of a file, or of the standard input for ``-``, and the name that errors give to it.
+
+    :raises TreebankError: if the file cannot be read.
+    """
+    if path == "-":
+        yield sys.stdin.buffer, "<stdin>"
+        return
+    with _opened(path) as file:
+        yield file, path
+
+
+def _opened(path: str) -> BinaryIO:
+    try:
+        return Path(path).open("rb")
+    except FileNotFoundError:
+        raise TreebankError(path, "there is no such file") from None
+    except OSError as error:
+        raise TreebankError(path, f"the file cannot be read: {error.strerror}") from None
+
+
+def read_items(stream: BinaryIO, name: str, kind: str, reader: RawReader) -> Iterator[Item]:
+    """The sentences of a file, one after the other; no more than one is in memory.
+
+    :param kind: "text", "conllu", or "auto": CoNLL-U if the file is called so, or if the first line that is
+        neither blank nor a comment starts with an id and has tabs.
+    :param reader: for raw text.
+    :raises TreebankError: at the first line that is not UTF-8, or is no CoNLL-U.
+    """
+    lines = read_lines(stream, name)
+    if kind == "auto":
+        lines, kind = _recognised(lines, name)
+    if kind == "conllu":
+        return _sentences(lines, name)
+    return (reader.read(line, number) for number, line in enumerate(lines, start=1))
+
+
+def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
+    """The lines of a text, without their ends and a byte order mark.
+
+    :raises TreebankError: at the first that is not UTF-8, holds a zero byte, or is longer than a megabyte.
+    """
+    number = offset = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)
+        if b"\0" in line:
+            raise TreebankError(name, "the line holds a zero byte (is this text?)", number)
+        yield _decoded(line, name, number, offset).rstrip("\r\n")
+        offset += len(line)
+
+
+def _decoded(line: bytes, name: str, number: int, offset: int) -> str:
+    try:
+        return line.decode().removeprefix("\ufeff" if number == 1 else "")
+    except UnicodeDecodeError as error:
+        place = f"byte {offset + error.start} is 0x{line[error.start]:02x}"
+        problem = f"{place}, which is not UTF-8 (save the file as UTF-8)"
+        raise TreebankError(name, problem, number) from None
+
+
+def _recognised(lines: Iterator[str], name: str) -> tuple[Iterator[str], str]:
+    """The lines again, and whether they are raw text or CoNLL-U."""
+    if name.endswith(".conllu"):
+        return lines, "conllu"
+    seen: list[str] = []
+    for line in lines:
+        seen.append(line)
+        if _TOKEN_LINE.match(line):
+            return chain(seen, lines), "conllu"
+        if (line.strip() and not _is_comment(line)) or len(seen) == LINES_LOOKED_AT:
+            break
+    return chain(seen, lines), "text"
+
+
+def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | Omission]:
+    """The sentences of a CoNLL-U text."""
+    position = 0
+    for first_line, paragraph in _paragraphs(lines):
+        if not all(map(_is_comment, paragraph)):
+            position += 1
+            yield _prepare(_read_block(tuple(paragraph), name, first_line, position), True)
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """The maximal runs of lines that are not blank, with the number of the first."""
+    paragraph: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            paragraph.append(line)
+        elif paragraph:
+            yield number - len(paragraph), paragraph
+            paragraph = []
+    if paragraph:
+        yield number + 1 - len(paragraph), paragraph

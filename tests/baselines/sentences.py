@@ -1,0 +1,27 @@
+"""Made-up sentences for the baselines."""
+
+from dataclasses import replace
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.marks import START
+from pyropunct.treebank import Sentence, read_text, read_treebank
+
+
+def sentence(words: str, *slots: str) -> Sentence:
+    """A sentence of words without punctuation in its tree, and the punctuation of its slots.
+
+    :param words: separated by spaces.
+    :param slots: the marks of the slots 0..n, separated by spaces; without them there are no marks.
+    """
+    lines = [
+        f"{number}\t{word}\t_\tX\t_\t_\t{number - 1}\t{'dep' if number > 1 else 'root'}\t_\t_"
+        for number, word in enumerate(words.split(), 1)
+    ]
+    made = read_text("\n".join(lines) + "\n\n").sentences[0]
+    first, *others = (tuple(slot.split()) for slot in slots or [""] * (len(lines) + 1))
+    return replace(made, surface=((START, *first), *others))
+
+
+def embedded(split: str, size: int) -> list[Sentence]:
+    """The first sentences of the embedded treebank."""
+    return list(read_treebank(embedded_treebank_path(split)))[:size]

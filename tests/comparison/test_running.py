@@ -1,0 +1,210 @@
+"""Whole comparisons on slices of the embedded treebank, with small recipes."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.baselines.taggers import load_tagger
+from pyropunct.baselines.trivial import trivial_restorer
+from pyropunct.comparison import Comparison, Settings, compare
+from pyropunct.comparison.progress import Advance
+from pyropunct.comparison.results import SystemResult
+from pyropunct.edit_distance import average_edit_distance
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.model_folder import read_model_folder
+from pyropunct.parsing import BiaffineParser, ParserRecipe, attachment_scores
+from pyropunct.punctuator import Punctuator
+from pyropunct.recipes import Recipe
+from pyropunct.treebank import Treebank, read_treebank
+
+SMALL = Settings(
+    shares=(50, 100),
+    samples=20,
+    permutations=200,
+    recipe=Recipe(epochs=2, families=("symmetry", "head")),
+    tagger_recipe=TaggerRecipe(word_size=12, hidden_size=8, epochs=2, batch_size=8),
+    parser_recipe=ParserRecipe(
+        epochs=4,
+        batch_words=40,
+        learning_rate=0.01,
+        form_size=20,
+        character_size=8,
+        spelling_size=16,
+        tag_size=16,
+        lstm_size=32,
+        arc_size=32,
+        relation_size=16,
+    ),
+    seed=5,
+)
+
+
+def slice_of(split: Any, number: int) -> Treebank:
+    whole = read_treebank(embedded_treebank_path(split))
+    return replace(whole, sentences=whole.sentences[:number])
+
+
+@pytest.fixture(scope="module")
+def train() -> Treebank:
+    return slice_of("train", 61)
+
+
+@pytest.fixture(scope="module")
+def dev() -> Treebank:
+    return slice_of("dev", 16)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("comparison") / "out"
+
+
+@pytest.fixture(scope="module")
+def found(train: Treebank, dev: Treebank, folder: Path) -> Iterator[Comparison]:
+    """As a user has it: in single precision."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float)
+    torch.set_num_threads(1)
+    yield compare(train, dev, SMALL, folder)
+    torch.set_default_dtype(default)
+
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+
+def by_name(comparison: Comparison) -> dict[str, SystemResult]:
+    return {system.name: system for system in comparison.systems}
+
+
+def timeless(comparison: Comparison) -> Any:
+    """All results but how long they took."""
+
+    def without_seconds(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without_seconds(one) for key, one in value.items() if "seconds" not in key}
+        return [without_seconds(one) for one in value] if isinstance(value, list) else value
+
+    return without_seconds(json.loads(json.dumps(comparison.to_json())))
+
+
+def test_trivial(found: Comparison, train: Treebank, dev: Treebank) -> None:
+    system = by_name(found)["trivial"]
+    restored = trivial_restorer(train).restore([sentence.tree.forms for sentence in dev])
+    assert system.perplexity is None
+    assert [one.aed for one in system.outcomes] == [
+        average_edit_distance(restored, [sentence.surface for sentence in dev])
+    ]
+
+
+@pytest.mark.parametrize("kind", ["crf", "attention"])
+def test_taggers(found: Comparison, dev: Treebank, folder: Path, kind: str) -> None:
+    system, tagger = by_name(found)[kind], load_tagger(folder / "parts" / kind)
+    assert tagger.recipe == SMALL.tagger_recipe
+    assert system.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
+    restored = tagger.restore([sentence.tree.forms for sentence in dev])
+    expected = average_edit_distance(restored, [sentence.surface for sentence in dev])
+    assert [one.aed for one in system.outcomes] == [expected]
+    assert len(system.report["epochs"]) == 2
+
+
+@pytest.mark.parametrize(("name", "channel"), [("attach", "identity"), ("full", "sliding-window")])
+def test_models(found: Comparison, dev: Treebank, folder: Path, name: str, channel: str) -> None:
+    system, model = by_name(found)[name], Punctuator.load(folder / "parts" / name)
+    assert model.recipe == replace(SMALL.recipe, channel=channel, direction=model.recipe.direction)
+    assert len(model.report["directions"]) == (1 if name == "attach" else 2)
+    assert system.perplexity == pytest.approx(model.evaluate(list(dev)).perplexity, 1e-12)
+    gold = [sentence.surface for sentence in dev]
+    trees = [sentence.tree for sentence in dev]
+    expected = [average_edit_distance(model.restore(trees, samples=20, seed=5), gold)]
+    for share in (50, 100):
+        parser = BiaffineParser.from_parts(*read_model_folder(folder / "parts" / f"parser-{share}"))
+        restored = replace(model, parser=parser).restore([tree.forms for tree in trees], samples=20, seed=5)
+        expected.append(average_edit_distance(restored, gold))
+    assert [one.aed for one in system.outcomes] == expected
+
+
+def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
+    trees = [sentence.tree for sentence in dev]
+    assert [(one.share, one.sentences) for one in found.parsers] == [(50, 31), (100, 61)]
+    for result in found.parsers:
+        parser = BiaffineParser.from_parts(*read_model_folder(folder / "parts" / f"parser-{result.share}"))
+        parsed = parser.parse([tree.forms for tree in trees])
+        assert result.scores == attachment_scores([one[0].tree for one in parsed], trees)
+        assert parser.report["train_sentences"] == result.sentences
+
+
+def test_what_is_told_of_the_data(found: Comparison, train: Treebank, dev: Treebank) -> None:
+    assert (found.train.path, found.train.sentences) == (train.path, 61)
+    assert found.dev.slots == sum(len(sentence.surface) for sentence in dev)
+    assert [system.name for system in found.systems] == ["trivial", "crf", "attention", "attach", "full"]
+    assert {one.scores.slots for system in found.systems for one in system.outcomes} == {found.dev.slots}
+    assert found.environment["torch"] == torch.__version__
+
+
+def test_the_same_again(found: Comparison, train: Treebank, dev: Treebank, folder: Path) -> None:
+    """Trained anew without a folder, given sentences alone; and measured anew with what was trained."""
+    anew = timeless(compare(iter(train), iter(dev), SMALL))
+    assert [anew["treebanks"][name].pop("path") for name in ("train", "dev")] == [None, None]
+    before = timeless(found)
+    for name in ("train", "dev"):
+        del before["treebanks"][name]["path"]
+    assert anew == before
+    measured = compare(train, dev, SMALL, folder)
+    assert timeless(measured) == timeless(found)
+    for one, other in zip(measured.systems, found.systems, strict=True):
+        assert one.training_seconds == other.training_seconds
+
+
+def test_another_seed_gives_other_results(found: Comparison, train: Treebank, dev: Treebank) -> None:
+    other = compare(train, dev, replace(SMALL, seed=6, systems=("crf",)))
+    assert by_name(other)["crf"].perplexity != by_name(found)["crf"].perplexity
+
+
+def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, found: Comparison) -> None:
+    """Other systems, shares, decoders and numbers of trees and draws, from what was trained before."""
+    settings = replace(
+        SMALL, systems=("full", "trivial"), shares=(100,), decoder="slot-mbr", samples=30, trees=4
+    )
+    more = compare(train, dev, settings, folder)
+    assert [system.name for system in more.systems] == ["trivial", "full"]
+    assert by_name(more)["full"].training_seconds == by_name(found)["full"].training_seconds
+    assert by_name(more)["full"].perplexity == by_name(found)["full"].perplexity
+    assert more.parsers[0].scores == found.parsers[1].scores
+
+
+def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:
+    found = compare(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
+    assert found.parsers == ()
+    assert [path.name for path in (tmp_path / "parts").iterdir()] == ["trivial"]
+
+
+def test_progress(train: Treebank, dev: Treebank) -> None:
+    sizes: dict[str, int] = {}
+    done: Counter[str] = Counter()
+
+    @contextmanager
+    def watch(what: str, size: int) -> Iterator[Advance]:
+        assert what not in sizes
+        sizes[what] = size
+        yield lambda number: done.update({what: number})
+
+    settings = replace(SMALL, recipe=replace(SMALL.recipe, sentences_per_epoch=20), shares=(100,))
+    compare(train, dev, replace(settings, systems=("crf", "attach", "full")), watch=watch)
+    assert done == sizes
+    assert sizes["training attach only: sentences"] == 2 * 20
+    assert sizes["training full model: sentences"] == 2 * 2 * 20
+    assert sizes["restoring, full model, trees: 100%: sentences"] == len(dev)
+
+
+def test_nothing_to_train_or_measure_on(train: Treebank) -> None:
+    for some in ((train, []), ([], train)):
+        with pytest.raises(ValueError, match="needs sentences to train on and sentences to measure on"):
+            compare(*some, SMALL)
