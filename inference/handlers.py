@@ -137,6 +137,7 @@ class TreeEnumMessenger(Messenger):
             choices = inside.posterior_draws(self.problem, 1)[..., 0, :]
         if (choices < 0).any():
             self._complain(int(self.problem.forest.tree[(choices < 0).nonzero()[0, -1]]))
+        choices = choices.to(self.problem.relation.device)
         table = torch.empty_like(choices)
         table[..., detach_provenance(self._observed[0].underlying.choices) - HANDLE] = choices
         return {name: table[..., handles - HANDLE] for name, (handles, _) in self._latents.items()}
@@ -318,5 +319,5 @@ def tree_elbo(
     guided = poutine.trace(guide).get_trace(*args)
     told = poutine.trace(poutine.replay(collapse_trees(model), trace=guided)).get_trace(*args)
     sites = [*guided.nodes.values(), *told.nodes.values()]
-    enumerates = any(site["type"] == "sample" and site["infer"].get("enumerate") for site in sites)
-    return (TreeEnum_ELBO if enumerates else TreeTrace_ELBO)(max_plate_nesting=1)
+    enumerates = any(site["type"] == "sample" and (site["infer"] or {}).get("enumerate") for site in sites)
+    return TreeEnum_ELBO(max_plate_nesting=1) if enumerates else TreeTrace_ELBO(max_plate_nesting=1)

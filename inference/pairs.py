@@ -20,7 +20,8 @@ class PunctemePairs(TorchDistribution):
         p(choice at w) = exp logits[start[w] + choice] / sum of exp logits over the node's set
 
     :param logits: (..., C) one number for each pair of each node, node after node.
-    :param start: (N + 1,) ``int64``, where each node's part of ``logits`` starts; ``start[N]`` is C.
+    :param start: (N + 1,) ``int64``, where each node's part of ``logits`` starts; ``start[N]`` is C.  It may
+        be on another device, where choices then are.
 
     Batch shape (..., N), event shape ().  Source: Li, Wang & Eisner (2019, equations 3 and 4).
     """
@@ -31,15 +32,16 @@ class PunctemePairs(TorchDistribution):
 
     def __init__(self, logits: Tensor, start: Tensor) -> None:
         self.start = start
-        on_cpu = logits.device.type == "cpu"
+        self._device = logits.device
+        on_cpu = self._device.type == "cpu"
         self.logits = _LogSoftmax.apply(logits, start) if on_cpu else self._normalised(logits)
         super().__init__(torch.Size((*logits.shape[:-1], len(start) - 1)), validate_args=False)
 
     @cached_property
     def node(self) -> Tensor:
-        """(C,) the node of each pair."""
-        sizes = self.start.diff()
-        return torch.repeat_interleave(torch.arange(len(sizes), device=self.start.device), sizes)
+        """(C,) the node of each pair, on the device of the logits."""
+        sizes = self.start.diff().to(self._device)
+        return torch.repeat_interleave(torch.arange(len(sizes), device=self._device), sizes)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "PunctemePairs":
         """The same choices repeated along new dimensions on the left."""
@@ -50,7 +52,7 @@ class PunctemePairs(TorchDistribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Log-probabilities of choices of shape (..., N)."""
-        index = value + self.start[:-1]
+        index = (value + self.start[:-1]).to(self._device)
         batch = torch.broadcast_shapes(index.shape[:-1], self.logits.shape[:-1])
         return self.logits.expand(*batch, -1).gather(-1, index.expand(*batch, -1))
 
@@ -60,10 +62,10 @@ class PunctemePairs(TorchDistribution):
         logits = self.logits.expand(*sample_shape, *self.logits.shape)
         noisy = logits - torch.empty_like(logits).exponential_().log()
         best = self._maxima(noisy)[..., self.node]
-        place = torch.arange(noisy.shape[-1], device=noisy.device) - self.start[self.node]
+        place = torch.arange(noisy.shape[-1], device=self._device) - self.start.to(self._device)[self.node]
         place = torch.where(noisy == best, place, place.new_tensor(noisy.shape[-1]))
         first = place.new_full((*place.shape[:-1], len(self.start) - 1), noisy.shape[-1])
-        return first.scatter_reduce(-1, self.node.expand(place.shape), place, "amin")
+        return first.scatter_reduce(-1, self.node.expand(place.shape), place, "amin").to(self.start.device)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All choices of the one node, for `pyro.infer.TraceEnum_ELBO`.

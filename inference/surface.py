@@ -153,10 +153,10 @@ class Surface(TorchDistribution):
     @torch.no_grad()
     def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw surface strings, as wide as an underlying string can be here, wider only for a long slip."""
-        tokens = self.underlying.tokens
+        tokens, weights = self.underlying.tokens, self.weights.detach().cpu()
         tokens = tokens.expand(*sample_shape, *tokens.shape)
         drawn = [
-            self.channel.draw([token for token in row if token != EMPTY], self.weights.detach())
+            self.channel.draw([token for token in row if token != EMPTY], weights)
             for row in tokens.reshape(-1, tokens.shape[-1]).tolist()
         ]
         longest = max(tokens.shape[-1], *(len(string) for string in drawn))

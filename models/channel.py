@@ -122,8 +122,12 @@ class SlidingWindow(Channel):
         super().__init__(num_tokens, direction)
         mean = torch.zeros(num_tokens, num_tokens, 4)
         mean[..., KEEP] = prior_keep
+        self._prior_mean: Tensor
+        self.register_buffer("_prior_mean", mean)  # which moves with the module
         # a tensor when read
-        self.edit_logits: Any = PyroSample(dist.Normal(mean, prior_scale).to_event(3))
+        self.edit_logits: Any = PyroSample(
+            lambda channel: dist.Normal(channel._prior_mean, prior_scale).to_event(3)
+        )
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b]: how a on the page before b is edited, see `EDITS`."""
@@ -315,7 +319,7 @@ class Slip(Channel):
 
     def weights(self) -> Tensor:
         """The other channel's weights, the same times 1 - slip, slip, and 1."""
-        weights = self.channel.weights()
+        weights = self.channel.weights().to(self.slip_logit.device)
         slip = self.slip_logit.sigmoid().unsqueeze(-1)
         parts = [weights, weights * (1 - slip), slip, torch.ones_like(slip)]
         batch = torch.broadcast_shapes(*(part.shape[:-1] for part in parts))

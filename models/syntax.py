@@ -241,7 +241,7 @@ class HeadOutward(PyroModule):
                 for new in words.add_dependent(side, decision)
             ]
             wave += 1
-        return words.batch().to(device)
+        return words.batch()
 
     def _check_sizes(self, sizes: list[int]) -> None:
         if max(sizes) > self.max_words:

@@ -210,8 +210,9 @@ def _train_parser(treebanks: "list[Treebank]", seed: int) -> "BiaffineParser":
 
     recipe = ParserRecipe()
     words = sum(len(sentence.tree) for sentence in treebanks[0])
+    total = max(recipe.epochs * words, recipe.least_steps * recipe.batch_words)
     done = 0
-    with console.sentence_bar("training the parser: words", recipe.epochs * words) as advance:
+    with console.sentence_bar("training the parser: words", total) as advance:
 
         def watch(progress: ParserProgress) -> None:
             nonlocal done

@@ -45,10 +45,10 @@ def read_blocks(text: str, path: str, progress: Progress | None = None) -> Itera
     sentences = 0
     for first, last in _paragraphs(lines):
         paragraph = tuple(lines[first:last])
-        if all(map(_is_comment, paragraph)):
+        if all(map(is_comment, paragraph)):
             continue
         sentences += 1
-        yield _read_block(paragraph, path, first + 1, sentences)
+        yield read_block(paragraph, path, first + 1, sentences)
         if progress is not None:
             progress(last, len(lines))
 
@@ -63,15 +63,19 @@ def _paragraphs(lines: list[str]) -> Iterator[tuple[int, int]]:
             first = index + 1
 
 
-def _is_comment(line: str) -> bool:
+def is_comment(line: str) -> bool:
+    """Whether a line of CoNLL-U is a comment."""
     return line.lstrip().startswith("#")
 
 
-def _read_block(lines: tuple[str, ...], path: str, first_line: int, position: int) -> Block:
-    """Parse and check one sentence, the one at ``position`` (from 1) in its file."""
+def read_block(lines: tuple[str, ...], path: str, first_line: int, position: int) -> Block:
+    """Parse and check one sentence, the one at ``position`` (from 1) in its file.
+
+    :raises TreebankError: if it is malformed.
+    """
     identifier = _metadata(lines).get("sent_id") or f"#{position}"
     bare = Block(path, identifier, first_line, lines, (), (), ())
-    rows = [row for row, line in enumerate(lines) if not _is_comment(line)]
+    rows = [row for row, line in enumerate(lines) if not is_comment(line)]
     for row in rows:
         _check_columns(bare, row)
     block = _arrange(bare, rows, _parse(bare, rows))
@@ -89,7 +93,7 @@ def _old_sentence_id(key: str, value: str | None) -> tuple[str, str | None]:
 
 def _metadata(lines: tuple[str, ...]) -> dict[str, str | None]:
     """The ``key = value`` comments."""
-    comments = "\n".join(filter(_is_comment, lines))
+    comments = "\n".join(filter(is_comment, lines))
     if not comments:
         return {}
     parsers: dict[str, Callable[[str, str | None], Any]] = {"__fallback__": _old_sentence_id}

@@ -79,7 +79,14 @@ def _bar() -> Any:
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        # Results that go to a file shall go there, bar or no bar.
+        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
+        disable=not console.is_terminal,
+    )
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,4 +1,4 @@
-"""What all plots have in common: SVG files that do not change from run to run, readable in black and white."""
+"""What plots have in common: SVG files that do not change from run to run."""
 
 import io
 from collections.abc import Callable

@@ -161,8 +161,9 @@ class Training:
             self.trees = replace(self.trees, contexts=join_contexts(contexts))
         assert isinstance(self.story.syntax, HeadOutward)
         self.story.syntax.fit_counts([self.trees])
-        self.story.to(self.device)
         self.guide = self._make_guide()
+        self.story.to(self.device)
+        self.guide.to(self.device)
         self.optimisers = self._make_optimisers()
         self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
         self._checked = False
@@ -172,9 +173,12 @@ class Training:
         start = init_to_sample
         if not self.recipe.random_start:
             start = init_to_value(values=self._starting_point(), fallback=init_to_mean)
-        guide = GUIDES[self.recipe.guide](collapse_trees(self.story), init_loc_fn=start)
+        # A copy: the mean of a prior is a tensor of the prior's own, which would move along with the guide's.
+        guide = GUIDES[self.recipe.guide](
+            collapse_trees(self.story), init_loc_fn=lambda site: start(site).clone()
+        )
         guide(*self.batch([0]))
-        return guide.to(self.device)
+        return guide
 
     def _starting_point(self) -> dict[str, Tensor]:
         """Where the attach model wants some of its weights to start."""

@@ -5,17 +5,17 @@ the weaker one is deleted, in the order of strength
 
     { ?, !, and all brackets and quotation marks }  >  .  >  { ;, : }  >  -  >  ,
 
-except that a bracket does not absorb what is outside of the material that it brackets; and a comma or a period
-moves inside closing quotation marks.
+except that a bracket does not absorb what is outside of the material that it brackets; and a comma or a
+period moves inside closing quotation marks.
 
-The paper says that the schemata "consider 16 punctuation types and generate a total of 192 edit rules", but
-prints neither the types nor the rules.  This module reconstructs them.  Eleven marks are in the caption, the
-abbreviation dot is in the table, and square brackets and single quotation marks make sixteen.  What the table
-and its caption determine are then 112 rules: 60 of two points, 4 of quote transposition, 48 of a bracket and a
-weaker point inside of it.  To arrive at 192, 80 pairs have to be edited of whose two marks neither is the
-weaker one.  There are just 80 such pairs that have a bracket and do not have a point outside of it: they are
-taken to be edited too, the bracket absorbing the point, and the outer of two brackets the inner one
-(`EQUAL_STRENGTH`).  The 64 pairs that remain as they are: a point beside the outside of a bracket (60), and the
+The paper says that the schemata consider 16 types of marks and generate 192 rules, but prints neither the
+types nor the rules.  This module reconstructs them.  Eleven marks are in the caption, the abbreviation dot
+is in the table, and square brackets and single quotation marks make sixteen.  What the table and its
+caption determine are then 112 rules: 60 of two points, 4 of quote transposition, 48 of a bracket and a
+weaker point inside of it.  To arrive at 192, 80 pairs have to be edited of whose marks neither is the
+weaker one.  There are just 80 such pairs that have a bracket and do not have a point outside of it: they
+are taken to be edited too, the bracket absorbing the point, and one of two brackets the other
+(`EQUAL_STRENGTH`).  64 pairs remain as they are: a point beside the outside of a bracket (60), and the
 different points of equal strength ``?!``, ``!?``, ``;:``, ``:;``.
 """
 
@@ -114,8 +114,8 @@ def _of_points(a: str, b: str) -> NunbergRule | None:
 def _absorbing_bracket(a: str, b: str) -> str | None:
     """The bracket that absorbs the other of two neighbours, if one does.
 
-    A bracket absorbs the points inside of it; of two brackets the first remains, unless both close, which makes
-    the second the outer one.
+    A bracket absorbs the points inside of it; of two brackets the first remains, unless both close, which
+    makes the second the outer one.
     """
     if _is_bracket(a) and _is_bracket(b):
         return b if a in _CLOSING and b in _CLOSING else a

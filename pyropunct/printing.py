@@ -8,7 +8,7 @@ from pyropunct.conllu_writer import as_written
 from pyropunct.conventions import Conventions, Written
 from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.quotes import DOUBLE, SINGLE
-from pyropunct.sentence import _mark_heads
+from pyropunct.sentence import mark_heads
 from pyropunct.trees import Tree
 from pyropunct.vocabulary import Surface
 
@@ -56,11 +56,11 @@ def print_conllu(
     spaces = [*_spaces(tokens, conventions), True]  # nothing is known of what follows the last
     numbers = [0, *(number for number, token in enumerate(tokens, 1) if not token.written.mark)]
     word_heads = [numbers[head] for head in tree.heads]
-    mark_heads = [numbers[head] for head in _mark_heads(tree)]
+    heads_of_marks = [numbers[head] for head in mark_heads(tree)]
     lines = [f"# sent_id = {identifier}", f"# text = {_text(tokens, conventions)}"]
     for number, (token, space) in enumerate(zip(tokens, spaces, strict=True), 1):
         is_mark = bool(token.written.mark)
-        columns = _mark_columns(token, mark_heads) if is_mark else _word_columns(token, tree, word_heads)
+        columns = _mark_columns(token, heads_of_marks) if is_mark else _word_columns(token, tree, word_heads)
         lines.append("\t".join([str(number), *columns, "_", "_" if space else "SpaceAfter=No"]))
     return as_written(lines)
 

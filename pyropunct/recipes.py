@@ -43,7 +43,7 @@ class Recipe:
     families: tuple[str, ...] = DEFAULT_FAMILIES
     least: int = 2
     prior_scale: float = 0.35
-    edit_prior_scale: float = 1.0
+    edit_prior_scale: float = 30.0
     prior_keep: float = 1.0
     symmetry_weight: float = 0.0
     random_start: bool = False
@@ -54,7 +54,7 @@ class Recipe:
     optimiser: str = "adagrad"
     sparse_learning_rate: float = 0.08
     learning_rate: float = 0.02
-    edit_learning_rate: float = 0.2
+    edit_learning_rate: float = 0.25
     decay: bool = True
 
     def to_json(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pyropunct.punctuator import BATCH_SIZE, Puncteme, Punctuator
 from pyropunct.sentence import Sentence
 
 SYMMETRIC = {"the same on both sides", "matched", "matched and more"}
-"""The classes of `pyropunct.models.symmetry.CLASSES` whose pairs are symmetric: ``, ,`` as well as ``“ ”``."""
+"""The classes of `pyropunct.models.symmetry.CLASSES` whose pairs are symmetric: ``, ,`` and ``“ ”``."""
 
 Advance = Callable[[int], None]
 
@@ -36,9 +36,9 @@ class PairShare(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Both punctemes for a person to read, on either side of a bar."""
-        left, right = (" ".join(map(display, side)) for side in (self.left, self.right))
-        return f"{left} | {right}".strip()
+        """Both punctemes for a person to read, on either side of a bar; ε is the empty one."""
+        left, right = (" ".join(map(display, side)) or "ε" for side in (self.left, self.right))
+        return f"{left} | {right}"
 
     @property
     def is_empty(self) -> bool:
@@ -47,7 +47,7 @@ class PairShare(NamedTuple):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether the punctemes are the same on both sides, or brackets or quotation marks that face each other."""
+        """Whether both punctemes are the same, or hold brackets or quotation marks that face each other."""
         return symmetry_class(self.left, self.right) in SYMMETRIC
 
 

@@ -74,17 +74,10 @@ def _tell(found: "Sequence[RelationPunctemes]", pairs: int) -> None:
             f"{one.nonempty:.1%}",
             f"{one.symmetric:.1%}",
             "–" if one.symmetric_of_nonempty is None else f"{one.symmetric_of_nonempty:.1%}",
-            "   ".join(f"{pair.text} {100 * pair.share:.1f}" for pair in one.pairs[:pairs]),
+            *(f"{pair.text}\n{100 * pair.share:.1f}" for pair in one.pairs[:pairs]),
         ]
         for one in found
     ]
-    header = [
-        " relation",
-        "count",
-        "bits",
-        "nonempty",
-        "symmetric",
-        "of nonempty",
-        " puncteme pairs, percent",
-    ]
-    console.print_table("Punctemes of each relation", header, rows)
+    header = [" relation", "count", "bits", "nonempty", "symmetric", "of nonempty"]
+    ranks = [f"pair {rank}" for rank in range(1, pairs + 1)]
+    console.print_table("Punctemes of each relation, pairs with percentages", header + ranks, rows)

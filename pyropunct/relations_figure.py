@@ -14,9 +14,9 @@ WIDTH, BAR_HEIGHT, FRAME_HEIGHT = 7.5, 0.25, 1.3
 def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
     """A bar for each relation, as an SVG file; equal relations give equal files.
 
-    The dark part of a bar is the share of constituents that sprout symmetric punctemes, the hatched part that of
-    those that sprout others.  The entropy of the puncteme pair is written beside it.  The parts of bar i are the
-    elements ``relation-i-symmetric`` and ``relation-i-other``, counted from 0.
+    The dark part of a bar is the share of constituents that sprout symmetric punctemes, the hatched part that
+    of those that sprout others.  The entropy of the puncteme pair is written beside it.  The parts of bar i
+    are the elements ``relation-i-symmetric`` and ``relation-i-other``, counted from 0.
     """
 
     def draw(figure: Figure) -> None:
@@ -51,7 +51,7 @@ def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
                 fontsize=8,
             )
         axes.set_yticks(places, [f"{one.name} ({one.count:,})" for one in relations])
-        axes.invert_yaxis()
+        axes.set_ylim(len(relations) - 0.5, -0.5)
         axes.set_xlim(0, 1)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_xlabel("expected share of the constituents")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pyropunct.conllu_block import TreebankError
-from pyropunct.conllu_reader import _is_comment, _read_block
+from pyropunct.conllu_reader import is_comment, read_block
 from pyropunct.raw_words import RawReader, RawSentence
 from pyropunct.sentence import Sentence
-from pyropunct.treebank import Omission, _prepare
+from pyropunct.treebank import Omission, prepare
 
 Item = RawSentence | Sentence | Omission
 """A line of raw text, a sentence of a treebank, or one that cannot be used."""
@@ -98,7 +98,7 @@ def _recognised(lines: Iterator[str], name: str) -> tuple[Iterator[str], str]:
         seen.append(line)
         if _TOKEN_LINE.match(line):
             return chain(seen, lines), "conllu"
-        if (line.strip() and not _is_comment(line)) or len(seen) == LINES_LOOKED_AT:
+        if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
             break
     return chain(seen, lines), "text"
 
@@ -107,9 +107,9 @@ def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | Omission]
     """The sentences of a CoNLL-U text."""
     position = 0
     for first_line, paragraph in _paragraphs(lines):
-        if not all(map(_is_comment, paragraph)):
+        if not all(map(is_comment, paragraph)):
             position += 1
-            yield _prepare(_read_block(tuple(paragraph), name, first_line, position), True)
+            yield prepare(read_block(tuple(paragraph), name, first_line, position), True)
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

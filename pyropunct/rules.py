@@ -50,8 +50,8 @@ class Outcome(NamedTuple):
     """What two neighbouring underlying tokens may become.
 
     :ivar after: the tokens that they become.
-    :ivar probability: p(after | before).  Where two edits have the same outcome, as left and right absorption of
-        equal tokens have, it is the sum of both.
+    :ivar probability: p(after | before).  Where two edits have the same outcome, as left and right
+        absorption of equal tokens have, it is the sum of both.
     :ivar interval: a credible interval of this probability, if the posterior of the model is known.
     :ivar count: how often it happens in some sentences, in expectation; if there are sentences.
     """
@@ -170,8 +170,8 @@ class LearnedRules:
     def prominent(self, most: int) -> tuple[LearnedPair, ...]:
         """The pairs to look at first.
 
-        If they are counted these are the most frequent ones, else those of Nunberg's marks with the most probable
-        edits.
+        If they are counted these are the most frequent ones, else those of Nunberg's marks with the most
+        probable edits.
 
         :param most: how many.
         """
@@ -196,8 +196,8 @@ class LearnedRules:
     def recall(self) -> Mapping[str, Recall]:
         """The ranks of Nunberg's rules, of several groups of them.
 
-        "all"; "determined": without those that `pyropunct.nunberg` had to add; "decided": where some outcome has
-        a probability above `DECIDED`, as in the paper; "edited": where an outcome that changes something has;
+        "all"; "determined": without those that `pyropunct.nunberg` had to add; "decided": where some outcome
+        has a probability above `DECIDED`, as in the paper; "edited": where one that changes something has;
         "frequent": of the frequent pairs, if they are counted.
         """
         groups: dict[str, Callable[[LearnedPair], bool]] = {
@@ -345,7 +345,9 @@ def _intervals(model: Punctuator, level: float, seed: int) -> NDArray[Any] | Non
         if name.startswith("channel.")
     }
     with torch.no_grad(), poutine.block(), poutine.condition(data=drawn):
-        tables = _outcomes(model.story.edit_table().numpy())
+        table = model.story.edit_table()
+    assert table is not None  # as edit_probabilities is not
+    tables = _outcomes(table.numpy())
     return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
 
 

@@ -2,7 +2,7 @@
 
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -74,14 +74,11 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 def rules(
     model: str,
     file: str | None,
-    confidence: float,
-    least: float,
-    level: float,
     pairs: int,
     plot: str | None,
-    seed: int,
     threads: int | None,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """The edits that MODEL has learned, beside Nunberg's rules for English.
 
@@ -93,7 +90,7 @@ def rules(
 
     use_threads(threads)
     try:
-        learned = _learn(load_model(model), file, confidence, least, level, seed)
+        learned = _learn(load_model(model), file, settings)
     except NoEditsError as error:
         raise OneLineError(f"{model}: {error}", BAD_INPUT) from error
     shown = learned.prominent(pairs)
@@ -107,20 +104,17 @@ def rules(
         _tell(learned, shown)
 
 
-def _learn(
-    model: "Punctuator", file: str | None, confidence: float, least: float, level: float, seed: int
-) -> "LearnedRules":
+def _learn(model: "Punctuator", file: str | None, settings: dict[str, Any]) -> "LearnedRules":
     from pyropunct.rules import learned_rules, require_edits
     from pyropunct.treebank import read_treebank
 
     require_edits(model)
-    settings = {"confidence": confidence, "least": least, "level": level}
     if file is None:
-        return learned_rules(model, seed=seed, **settings)
+        return learned_rules(model, **settings)
     with console.reading_bar(file) as progress:
         treebank = read_treebank(file, progress=progress)
     with console.sentence_bar("counting", len(treebank)) as advance:
-        return learned_rules(model, list(treebank), seed=seed, advance=advance, **settings)
+        return learned_rules(model, list(treebank), advance=advance, **settings)
 
 
 def _tell(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> None:

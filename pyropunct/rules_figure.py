@@ -22,8 +22,8 @@ def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
     """A panel with a bar for each outcome of each pair, as an SVG file; equal pairs give equal files.
 
     A dark bar is what Nunberg's rules make of the pair; a pair of tokens that he does not consider has none.
-    Lines on the bars are credible intervals.  The bar of outcome k of pair i is the element ``pair-i-outcome-k``,
-    counted from 0.
+    Lines on the bars are credible intervals.  The bar of outcome k of pair i is the element
+    ``pair-i-outcome-k``, counted from 0.
     """
     rows = max(1, math.ceil(len(pairs) / COLUMNS))
 
@@ -50,7 +50,7 @@ def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
             axes.vlines(place, *outcome.interval, color="black" if colours[place] == OTHER else "0.6")
     count = "" if pair.count is None else f"  ({pair.count:,.0f})"
     axes.set_title(f"{_text(pair.before)}{count}", fontsize=10, parse_math=False)
-    axes.set_xticks(range(len(outcomes)), [_text(outcome.after) for outcome in outcomes], parse_math=False)
+    axes.set_xticks(range(len(outcomes)), [_text(outcome.after) for outcome in outcomes], fontsize=7, parse_math=False)
     axes.set_ylim(0, 1)
     axes.set_xlim(-0.6, 3.6)
     axes.spines[["top", "right"]].set_visible(False)

@@ -65,14 +65,14 @@ class Sentence:
         items = arrange(self.layout, surface)
         if [(item.token, item.form) for item in items] == self._original_items():
             return self.conllu()
-        heads = [self.layout.words[word - 1] for word in _mark_heads(self.tree)]
+        heads = [self.layout.words[word - 1] for word in mark_heads(self.tree)]
         return write_items(self.layout, items, heads)
 
     def _original_items(self) -> list[tuple[int, str]]:
         return [(token, self.layout.form(token)) for token in range(1, len(self.layout.block.tokens) + 1)]
 
 
-def _mark_heads(tree: Tree) -> list[int]:
+def mark_heads(tree: Tree) -> list[int]:
     """For each slot the highest word that a mark there can hang on without crossing an arc.
 
     In a projective tree the arcs over a slot lie inside each other, and the head of the innermost

@@ -110,7 +110,7 @@ def read_text(
     sentences: list[Sentence] = []
     omitted: list[Omission] = []
     for block in read_blocks(text, name, progress):
-        outcome = _prepare(block, punctuation_relation)
+        outcome = prepare(block, punctuation_relation)
         if isinstance(outcome, Sentence):
             sentences.append(outcome)
         else:
@@ -148,7 +148,11 @@ def _read_bytes(path: Path) -> bytes:
         raise TreebankError(str(path), f"the file cannot be read: {error.strerror}") from None
 
 
-def _prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
+def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
+    """Take the punctuation off a tree, or say why it cannot be used (Li, Wang & Eisner 2019, section 4).
+
+    :param punctuation_relation: whether words whose relation is ``punct`` are punctuation too.
+    """
     words = [
         number
         for number, token in enumerate(block.tokens, start=1)

@@ -28,7 +28,8 @@ def model(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("restore") / "model"
     options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyropunct.parsing.ParserRecipe", partial(ParserRecipe, epochs=3, batch_words=200))
+        quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
+        patch.setattr("pyropunct.parsing.ParserRecipe", quick)
         value = answer(
             "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
         )

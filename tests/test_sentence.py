@@ -9,7 +9,7 @@ from treebank_strategies import Written, head_lists, sentences, surfaces
 
 from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.projective import projectivise
-from pyropunct.sentence import Sentence, _mark_heads
+from pyropunct.sentence import Sentence, mark_heads
 from pyropunct.treebank import read_text
 from pyropunct.trees import Tree
 
@@ -190,7 +190,7 @@ def test_rewritten_conllu_reads_back(data: st.DataObject, written: Written) -> N
 def test_new_marks_hang_where_no_arc_is_crossed(heads: list[int]) -> None:
     heads = list(projectivise(heads))
     names = ("x",) * len(heads)
-    mark_heads = _mark_heads(Tree(tuple(heads), names, names, names))
+    found = mark_heads(Tree(tuple(heads), names, names, names))
 
     def crosses(slot: int, head: int) -> bool:
         """Whether an arc from the head to the slot crosses an arc of the tree, or covers the root."""
@@ -203,7 +203,7 @@ def test_new_marks_hang_where_no_arc_is_crossed(heads: list[int]) -> None:
     def depth(word: int) -> int:
         return 0 if word == 0 else 1 + depth(heads[word - 1])
 
-    for slot, head in enumerate(mark_heads):
+    for slot, head in enumerate(found):
         possible = [word for word in range(1, len(heads) + 1) if not crosses(slot, word)]
         assert head in possible
         assert depth(head) == min(map(depth, possible))

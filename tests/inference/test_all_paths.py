@@ -326,7 +326,7 @@ def test_posterior_draws(path: str) -> None:
 
 
 def test_any_order_of_a_batch(path: str) -> None:
-    """Trees in random order, and each by itself."""
+    """Trees in random order, with one thread or more, and each by itself."""
     walls = (1, 2)
     examples = some_examples(walls, 3)
     log_pairs, weights, cost = numbers_of(examples)
@@ -337,6 +337,7 @@ def test_any_order_of_a_batch(path: str) -> None:
         problem = posed([one], walls, pairs, weights)
         alone.append((*inside.expected_cost(problem, costs), *decided(problem)))
     for seed in range(3):
+        torch.set_num_threads(1 + seed)
         order = random.Random(seed).sample(range(len(examples)), len(examples))
         together = posed(
             [examples[number] for number in order],

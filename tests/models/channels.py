@@ -118,5 +118,6 @@ def settled(channel: Channel) -> Channel:
     """The channel with its latent parameters drawn from their prior, once and for all."""
     for module in channel.modules():
         for name, prior in list(getattr(module, "_pyro_samples", {}).items()):
-            setattr(module, name, prior.sample())
+            drawn = prior if hasattr(prior, "sample") else prior(module)
+            setattr(module, name, drawn.sample())
     return channel

@@ -1,0 +1,42 @@
+"""Models with made-up channels."""
+
+import torch
+from torch import Tensor
+
+from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.models.channel import EDITS
+from pyropunct.punctuator import Punctuator, build_story
+from pyropunct.recipes import Recipe
+from pyropunct.vocabulary import Vocabulary
+
+LOGITS = "channel.channel.edit_logits"
+TOKENS = (START, ABBREVIATION_DOT, UNKNOWN, "!", ",", "—", ".", "”")
+
+
+def made_up(
+    edits: dict[tuple[str, str], dict[str, float]] | None = None,
+    *,
+    tokens: tuple[str, ...] = TOKENS,
+    direction: str = "right",
+    logits: Tensor | None = None,
+    scale: Tensor | None = None,
+) -> Punctuator:
+    """A model that knows some tokens.
+
+    :param edits: for pairs of tokens the probabilities of named edits; other pairs are kept.
+    :param logits: instead of edits, the logits of all edits.
+    :param scale: their posterior standard deviations.
+    """
+    if logits is None:
+        probabilities = torch.zeros(len(tokens), len(tokens), 4)
+        probabilities[..., 0] = 1
+        for (a, b), some in (edits or {}).items():
+            place = tokens.index(a), tokens.index(b)
+            probabilities[place] = torch.tensor([some.get(name, 0.0) for name in EDITS])
+        logits = probabilities.log()
+    vocabulary = Vocabulary(tokens, ("", "root"), ("",), ("",), (((((), ())),), ((((), ())),)))
+    recipe = Recipe(direction=direction, families=("head",))
+    story = build_story(vocabulary, recipe, [torch.tensor([[1]])])
+    return Punctuator(
+        vocabulary, recipe, story, {LOGITS: logits}, {} if scale is None else {LOGITS: scale}, report={}
+    )
