@@ -105,33 +105,18 @@ class Channel(PyroModule):
         return Surface(underlying, self, weights)
 
 
-class SlidingWindow(Channel):
+class Window(Channel):
     """A window of two tokens that slides over u once; each pair a b in it gets one edit.
 
     The edit is drawn from phi[a, b]: keep (emit a, the window is b), left absorption (the window is b),
     right absorption (the window is a) or transposition (emit b, the window is a).  At the end the window
-    is emitted.  Source: Li, Wang & Eisner (2019, section 2.2).
-
-    :param prior_scale: the standard deviation of the normal prior of the logits of phi.
-    :param prior_keep: the mean of that prior for keep; it is zero for the other edits.
+    is emitted.  Where phi comes from, `edit_table`, is for a variant to say.
+    Source: Li, Wang & Eisner (2019, section 2.2).
     """
-
-    def __init__(
-        self, num_tokens: int, direction: str = "left", prior_scale: float = 2.0, prior_keep: float = 0.0
-    ) -> None:
-        super().__init__(num_tokens, direction)
-        mean = torch.zeros(num_tokens, num_tokens, 4)
-        mean[..., KEEP] = prior_keep
-        self._prior_mean: Tensor
-        self.register_buffer("_prior_mean", mean)  # which moves with the module
-        # a tensor when read
-        self.edit_logits: Any = PyroSample(
-            lambda channel: dist.Normal(channel._prior_mean, prior_scale).to_event(3)
-        )
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b]: how a on the page before b is edited, see `EDITS`."""
-        return self.edit_logits.softmax(-1)
+        raise NotImplementedError
 
     def weights(self) -> Tensor:
         """phi, and a last weight of 1."""
@@ -186,7 +171,7 @@ class SlidingWindow(Channel):
                 window = token
         return [*out, window]
 
-    def transducer(self, weights: Tensor) -> Transducer:
+    def transducer(self, weights: Tensor) -> Transducer | None:
         """State 0 before anything is read, and states "a in the window"."""
         v, chance = self.num_tokens, weights.tolist()
         moves = [Move(0, END, 1.0, NOTHING, HALT)]
@@ -201,6 +186,33 @@ class SlidingWindow(Channel):
                 ):
                     moves.append(Move(1 + a, b, chance[self._edit(a, b, edit)], written, 1 + window))
         return Transducer(1 + v, [Start(0, 1.0, self.direction == "right")], moves)
+
+
+class SlidingWindow(Window):
+    """A `Window` with one learned distribution phi[a, b] of the edits of each pair a b.
+
+    Source: Li, Wang & Eisner (2019, section 2.2).
+
+    :param prior_scale: the standard deviation of the normal prior of the logits of phi.
+    :param prior_keep: the mean of that prior for keep; it is zero for the other edits.
+    """
+
+    def __init__(
+        self, num_tokens: int, direction: str = "left", prior_scale: float = 2.0, prior_keep: float = 0.0
+    ) -> None:
+        super().__init__(num_tokens, direction)
+        mean = torch.zeros(num_tokens, num_tokens, 4)
+        mean[..., KEEP] = prior_keep
+        self._prior_mean: Tensor
+        self.register_buffer("_prior_mean", mean)  # which moves with the module
+        # a tensor when read
+        self.edit_logits: Any = PyroSample(
+            lambda channel: dist.Normal(channel._prior_mean, prior_scale).to_event(3)
+        )
+
+    def edit_table(self) -> Tensor:
+        """(..., tokens, tokens, 4) phi[a, b], see `Window`."""
+        return self.edit_logits.softmax(-1)
 
 
 class Identity(Channel):

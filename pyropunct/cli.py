@@ -26,6 +26,7 @@ from pyropunct.restore_command import restore
 from pyropunct.rules_command import rules
 
 if TYPE_CHECKING:
+    from pyropunct.drawing import PunctuatedTree
     from pyropunct.parsing import BiaffineParser
     from pyropunct.punctuator import Punctuator
     from pyropunct.recipes import Recipe
@@ -308,37 +309,110 @@ def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
 @click.option(
     "--format",
     "shape",
-    type=click.Choice(["brackets", "conllu", "json"]),
+    type=click.Choice(["brackets", "conllu", "text", "svg", "json"]),
     default="brackets",
     show_default=True,
 )
 @click.option("--samples", type=click.IntRange(0), default=0, help="Draw this many trees from the posterior.")
+@click.option("--sentence", "identifier", help="Only the sentence with this sent_id.")
+@click.option(
+    "--attach-punctuation",
+    "attach",
+    is_flag=True,
+    help="With --format conllu: hang each mark on the constituent that sprouted it.",
+)
 @seed_option
 @threads_option
 @json_option
 @polite
 def underlying(
-    model: str, file: str, shape: str, samples: int, seed: int, threads: int | None, as_json: bool
+    model: str,
+    file: str,
+    shape: str,
+    samples: int,
+    identifier: str | None,
+    attach: bool,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
 ) -> None:
     """The underlying punctuation of FILE: of the best derivation, or drawn from the posterior."""
+    shape = "json" if as_json else shape
+    if attach and shape != "conllu":
+        raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
+    punctuator, treebank = _prepare(model, file, seed, threads)
+    sentences = list(treebank) if identifier is None else _identified(treebank, identifier)
+    if shape == "svg":
+        _check_drawable(len(sentences) * max(samples, 1))
+    if attach and treebank.omitted:
+        console.tell("\n".join(console.describe_treebank(treebank)))
+    drawings: list[PunctuatedTree] = []
+    _tell_each(
+        "underlying",
+        sentences,
+        punctuator.underlying(sentences, samples),
+        shape,
+        _underlying_shapes(punctuator, attach, drawings),
+    )
+    if shape == "svg":
+        from pyropunct.drawing import drawn_svg
+
+        print(drawn_svg(drawings), end="")
+
+
+def _identified(treebank: "Treebank", identifier: str) -> "list[Sentence]":
+    """The sentence with an identifier; several, if several have it."""
+    found = [sentence for sentence in treebank if sentence.identifier == identifier]
+    if not found:
+        omitted = {one.identifier: one.reason for one in treebank.omitted}
+        why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
+        raise OneLineError(f"{treebank.path}: sentence {identifier!r} {why}", BAD_INPUT)
+    return found
+
+
+def _check_drawable(drawings: int) -> None:
+    from pyropunct.drawing import MOST_DRAWINGS
+
+    if drawings > MOST_DRAWINGS:
+        raise OneLineError(
+            f"--format svg draws at most {MOST_DRAWINGS} trees, not {drawings}: choose one with --sentence",
+            BAD_INPUT,
+        )
+
+
+def _underlying_shapes(
+    punctuator: "Punctuator", attach: bool, drawings: "list[PunctuatedTree]"
+) -> "dict[str, Callable[[Sentence, Any], Any]]":
+    """How `_tell_each` shows underlying trees.
+
+    :param drawings: what is to be drawn as SVG is put here.
+    """
     from pyropunct.brackets import bracketed, misc_entries
+    from pyropunct.derivations import Derivations
+    from pyropunct.drawing import PunctuatedTree, drawn_text
     from pyropunct.marks import display
+    from pyropunct.reattaching import mark_attachments, reattached
+
+    derivations = Derivations(punctuator)
 
     def plain(trees: Any) -> Any:
         return [[[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees]
 
-    punctuator, treebank = _prepare(model, file, seed, threads)
-    _tell_each(
-        "underlying",
-        treebank,
-        punctuator.underlying(list(treebank), samples),
-        "json" if as_json else shape,
-        {
-            "brackets": lambda sentence, tree: console.say(bracketed(sentence.tree, tree)),
-            "conllu": lambda sentence, tree: print(sentence.conllu(misc_entries(tree)), end=""),
-            "json": lambda sentence, trees: {"forms": list(sentence.tree.forms), "trees": plain(trees)},
-        },
-    )
+    def drawing(sentence: "Sentence", tree: Any) -> PunctuatedTree:
+        return PunctuatedTree(sentence, tree, derivations.of(sentence, tree))
+
+    def conllu(sentence: "Sentence", tree: Any) -> None:
+        if attach:
+            sentence = reattached(sentence, mark_attachments(sentence, derivations.of(sentence, tree)))
+        print(sentence.conllu(misc_entries(tree)), end="")
+
+    return {
+        "brackets": lambda sentence, tree: console.say(bracketed(sentence.tree, tree)),
+        "conllu": conllu,
+        "text": lambda sentence, tree: console.say(drawn_text(drawing(sentence, tree))),
+        "svg": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
+        "json": lambda sentence, trees: {"forms": list(sentence.tree.forms), "trees": plain(trees)},
+    }
 
 
 @main.command()
@@ -359,7 +433,7 @@ def sample(
     punctuator, treebank = _prepare(model, file, seed, threads)
     _tell_each(
         "sampling",
-        treebank,
+        list(treebank),
         punctuator.sample(list(treebank), samples),
         "json" if as_json else shape,
         {
@@ -381,7 +455,7 @@ def _prepare(model: str, file: str, seed: int, threads: int | None) -> "tuple[Pu
 
 def _tell_each(
     title: str,
-    treebank: "Treebank",
+    sentences: "Sequence[Sentence]",
     results: Iterable[Sequence[Any]],
     shape: str,
     tell: "dict[str, Callable[[Sentence, Any], Any]]",
@@ -391,8 +465,8 @@ def _tell_each(
     :param tell: how to show a result in each shape; for "json", how to make a dictionary of a sentence's.
     """
     found = []
-    with console.sentence_bar(title, len(treebank)) as advance:
-        for sentence, some in zip(treebank, results, strict=True):
+    with console.sentence_bar(title, len(sentences)) as advance:
+        for sentence, some in zip(sentences, results, strict=True):
             advance(1)
             if shape == "json":
                 found.append({"id": sentence.identifier, **tell[shape](sentence, some)})

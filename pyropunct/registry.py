@@ -15,6 +15,9 @@ ATTACH: dict[str, str] = {
 CHANNEL: dict[str, str] = {
     "sliding-window": "pyropunct.models.channel:SlidingWindow",
     "identity": "pyropunct.models.channel:Identity",
+    "strength": "pyropunct.models.channel_strength:Strength",
+    "two-passes": "pyropunct.models.channel_two_passes:TwoPasses",
+    "inserting": "pyropunct.models.channel_inserting:Inserting",
 }
 """Names of channels: classes called with (num_tokens, direction, **options)."""
 

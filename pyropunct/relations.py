@@ -55,7 +55,8 @@ class PairShare(NamedTuple):
 class RelationPunctemes:
     """What the constituents of one relation sprout.
 
-    :ivar relation: the dependency relation; the empty string stands for all that training has not shown.
+    :ivar relation: the dependency relation; the empty string stands for all that training has not shown.  A
+        relation with a subtype that it has not shown counts as the relation without it.
     :ivar count: how many constituents have it.
     :ivar pairs: its puncteme pairs, the most frequent first; their shares add up to 1.
     """

@@ -51,7 +51,7 @@ def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
                 fontsize=8,
             )
         axes.set_yticks(places, [f"{one.name} ({one.count:,})" for one in relations])
-        axes.set_ylim(len(relations) - 0.5, -0.5)
+        axes.set_ylim(max(1, len(relations)) - 0.5, -0.5)
         axes.set_xlim(0, 1)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_xlabel("expected share of the constituents")

@@ -198,17 +198,19 @@ class LearnedRules:
 
         "all"; "determined": without those that `pyropunct.nunberg` had to add; "decided": where some outcome
         has a probability above `DECIDED`, as in the paper; "edited": where one that changes something has;
-        "frequent": of the frequent pairs, if they are counted.
+        "frequent": of the frequent pairs, if they are counted, and "edited, frequent" of those that are both.
         """
-        groups: dict[str, Callable[[LearnedPair], bool]] = {
-            "all": lambda pair: True,
-            "determined": lambda pair: pair.rule is not None and pair.rule.schema != EQUAL_STRENGTH,
-            "decided": lambda pair: any(outcome.probability > DECIDED for outcome in pair.outcomes),
-            "edited": lambda pair: any(outcome.probability > DECIDED for outcome in pair.edits),
+        edited = [pair for pair in self.ruled if _exceeded(pair.edits)]
+        groups = {
+            "all": self.ruled,
+            "determined": [pair for pair in self.ruled if pair.rule and pair.rule.schema != EQUAL_STRENGTH],
+            "decided": [pair for pair in self.ruled if _exceeded(pair.outcomes)],
+            "edited": edited,
         }
         if self.sentences is not None:
-            groups["frequent"] = self.frequent
-        return {name: recall(filter(belongs, self.ruled)) for name, belongs in groups.items()}
+            groups["frequent"] = list(filter(self.frequent, self.ruled))
+            groups["edited, frequent"] = list(filter(self.frequent, edited))
+        return {name: recall(pairs) for name, pairs in groups.items()}
 
     def to_json(self) -> dict[str, Any]:
         """Everything in plain JSON types; special tokens as they are displayed."""
@@ -224,6 +226,10 @@ class LearnedRules:
             "unlearned": [_plain_rule(rule) for rule in self.unlearned],
             "pairs": [_plain_pair(pair) for pair in self.pairs],
         }
+
+
+def _exceeded(outcomes: Iterable[Outcome]) -> bool:
+    return any(outcome.probability > DECIDED for outcome in outcomes)
 
 
 def precision(pairs: Iterable[LearnedPair], confidence: float = CONFIDENT) -> Precision:
@@ -330,7 +336,7 @@ def _outcomes(edits: NDArray[Any]) -> NDArray[Any]:
     keep, left, right, transposed = (edits[..., equal, equal, edit] for edit in range(4))
     merged[..., equal, equal, 0] = keep + transposed
     merged[..., equal, equal, 1] = left + right
-    return merged
+    return np.minimum(merged, 1)  # which sums of rounded numbers may exceed
 
 
 def _intervals(model: Punctuator, level: float, seed: int) -> NDArray[Any] | None:

@@ -11,7 +11,7 @@ from pyropunct.marks import display
 from pyropunct.rules import LearnedPair
 
 COLUMNS = 6
-PANEL_WIDTH, PANEL_HEIGHT = 1.5, 1.5
+PANEL_WIDTH, PANEL_HEIGHT = 1.8, 1.5
 """Panels in a row, and the size of each in inches."""
 
 BY_NUNBERG, OTHER = "0.25", "0.9"
@@ -50,7 +50,9 @@ def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
             axes.vlines(place, *outcome.interval, color="black" if colours[place] == OTHER else "0.6")
     count = "" if pair.count is None else f"  ({pair.count:,.0f})"
     axes.set_title(f"{_text(pair.before)}{count}", fontsize=10, parse_math=False)
-    axes.set_xticks(range(len(outcomes)), [_text(outcome.after) for outcome in outcomes], fontsize=7, parse_math=False)
+    axes.set_xticks(
+        range(len(outcomes)), [_text(outcome.after) for outcome in outcomes], fontsize=8, parse_math=False
+    )
     axes.set_ylim(0, 1)
     axes.set_xlim(-0.6, 3.6)
     axes.spines[["top", "right"]].set_visible(False)

@@ -75,7 +75,7 @@ def test_files_that_cannot_be_read(small: Path, tmp_path: Path) -> None:
     ("options", "problem"),
     [
         (("--attach", "unheard-of"), "no variant is called 'unheard-of': take log-linear, or module:Class"),
-        (("--channel", "new"), "no variant is called 'new': take identity, sliding-window, or module:Class"),
+        (("--channel", "new"), "no variant is called 'new': take identity, inserting, sliding-window, "),
         (("--channel", "variants:Missing"), "the module 'variants' has no class 'Missing'"),
         (("--channel", "no_such_module:C"), "cannot import 'no_such_module' for the variant"),
         (("--channel", ":C"), "no variant is called ':C'"),

@@ -10,11 +10,14 @@ import pytest
 import torch
 from made_up_rules import LOGITS, TOKENS, made_up
 
+from pyropunct.embedded import embedded_treebank_path
 from pyropunct.embedded.rules import TRUE_EDITS
-from pyropunct.marks import START, display
-from pyropunct.models.channel import EDITS, Channel
+from pyropunct.fitting import fit
+from pyropunct.marks import ABBREVIATION_DOT, START, display
+from pyropunct.models.channel import Channel
 from pyropunct.nunberg import EQUAL_STRENGTH, NunbergRule, nunberg_rules
-from pyropunct.punctuator import Punctuator
+from pyropunct.punctuator import Punctuator, build_story
+from pyropunct.recipes import Recipe
 from pyropunct.rules import (
     LearnedPair,
     NoEditsError,
@@ -91,7 +94,7 @@ def test_named_edits_in_both_directions(direction: str) -> None:
     assert learned(model, ".", ",") == {(".", ","): 1, (",",): 0, (".",): 0, (",", "."): 0}
     assert learned(model, "!", ",")["!",] == 1
     assert learned(model, "”", ",")[",", "”"] == 1
-    assert learned(model, ",", ",") == {(",", ","): 0, (",",): 1}
+    assert learned(model, ",", ",") == pytest.approx({(",", ","): 0, (",",): 1})
 
 
 # Ranks
@@ -146,14 +149,18 @@ def test_groups_of_rules(model: Punctuator, dev: list[Sentence]) -> None:
         "decided": 3,
         "edited": 2,
         "frequent": 3,
+        "edited, frequent": 2,
     }
     assert some.precision == {"all": Precision(3, 1), "frequent": Precision(2, 1)}
     alone = replace(some, sentences=None)
-    assert "frequent" not in alone.precision | alone.recall
+    assert set(alone.recall) == {"all", "determined", "decided", "edited"}
+    assert set(alone.precision) == {"all"}
 
 
 def test_equal_tokens_have_two_outcomes() -> None:
-    model = made_up({(",", ","): {"keep": 0.3, "left absorption": 0.4, "right absorption": 0.2, "transposition": 0.1}})
+    model = made_up(
+        {(",", ","): {"keep": 0.3, "left absorption": 0.4, "right absorption": 0.2, "transposition": 0.1}}
+    )
     (found,) = (pair for pair in learned_rules(model).pairs if pair.before == (",", ","))
     assert [outcome.after for outcome in found.outcomes] == [(",", ","), (",",)]
     assert [outcome.probability for outcome in found.outcomes] == pytest.approx([0.4, 0.6])
@@ -192,7 +199,7 @@ def test_prominent_pairs(model: Punctuator, dev: list[Sentence], counted: bool) 
     prominent = found.prominent(5)
     assert len(prominent) == 5
     if counted:
-        assert [pair.count for pair in prominent] == sorted((pair.count or 0 for pair in found.pairs))[:-6:-1]
+        assert [pair.count for pair in prominent] == sorted(pair.count or 0 for pair in found.pairs)[:-6:-1]
     else:
         greatest = [max(edit.probability for edit in pair.edits) for pair in found.pairs if pair.listed]
         shown = [max(edit.probability for edit in pair.edits) for pair in prominent]
@@ -219,7 +226,7 @@ def test_counts_are_those_of_the_edits(model: Punctuator, dev: list[Sentence]) -
 
 
 def test_rules_of_the_embedded_treebank(model: Punctuator, dev: list[Sentence]) -> None:
-    """With the true channel, all true edits have their probabilities, and happen in the proportion of these."""
+    """With the true channel all true edits have their probabilities, and no other edits happen."""
     tokens = model.vocabulary.tokens
     truth = torch.zeros(len(tokens), len(tokens), 4)
     truth[..., 0] = 1
@@ -230,28 +237,40 @@ def test_rules_of_the_embedded_treebank(model: Punctuator, dev: list[Sentence]) 
     found = {pair.before: pair for pair in learned_rules(true_model, dev).pairs}
     edited = {before: edits for before, edits in TRUE_EDITS.items() if set(before) <= set(tokens)}
     assert len(edited) > 20
-    for before, edits in edited.items():
-        expected = dict(zip(EDITS, edits, strict=True))
-        top = max(found[before].outcomes, key=lambda outcome: outcome.probability)
-        share = max(edits[0] + edits[3], edits[1] + edits[2]) if before[0] == before[1] else max(expected.values())
-        assert top.probability == pytest.approx(share, abs=1e-6)
+    for (a, b), edits in edited.items():
+        for outcome in found[a, b].outcomes:
+            afters = zip([(a, b), (b,), (a,), (b, a)], edits, strict=True)
+            expected = sum(probability for after, probability in afters if after == outcome.after)
+            assert outcome.probability == pytest.approx(expected, abs=1e-6)
+            assert expected > 0 or outcome.count == pytest.approx(0, abs=1e-4)
     quoted = found["”", "."]
     assert quoted.count is not None
     assert quoted.count > 1
-    assert {outcome.after for outcome in quoted.outcomes if outcome.count and outcome.count > 1e-4} <= {
-        ("”", "."),
-        (".", "”"),
-    }
-    assert found[",", ","].count == found[",", ","].outcomes[1].count
     assert found[",", ","].rank == found[",", "."].rank == found["”", "."].rank == 1
 
 
-def test_a_fitted_model_finds_frequent_rules(model: Punctuator, small: Path) -> None:
-    found = learned_rules(model, list(read_treebank(small / "train.conllu")), least=10)
-    commas = {pair.before: pair for pair in found.pairs}[",", ","]
-    assert found.frequent(commas)
-    assert commas.outcomes[1].probability > 0.9
-    assert found.precision["frequent"].listed > 0
+def test_a_fitted_model_finds_rules_of_the_embedded_treebank() -> None:
+    """The distributions are those of the truth, or nearly, and the pairs are frequent.
+
+    With the seeds 0 and 1 the probabilities of the true outcomes are 0.72 and more, and the expected counts
+    of the pairs 12 and more.
+    """
+    train = list(read_treebank(embedded_treebank_path("train")))[:600]
+    fitted = fit(train, train[:1], Recipe(epochs=4), direction="right")
+    found = {pair.before: pair for pair in learned_rules(fitted, train).pairs}
+    for before, after in (
+        ((",", ","), (",",)),
+        ((",", "."), (".",)),
+        (("”", "."), (".", "”")),
+        (("”", ","), (",", "”")),
+        ((START, ","), (START,)),
+        ((ABBREVIATION_DOT, "."), (ABBREVIATION_DOT,)),
+    ):
+        (outcome,) = (outcome for outcome in found[before].outcomes if outcome.after == after)
+        assert outcome.probability > 0.6
+        assert outcome.count is not None
+        assert outcome.count > 6
+        assert found[before].rank == (None if START in before else 1)
 
 
 # Credible intervals
@@ -297,8 +316,6 @@ def test_without_a_posterior_there_are_no_intervals(model: Punctuator) -> None:
 
 
 def test_a_channel_without_edits(model: Punctuator) -> None:
-    from pyropunct.punctuator import build_story
-
     recipe = replace(model.recipe, channel="identity")
     bare = replace(model, recipe=recipe, story=build_story(model.vocabulary, recipe, [torch.tensor([[1]])]))
     with pytest.raises(NoEditsError, match=r"^the channel identity has no edits"):

@@ -69,7 +69,9 @@ def test_the_same_schemata_for_other_marks(before: str, after: str) -> None:
     assert becomes(before) == after
 
 
-@pytest.mark.parametrize("before", [", (", ") ,", ". “", "” ;", ") .", "] ?", "? !", "! ?", "; :", ": ;", "abbr ‘"])
+@pytest.mark.parametrize(
+    "before", [", (", ") ,", ". “", "” ;", ") .", "] ?", "? !", "! ?", "; :", ": ;", "abbr ‘"]
+)
 def test_pairs_that_stay(before: str) -> None:
     """A bracket does not absorb what is outside of it, and neither of two equally strong points the other."""
     assert becomes(before) == before

@@ -74,7 +74,7 @@ class Settings:
             samples=QUICK_SAMPLES,
             recipe=replace(self.recipe, epochs=1),
             tagger_recipe=replace(self.tagger_recipe, epochs=1),
-            parser_recipe=replace(self.parser_recipe, epochs=1),
+            parser_recipe=replace(self.parser_recipe, epochs=1, least_steps=0),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -33,6 +33,7 @@ SMALL = Settings(
     tagger_recipe=TaggerRecipe(word_size=12, hidden_size=8, epochs=2, batch_size=8),
     parser_recipe=ParserRecipe(
         epochs=4,
+        least_steps=0,
         batch_words=40,
         learning_rate=0.01,
         form_size=20,
@@ -196,7 +197,12 @@ def test_progress(train: Treebank, dev: Treebank) -> None:
         sizes[what] = size
         yield lambda number: done.update({what: number})
 
-    settings = replace(SMALL, recipe=replace(SMALL.recipe, sentences_per_epoch=20), shares=(100,))
+    settings = replace(
+        SMALL,
+        recipe=replace(SMALL.recipe, sentences_per_epoch=20),
+        parser_recipe=replace(SMALL.parser_recipe, epochs=1, least_steps=30),
+        shares=(100,),
+    )
     compare(train, dev, replace(settings, systems=("crf", "attach", "full")), watch=watch)
     assert done == sizes
     assert sizes["training attach only: sentences"] == 2 * 20

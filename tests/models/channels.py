@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
-from brute_force import Rewritings, String, identity, sliding_window
+from brute_force import Phi, Rewritings, String, identity, slides, sliding_window
 from problems import edits_of
 
 from pyropunct.models.channel import Channel, Identity, SlidingWindow, Slip, TokenBigrams
+from pyropunct.models.channel_inserting import Inserting
+from pyropunct.models.channel_strength import Strength
+from pyropunct.models.channel_two_passes import TwoPasses
 
 NUM_TOKENS = 3
 SEEN: list[String] = [(0,), (0, 1), (1,), (1, 2), (2,), (2, 1, 1), (1,)]
@@ -22,11 +25,13 @@ class Variant(NamedTuple):
     :ivar make: a new channel, with its parameters latent.
     :ivar rewritings: p(x | u) by brute force, for a channel whose parameters are known.
     :ivar longer: the probability of all surfaces longer than some length, given u.
+    :ivar has_machine: whether it has a transducer.
     """
 
     make: Callable[[str], Channel]
     rewritings: Callable[[Channel], Rewritings]
     longer: Callable[[Channel, String, int], float]
+    has_machine: bool = True
 
 
 def never_longer(channel: Channel, underlying: String, length: int) -> float:
@@ -104,9 +109,99 @@ def make_identity(direction: str) -> Identity:
     return Identity(NUM_TOKENS, direction)
 
 
+def strength_edits(channel: Strength) -> Phi:
+    """phi from the strengths, one number at a time."""
+    strength = channel.strength.tolist()
+
+    def edits(a: int, b: int) -> list[float]:
+        keep, transposition = channel.pair_logits[a, b].tolist()
+        stronger = strength[b] - strength[a]
+        odds = [math.exp(logit) for logit in (keep, stronger, -stronger, transposition)]
+        return [each / sum(odds) for each in odds]
+
+    return [[edits(a, b) for b in range(NUM_TOKENS)] for a in range(NUM_TOKENS)]
+
+
+def make_strength(direction: str) -> Strength:
+    return Strength(NUM_TOKENS, direction)
+
+
+def strength_rewritings(channel: Strength) -> Rewritings:
+    return sliding_window(strength_edits(channel), channel.direction)
+
+
+def make_two_passes(direction: str) -> TwoPasses:
+    return TwoPasses(NUM_TOKENS, direction)
+
+
+def two_passes_rewritings(channel: TwoPasses) -> Rewritings:
+    """Everything that the first window may write, and then all ways back."""
+    first, back = edits_of(channel.first), sliding_window(edits_of(channel.second), "left")
+
+    def rewritings(underlying: String, surface: String) -> list[float]:
+        if channel.direction == "right":
+            underlying, surface = underlying[::-1], surface[::-1]
+        return [
+            chance * further
+            for between, chance in slides(underlying, first, "left")
+            for further in back(between[::-1], surface[::-1])
+        ]
+
+    return rewritings
+
+
+def make_inserting(direction: str) -> Inserting:
+    return Inserting(NUM_TOKENS, direction, prior_insertion=-1.0)
+
+
+def insertion_chances(channel: Inserting) -> list[float]:
+    """Of each token, and of none."""
+    odds = [*(math.exp(logit) for logit in channel.insertion_logits.tolist()), 1.0]
+    return [each / sum(odds) for each in odds]
+
+
+def inserting_rewritings(channel: Inserting) -> Rewritings:
+    phi, iota = edits_of(channel), insertion_chances(channel)
+
+    def insertions(written: String, surface: String) -> list[float]:
+        """The ways to insert that make the one string the other."""
+        found = []
+        for inserted, chance in [((), iota[-1]), *(((token,), iota[token]) for token in surface[:1])]:
+            rest = surface[len(inserted) :]
+            if not written and not rest:
+                found.append(chance)
+            elif written[:1] == rest[:1]:
+                found += [chance * further for further in insertions(written[1:], rest[1:])]
+        return found
+
+    def rewritings(underlying: String, surface: String) -> list[float]:
+        return [
+            chance * further
+            for written, chance in slides(underlying, phi, channel.direction)
+            for further in insertions(written, surface)
+        ]
+
+    return rewritings
+
+
+def inserting_longer(channel: Inserting, underlying: String, length: int) -> float:
+    """The probability of more insertions than there is room for."""
+    none = insertion_chances(channel)[-1]
+
+    def more(places: int, than: int) -> float:
+        counts = range(max(than + 1, 0), places + 1)
+        return sum(math.comb(places, n) * (1 - none) ** n * none ** (places - n) for n in counts)
+
+    ways = slides(underlying, edits_of(channel), channel.direction)
+    return sum(chance * more(len(written) + 1, length - len(written)) for written, chance in ways)
+
+
 CHANNELS: dict[str, Variant] = {
     "sliding window": Variant(make_window, window_rewritings, never_longer),
     "identity": Variant(make_identity, lambda channel: identity, never_longer),
+    "strength": Variant(make_strength, strength_rewritings, never_longer),
+    "two passes": Variant(make_two_passes, two_passes_rewritings, never_longer, has_machine=False),
+    "inserting": Variant(make_inserting, inserting_rewritings, inserting_longer, has_machine=False),
     "slip": Variant(make_slip(make_window), slip_rewritings(window_rewritings), slip_longer),
     "identity that slips": Variant(
         make_slip(make_identity), slip_rewritings(lambda channel: identity), slip_longer

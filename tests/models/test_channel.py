@@ -108,7 +108,7 @@ def test_one_step_moves_the_parameters_in_use(variant: Variant, direction: str) 
     story = tiny_story(variant.make(direction))
     nothing = window(direction)
     nothing.edit_logits = torch.tensor([9.0, -99, -99, -99]).expand(3, 3, 4)
-    batch = batch_of([random_case(heads, nothing, inventory(), 1) for heads in ([2, 0, 4, 2], [0, 1, 2])])
+    batch = batch_of([random_case(heads, nothing, inventory(), 2) for heads in ([2, 0, 4, 2], [0, 1, 2])])
     guide = AutoDelta(collapse_trees(story), init_loc_fn=init_to_mean)
     guide(*batch)
     parameters = {name: value for name, value in guide.named_parameters() if "channel" in name}

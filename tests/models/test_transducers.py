@@ -65,7 +65,9 @@ def chances(channel: Channel, surfaces: list[String], underlying: String) -> lis
 def test_a_machine_is_its_channel(variant: Variant, direction: str) -> None:
     channel = settled(variant.make(direction))
     machine = channel.transducer(channel.weights())
-    assert machine is not None
+    assert (machine is not None) == variant.has_machine
+    if machine is None:
+        return
     surfaces = strings_up_to(4, range(NUM_TOKENS))
     for underlying in UNDERLYING:
         found = [chance(machine, underlying, surface) for surface in surfaces]

@@ -1,0 +1,54 @@
+"""The example of docs/variants.md."""
+
+import importlib
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from command_line import answer
+from problems import strings_up_to
+
+PAGE = Path(__file__).parents[1] / "docs" / "variants.md"
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a module that has the only Python block of the page."""
+    (block,) = re.findall(
+        r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    (tmp_path / "dropping.py").write_text(block, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    return "dropping"
+
+
+def test_the_example_is_fitted(small: Path, tmp_path: Path, module: str) -> None:
+    out, dev = tmp_path / "m", small / "dev.conllu"
+    options = ("--channel", f"{module}:Dropping", "--direction", "left", "--epochs", 1, "--threads", 1)
+    value = answer("fit", small / "train.conllu", "--dev", dev, "--out", out, *options)
+    assert answer("evaluate", out, dev)["perplexity"] == value["epochs"][-1]["perplexity"] < 20
+    assert len(answer("sample", out, dev)["sentences"]) == 30
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+def test_the_example_has_the_probabilities_that_the_page_states(module: str, direction: str) -> None:
+    """All choices of tokens to drop, one after the other."""
+    channel = importlib.import_module(module).Dropping(3, direction)
+    channel.logits = torch.randn(3)
+    weights, underlying, delta = channel.weights(), (0, 2, 1, 1), channel.logits.sigmoid().tolist()
+    surfaces = strings_up_to(4, range(3))
+    expected = dict.fromkeys(surfaces, 0.0)
+    for kept in itertools.product([False, True], repeat=4):
+        left = tuple(t for t, stays in zip(underlying, kept, strict=True) if stays)
+        chance = 1.0
+        for t, stays in zip(underlying, kept, strict=True):
+            chance *= 1 - delta[t] if stays else delta[t]
+        expected[left] += chance
+    automata = channel.automata(surfaces, weights)
+    state, final = automata.end_vectors()
+    for token in underlying:
+        state = (state.unsqueeze(-2) @ automata.matrices()[:, token]).squeeze(-2)
+    assert (state * final).sum(-1).tolist() == pytest.approx(list(expected.values()), rel=1e-12, abs=1e-300)
+    assert all(expected[tuple(channel.draw(underlying, weights))] > 0 for _ in range(20))
