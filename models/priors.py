@@ -77,7 +77,7 @@ class IsotropicNormal(TorchDistribution):
             return -_HalfSquare.apply(value) / self.scale**2 - constant * self.event_shape[0]
         _, share, sizes = self._shares
         total = _SharedHalfSquare.apply(self._shares.excerpt(value), share, sizes)
-        return -total / self.scale**2 - constant * float(share @ sizes)
+        return -total / self.scale**2 - constant * float((share * sizes).sum())
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw all variables."""

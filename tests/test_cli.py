@@ -15,7 +15,7 @@ from pyropunct.treebank import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
-COMMANDS = ["fit", "evaluate", "underlying", "sample"]
+COMMANDS = ["fit", "evaluate", "underlying", "sample", "restore", "compare", "rules", "relations"]
 
 
 @pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)])
@@ -36,7 +36,7 @@ def test_help_is_quick() -> None:
         "import sys\n"
         "from pyropunct.cli import main\n"
         "main(['--help'], standalone_mode=False)\n"
-        "print(sorted({'torch', 'pyro', 'numba', 'numpy', 'rich', 'networkx'} & set(sys.modules)))\n"
+        "print(sorted({'torch', 'pyro', 'numba', 'numpy', 'rich', 'networkx', 'matplotlib'} & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
