@@ -1,6 +1,6 @@
 """How a model is trained: the settings that `fit` can be given."""
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
@@ -63,9 +63,16 @@ class Recipe:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
-        """The recipe that `to_json` wrote."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{**{name: plain[name] for name in known}, "families": tuple(plain["families"])})
+        """The recipe that `to_json` wrote.
+
+        :raises KeyError: if a setting is missing.
+        :raises TypeError: if one that is a number is none.
+        """
+        known = {name: plain[name] for name in asdict(cls())}
+        for name, usual in asdict(cls()).items():
+            if isinstance(usual, float) and not isinstance(known[name], int | float):
+                raise TypeError(f"{name} is {known[name]!r}, not a number")
+        return cls(**{**known, "families": tuple(plain["families"])})
 
 
 RECIPES: dict[str, Recipe] = {

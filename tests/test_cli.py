@@ -36,7 +36,8 @@ def test_help_is_quick() -> None:
         "import sys\n"
         "from pyropunct.cli import main\n"
         "main(['--help'], standalone_mode=False)\n"
-        "print(sorted({'torch', 'pyro', 'numba', 'numpy', 'rich', 'networkx', 'matplotlib'} & set(sys.modules)))\n"
+        "heavy = {'torch', 'pyro', 'numba', 'numpy', 'rich', 'networkx', 'matplotlib'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
