@@ -13,9 +13,11 @@ from pyropunct.commands import (
     BAD_INPUT,
     FAILURE,
     OneLineError,
+    check_device,
     json_option,
     load_model,
     polite,
+    read_file,
     seed_option,
     threads_option,
     use_threads,
@@ -103,7 +105,7 @@ def fit(
     if resume and not _kept(checkpoint):
         raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
     use_threads(threads)
-    _check_device(device)
+    check_device(device)
     settings = _changed(recipe, changes)
     treebanks = _training_treebanks(train, dev)
     advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
@@ -137,15 +139,6 @@ def _forget(checkpoint: Path) -> None:
         checkpoint.parent.rmdir()
 
 
-def _check_device(device: str) -> None:
-    import torch
-
-    try:
-        torch.zeros(1, device=device)
-    except Exception as error:  # torch raises many kinds, some of several lines
-        raise OneLineError(f"--device {device}: {str(error).splitlines()[0]}", BAD_INPUT) from error
-
-
 def _changed(name: str, changes: dict[str, Any]) -> "Recipe":
     from pyropunct.models.attach import FAMILIES
     from pyropunct.recipes import named_recipe
@@ -162,20 +155,13 @@ def _changed(name: str, changes: dict[str, Any]) -> "Recipe":
     return named_recipe(name, **given)
 
 
-def _read(path: str) -> "Treebank":
-    from pyropunct.treebank import read_treebank
-
-    with console.reading_bar(path) as progress:
-        return read_treebank(path, progress=progress)
-
-
 def _training_treebanks(train: str | None, dev: str | None) -> "list[Treebank]":
     from pyropunct.embedded import embedded_treebank_path
     from pyropunct.treebank import require_punctuation
 
     if train is None:
         train, dev = str(embedded_treebank_path("train")), dev or str(embedded_treebank_path("dev"))
-    treebanks = [_read(path) for path in (train, dev) if path is not None]
+    treebanks = [read_file(path) for path in (train, dev) if path is not None]
     require_punctuation(treebanks[0])
     return treebanks
 
@@ -207,21 +193,14 @@ def _train(
 
 
 def _train_parser(treebanks: "list[Treebank]", seed: int) -> "BiaffineParser":
-    from pyropunct.parsing import ParserProgress, ParserRecipe, train_parser
+    from pyropunct.comparison.progress import of_epochs
+    from pyropunct.parsing import ParserRecipe, train_parser
 
     recipe = ParserRecipe()
     words = sum(len(sentence.tree) for sentence in treebanks[0])
-    total = max(recipe.epochs * words, recipe.least_steps * recipe.batch_words)
-    done = 0
-    with console.sentence_bar("training the parser: words", total) as advance:
-
-        def watch(progress: ParserProgress) -> None:
-            nonlocal done
-            advance((progress.epoch - 1) * progress.words + progress.done - done)
-            done = (progress.epoch - 1) * progress.words + progress.done
-
-        dev = treebanks[1] if len(treebanks) > 1 else None
-        return train_parser(treebanks[0], dev, recipe, seed=seed, watch=watch)
+    dev = treebanks[1] if len(treebanks) > 1 else None
+    with console.sentence_bar("training the parser: words", recipe.planned_epochs(words) * words) as advance:
+        return train_parser(treebanks[0], dev, recipe, seed=seed, watch=of_epochs(advance))
 
 
 def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_json: bool) -> None:
@@ -287,7 +266,7 @@ def _parser_scores(model: "Punctuator") -> dict[str, Any] | None:
 def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
     """How well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
     use_threads(threads)
-    punctuator, treebank = load_model(model), _read(file)
+    punctuator, treebank = load_model(model), read_file(file)
     result = punctuator.evaluate(list(treebank))
     values = {
         "sentences": result.sentences,
@@ -450,7 +429,7 @@ def _prepare(model: str, file: str, seed: int, threads: int | None) -> "tuple[Pu
 
     use_threads(threads)
     pyro.set_rng_seed(seed)
-    return load_model(model), _read(file)
+    return load_model(model), read_file(file)
 
 
 def _tell_each(

@@ -11,6 +11,7 @@ from pyropunct import console
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
+    from pyropunct.treebank import Treebank
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -87,6 +88,15 @@ threads_option = click.option(
 )
 
 
+trees_option = click.option(
+    "--trees",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Trees of the parser to average over.",
+)
+
+
 def use_threads(threads: int | None) -> None:
     """Let torch use so many threads, or as many as it likes."""
     import torch
@@ -103,3 +113,24 @@ def load_model(folder: str) -> "Punctuator":
     from pyropunct.punctuator import Punctuator
 
     return Punctuator.load(folder)
+
+
+def read_file(path: str) -> "Treebank":
+    """The treebank in a CoNLL-U file, with a progress bar.
+
+    :raises TreebankError: if it cannot be read.
+    """
+    from pyropunct.treebank import read_treebank
+
+    with console.reading_bar(path) as progress:
+        return read_treebank(path, progress=progress)
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that torch does not have here."""
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except Exception as error:  # torch raises many kinds, some of several lines
+        raise OneLineError(f"--device {device}: {str(error).splitlines()[0]}", BAD_INPUT) from error

@@ -12,10 +12,13 @@ from pyropunct.commands import (
     BAD_INPUT,
     FAILURE,
     OneLineError,
+    check_device,
     json_option,
     polite,
+    read_file,
     seed_option,
     threads_option,
+    trees_option,
     use_threads,
 )
 
@@ -52,13 +55,7 @@ LEAST_PERMUTATIONS = 10_000
     show_default=True,
     help="How draws are decided on, as in `pyropunct restore`.",
 )
-@click.option(
-    "--trees",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Trees of the parser to average over.",
-)
+@trees_option
 @click.option(
     "--permutations",
     type=click.IntRange(LEAST_PERMUTATIONS),
@@ -92,9 +89,9 @@ def compare(
     from pyropunct.treebank import require_punctuation
 
     use_threads(threads)
-    _check_device(device)
+    check_device(device)
     settings = _settings(device=device, **choices)
-    treebanks = _read(train), _read(dev)
+    treebanks = read_file(train), read_file(dev)
     require_punctuation(treebanks[0])
     try:
         comparison = run_comparison(*treebanks, settings, out, console.sentence_bar)
@@ -106,15 +103,6 @@ def compare(
         console.print_json(comparison.to_json())
     else:
         _tell(comparison, treebanks, Path(out))
-
-
-def _check_device(device: str) -> None:
-    import torch
-
-    try:
-        torch.zeros(1, device=device)
-    except Exception as error:  # torch raises many kinds, some of several lines
-        raise OneLineError(f"--device {device}: {str(error).splitlines()[0]}", BAD_INPUT) from error
 
 
 def _settings(
@@ -138,13 +126,6 @@ def _percents(shares: str) -> tuple[int, ...]:
         return tuple(map(int, shares.split(",")))
     except ValueError:
         raise ValueError(f"shares are percents from 1 to 100, not {shares}") from None
-
-
-def _read(path: str) -> "Treebank":
-    from pyropunct.treebank import read_treebank
-
-    with console.reading_bar(path) as progress:
-        return read_treebank(path, progress=progress)
 
 
 def _tell(comparison: "Comparison", treebanks: "Iterable[Treebank]", folder: Path) -> None:

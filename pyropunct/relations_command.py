@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyropunct import console
-from pyropunct.commands import json_option, load_model, polite, threads_option, use_threads
+from pyropunct.commands import json_option, load_model, polite, read_file, threads_option, use_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,12 +46,9 @@ def relations(
     brackets or quotation marks that face each other.  Shares are expectations under p(T' | T, x).
     """
     from pyropunct.relations import relation_punctemes
-    from pyropunct.treebank import read_treebank
 
     use_threads(threads)
-    punctuator = load_model(model)
-    with console.reading_bar(file) as progress:
-        treebank = read_treebank(file, progress=progress)
+    punctuator, treebank = load_model(model), read_file(file)
     with console.sentence_bar("relations", len(treebank)) as advance:
         found = relation_punctemes(punctuator, list(treebank), least=least, advance=advance)
     if plot is not None:

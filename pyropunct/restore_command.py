@@ -18,6 +18,7 @@ from pyropunct.commands import (
     polite,
     seed_option,
     threads_option,
+    trees_option,
     use_threads,
 )
 
@@ -55,13 +56,7 @@ CHUNK = 100
     help="Of the draws take the one of least expected edit distance; decide each slot by itself; or "
     "take the most frequent draw.",
 )
-@click.option(
-    "--trees",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Trees of the parser to average over.",
-)
+@trees_option
 @click.option("--parse", is_flag=True, help="Parse the words of CoNLL-U input anew.")
 @click.option(
     "--marks",

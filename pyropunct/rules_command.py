@@ -13,6 +13,7 @@ from pyropunct.commands import (
     json_option,
     load_model,
     polite,
+    read_file,
     seed_option,
     threads_option,
     use_threads,
@@ -106,13 +107,11 @@ def rules(
 
 def _learn(model: "Punctuator", file: str | None, settings: dict[str, Any]) -> "LearnedRules":
     from pyropunct.rules import learned_rules, require_edits
-    from pyropunct.treebank import read_treebank
 
     require_edits(model)
     if file is None:
         return learned_rules(model, **settings)
-    with console.reading_bar(file) as progress:
-        treebank = read_treebank(file, progress=progress)
+    treebank = read_file(file)
     with console.sentence_bar("counting", len(treebank)) as advance:
         return learned_rules(model, list(treebank), advance=advance, **settings)
 

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -61,8 +60,8 @@ class ParserPart(Part[BiaffineParser]):
         """Train it, and keep the best epoch on dev."""
         part, recipe = self.sentences(treebanks), settings.parser_recipe
         words = sum(len(sentence.tree) for sentence in part)
-        epochs = max(recipe.epochs, ceil(recipe.least_steps * recipe.batch_words / words))
-        with watch(f"training the parser on {self.share}%: words", epochs * words) as advance:
+        size = recipe.planned_epochs(words) * words
+        with watch(f"training the parser on {self.share}%: words", size) as advance:
             return train_parser(part, treebanks.dev, recipe, seed=settings.seed, watch=of_epochs(advance))
 
     def save(self, model: BiaffineParser, folder: Path) -> None:

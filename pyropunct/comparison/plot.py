@@ -1,19 +1,14 @@
 """Figure 4 of Li, Wang & Eisner (2019): edit distance against the quality of the trees."""
 
-import io
 from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, NamedTuple
 
-from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from pyropunct import figures
 from pyropunct.comparison.comparison import Comparison
 from pyropunct.comparison.results import SystemResult
-
-STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
-"""Names inside the file that do not change from run to run, and text that stays text."""
 
 WITH_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "s", "markerfacecolor": "white"},
@@ -65,13 +60,7 @@ def svg(comparison: Comparison) -> bytes:
     left = max(0.0, 100 - (100 - first) * (1 + MARGIN))
     looks = {True: cycle(WITH_TREES), False: cycle(WITHOUT_TREES)}
     lines = [_line(system, next(looks[system.uses_trees]), left) for system in comparison.systems]
-    with style.context(["default", STYLE]):
-        figure = Figure(figsize=(7.5, 4.5), layout="constrained")
-        axes = figure.subplots()
-        _draw(axes, lines, left)
-        written = io.BytesIO()
-        figure.savefig(written, format="svg", metadata={"Date": None})
-    return written.getvalue()
+    return figures.svg(lambda figure: _draw(figure.subplots(), lines, left), 7.5, 4.5)
 
 
 def _line(system: SystemResult, look: dict[str, Any], left: float) -> _Line:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from math import ceil
 from typing import Any
 
 
@@ -51,6 +52,10 @@ class ParserRecipe:
     dropout: float = 0.33
     word_dropout: float = 0.2
     tag_weight: float = 0.5
+
+    def planned_epochs(self, words: int) -> int:
+        """How many epochs a training treebank of so many words is trained for."""
+        return max(self.epochs, ceil(self.least_steps * self.batch_words / words))
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, from which `from_json` makes an equal recipe."""

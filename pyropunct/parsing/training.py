@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
-from math import ceil
 from typing import NamedTuple
 
 import torch
@@ -96,8 +95,7 @@ class ParserTraining:
         self.train, self.dev, self.recipe = train, dev, recipe
         self.lengths = torch.tensor([len(sentence.tree) for sentence in train])
         self.words = int(self.lengths.sum())
-        enough = ceil(recipe.least_steps * recipe.batch_words / self.words)
-        self.planned = max(recipe.epochs, enough)
+        self.planned = recipe.planned_epochs(self.words)
         self.vocabulary = build_parser_vocabulary(train, recipe.form_count)
         self.network = BiaffineNetwork(self.vocabulary, recipe)
         self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
