@@ -31,6 +31,9 @@ _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _BEHIND_DOTS = frozenset(",;:?!")
 """Marks that follow an abbreviation dot, but no period."""
 
+_WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
+"""The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
+
 _OPEN, _CLOSED = "``", "''"
 """Tags that make a quotation mark opening or closing; see `direct_quotes`."""
 
@@ -79,6 +82,7 @@ class RawReader:
       at either end.  Brackets that close or open within the word stay, as in "f(x)".
     - Known dashes, other than the hyphen, and marks of scripts without spaces split a token that they are in,
       but not between two digits.
+    - A mark of full width that the model does not know is the narrow one that it knows, if it does.
     - A dot behind an abbreviation is its own: behind letters with dots between them, behind a single
       capital letter, behind a word that has a dot in the treebank, and before a mark such as a comma.
 
@@ -97,7 +101,11 @@ class RawReader:
         tokens = _SPACE.split(_QUOTED.sub(r"‘\1 ’ ", text))
         pieces = [piece for token in tokens if token for piece in self._pieces(token)]
         words = [piece for piece in pieces if isinstance(piece, _Word)]
-        marks = [piece for piece in pieces if isinstance(piece, _Mark)]
+        marks = [
+            _Mark(self._narrow.get(piece.form, piece.form), piece.tag)
+            for piece in pieces
+            if isinstance(piece, _Mark)
+        ]
         directed = iter(
             direct_quotes([mark.form for mark in marks], [mark.tag for mark in marks], [0] * len(marks))
         )
@@ -175,8 +183,17 @@ class RawReader:
     @cached_property
     def _known(self) -> frozenset[str]:
         """The marks that the model knows, as they may be typed."""
-        tokens = set(self.vocabulary.tokens) - {START, ABBREVIATION_DOT, UNKNOWN}
-        return frozenset(tokens | {form for form, pair in STRAIGHT.items() if tokens & set(pair)})
+        straight = {form for form, pair in STRAIGHT.items() if self._tokens & set(pair)}
+        return self._tokens | straight | frozenset(self._narrow)
+
+    @cached_property
+    def _tokens(self) -> frozenset[str]:
+        return frozenset(self.vocabulary.tokens) - {START, ABBREVIATION_DOT, UNKNOWN}
+
+    @cached_property
+    def _narrow(self) -> dict[str, str]:
+        """The model's mark for each mark of full width that it does not know itself."""
+        return {mark.translate(_WIDE): mark for mark in self._tokens if mark.translate(_WIDE) not in self._tokens}
 
     @cached_property
     def _words(self) -> frozenset[str]:

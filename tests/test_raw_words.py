@@ -96,6 +96,19 @@ def test_quotation_marks(text: str, words: tuple[str, ...], marks: Mapping[int, 
     assert read(text) == (words, marks)
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "marks"),
+    [
+        ("我在（家），他呢？！", ("我在", "家", "他呢"), {1: ["("], 2: [")", "，"], 3: ["?!"]}),
+        ("他 说 ： 好 。", ("他", "说", "好"), {2: [":"], 3: ["。"]}),
+        ("a［b］", ("a［b］",), {}),
+    ],
+)
+def test_marks_of_full_width(text: str, words: tuple[str, ...], marks: Mapping[int, Sequence[str]]) -> None:
+    """They are the model's narrow ones where it knows these alone, as treebanks of Chinese may have them."""
+    assert read(text) == (words, marks)
+
+
 def test_a_line_is_remembered() -> None:
     found = READER.read(" (a) ", 17)
     assert (found.line, found.text) == (17, " (a) ")
