@@ -193,7 +193,8 @@ class RawReader:
     @cached_property
     def _narrow(self) -> dict[str, str]:
         """The model's mark for each mark of full width that it does not know itself."""
-        return {mark.translate(_WIDE): mark for mark in self._tokens if mark.translate(_WIDE) not in self._tokens}
+        wide = {mark.translate(_WIDE): mark for mark in self._tokens}
+        return {form: mark for form, mark in wide.items() if form not in self._tokens}
 
     @cached_property
     def _words(self) -> frozenset[str]:
