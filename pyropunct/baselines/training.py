@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from math import ceil
 from typing import NamedTuple
 
 import torch
@@ -80,18 +81,20 @@ class _Training:
         labels = tagger.labels
         self.words = [tagger.words.encode(sentence.tree.forms) for sentence in train]
         self.labels = [torch.tensor(labels.encode(labels.strings_of(sentence.surface))) for sentence in train]
-        self.steps = -(-len(train) // self.recipe.batch_size) * self.recipe.epochs
+        self.planned = self.recipe.planned_epochs(len(train))
+        self.patience = self.recipe.planned_patience(len(train))
         self.optimiser = torch.optim.AdamW(
             tagger.parameters(), self.recipe.learning_rate, weight_decay=self.recipe.weight_decay, fused=True
         )
-        self.schedule = torch.optim.lr_scheduler.LinearLR(self.optimiser, 1.0, 0.0, self.steps)
+        steps = ceil(len(train) / self.recipe.batch_size) * self.planned
+        self.schedule = torch.optim.lr_scheduler.LinearLR(self.optimiser, 1.0, 0.0, steps)
 
     def run(self, dev: Sequence[Sentence], watch: Callable[[TaggerEpoch], None] | None) -> Tagger:
         """Train until all epochs are done, or patience is at its end."""
         epochs: list[TaggerEpoch] = []
         best: dict[str, Tensor] = {}
         began, chosen = time.monotonic(), 0
-        while len(epochs) < self.recipe.epochs and len(epochs) - chosen < self.recipe.patience:
+        while len(epochs) < self.planned and len(epochs) - chosen < self.patience:
             loss = self.run_epoch()
             perplexity = self.tagger.evaluate(dev).perplexity
             epochs.append(TaggerEpoch(len(epochs) + 1, loss, perplexity, time.monotonic() - began))
@@ -115,7 +118,7 @@ class _Training:
         order = torch.randperm(len(self.words)).tolist()
         order.sort(key=lambda number: len(self.words[number]))
         size = self.recipe.batch_size
-        for first in (torch.randperm(-(-len(order) // size)) * size).tolist():
+        for first in (torch.randperm(ceil(len(order) / size)) * size).tolist():
             yield order[first : first + size]
 
     def step(self, numbers: Sequence[int]) -> float:

@@ -73,7 +73,7 @@ class Settings:
             self,
             samples=QUICK_SAMPLES,
             recipe=replace(self.recipe, epochs=1),
-            tagger_recipe=replace(self.tagger_recipe, epochs=1),
+            tagger_recipe=replace(self.tagger_recipe, epochs=1, least_steps=0),
             parser_recipe=replace(self.parser_recipe, epochs=1, least_steps=0),
         )
 

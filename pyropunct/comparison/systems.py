@@ -88,7 +88,8 @@ class TaggerSystem(System[Tagger]):
     def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Tagger:
         """Train it, stopping early on dev."""
         recipe = settings.tagger_recipe
-        with watch(f"training {self.title}: epochs", recipe.epochs) as advance:
+        epochs = recipe.planned_epochs(len(treebanks.train))
+        with watch(f"training {self.title}: epochs", epochs) as advance:
             return train_tagger(
                 self.kind,
                 *treebanks,

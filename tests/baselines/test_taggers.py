@@ -22,7 +22,9 @@ from pyropunct.marks import START, UNKNOWN
 from pyropunct.model_folder import ModelFolderError, write_model_folder
 from pyropunct.treebank import Sentence
 
-SMALL = TaggerRecipe(word_size=12, hidden_size=8, layers=2, epochs=3, learning_rate=0.01, batch_size=8)
+SMALL = TaggerRecipe(
+    word_size=12, hidden_size=8, layers=2, epochs=3, least_steps=0, learning_rate=0.01, batch_size=8
+)
 
 every_kind = pytest.mark.parametrize("kind", sorted(TAGGERS))
 
@@ -151,6 +153,19 @@ def test_training_stops_early(kind: str, train: list[Sentence], dev: list[Senten
     recipe = replace(SMALL, epochs=40, patience=2, learning_rate=0.05, dropout=0.0)
     tagger = train_tagger(kind, train[:40], dev, recipe)
     assert len(tagger.report["epochs"]) == tagger.report["chosen"] + 2
+
+
+def test_small_treebanks_are_trained_on_for_more_epochs() -> None:
+    recipe = TaggerRecipe(epochs=8, least_steps=100, patience=3, batch_size=10)
+    assert (recipe.planned_epochs(150), recipe.planned_patience(150)) == (8, 3)
+    assert (recipe.planned_epochs(101), recipe.planned_patience(101)) == (10, 4)
+    assert (recipe.planned_epochs(9), recipe.planned_patience(9)) == (100, 38)
+
+
+@every_kind
+def test_more_epochs_are_run(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
+    recipe = replace(SMALL, epochs=1, least_steps=10, patience=1)
+    assert len(train_tagger(kind, train[:16], dev[:8], recipe).report["epochs"]) == 5
 
 
 @every_kind

@@ -30,7 +30,7 @@ SMALL = Settings(
     samples=20,
     permutations=200,
     recipe=Recipe(epochs=2, families=("symmetry", "head")),
-    tagger_recipe=TaggerRecipe(word_size=12, hidden_size=8, epochs=2, batch_size=8),
+    tagger_recipe=TaggerRecipe(word_size=12, hidden_size=8, epochs=2, least_steps=0, batch_size=8),
     parser_recipe=ParserRecipe(
         epochs=4,
         least_steps=0,
