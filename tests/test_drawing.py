@@ -8,34 +8,14 @@ import pytest
 from command_line import complaint, printed
 from hypothesis import given
 from hypothesis import strategies as st
+from punctuated import arabic, clara
 from treebank_strategies import Written, sentences
 
-from pyropunct.derivations import SlotDerivation, SlotEdit, underlying_strings
-from pyropunct.drawing import PunctuatedTree, drawn_svg, drawn_text, edit_lines
+from pyropunct.derivations import SlotDerivation, underlying_strings
+from pyropunct.drawing import PunctuatedTree, drawn_svg, drawn_text, edit_lines, text_width
 from pyropunct.treebank import read_text, read_treebank
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-CLARA = """# sent_id = clara <1>
-1	Clara	_	PROPN	_	_	3	nsubj	_	_
-2	my	_	DET	_	_	1	appos	_	_
-3	sings	_	VERB	_	_	0	root	_	_
-4	AT&T	_	NOUN	_	_	3	obj	_	_
-
-"""
-
-
-def clara() -> PunctuatedTree:
-    """Clara, my, sings “AT&T.”"""
-    [sentence] = read_text(CLARA)
-    punctemes = [((), ()), ((",",), (",",)), ((), (".",)), (("“",), ("”",))]
-    strings = underlying_strings(sentence.tree, punctemes)
-    derivations = [
-        SlotDerivation(u, tuple(one.token for one in u), tuple(range(len(u))), (), False) for u in strings
-    ]
-    transposition = SlotEdit(("”", "."), "transposition", (".", "”"))
-    derivations[-1] = SlotDerivation(strings[-1], (".", "”"), (1, 0), (transposition,), False)
-    return PunctuatedTree(sentence, punctemes, derivations)
 
 
 def texts(svg: str) -> Counter[str]:
@@ -74,7 +54,8 @@ def test_svg() -> None:
         + [",", ",", "“", ". ”"]
     )
     root = ElementTree.fromstring(svg)
-    assert sum("marker-end" in path.attrib for path in root.iter(f"{SVG}path")) == 1
+    # An arrow has five points, where it changes direction.
+    assert sum(path.attrib["d"].count("L") == 4 for path in root.iter(f"{SVG}path")) == 1
     assert svg == drawn_svg([clara()])
     assert texts(drawn_svg([drawing, drawing])) == texts(svg) + texts(svg)
 
@@ -88,6 +69,29 @@ def test_nothing_overlaps_in_a_row() -> None:
     strings = [" ".join(text for _, text in sorted(row)) for row in rows.values()]
     assert "underlying Clara , my , sings “ AT&T ” ." in strings
     assert "surface Clara , my , sings “ AT&T . ”" in strings
+
+
+def test_words_from_right_to_left() -> None:
+    """As they are read; only the drawing is mirrored, and what is English in it is not."""
+    drawing, from_left = arabic(), clara()
+    assert drawing.right_to_left
+    assert not from_left.right_to_left
+    root = ElementTree.fromstring(drawn_svg([drawing]))
+    assert [group.attrib["direction"] for group in root.iter(f"{SVG}g")] == ["rtl"]
+    elements = [(float(text.attrib["x"]), text) for text in root.iter(f"{SVG}text")]
+    row = max(float(text.attrib["y"]) for _, text in elements if text.text == "surface")
+    in_row = sorted(
+        ((x, text.text or "") for x, text in elements if float(text.attrib["y"]) == row), reverse=True
+    )
+    assert [text for _, text in in_row] == ["surface", "قال", "(", "UD", ") ،", "مرحبا", "."]
+    edits = [text.attrib for _, text in elements if text.text == "، . becomes . (left absorption)"]
+    assert [edit["unicode-bidi"] for edit in edits] == ["plaintext"]
+
+
+def test_text_width() -> None:
+    assert text_width("ab", 10) == pytest.approx(11.6)
+    assert text_width("語", 10) == pytest.approx(10.5)
+    assert text_width("n\u0303", 10) == text_width("n", 10)
 
 
 @given(sentences(), st.sampled_from([",", "<", "]]>", "\x01"]))
