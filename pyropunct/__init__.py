@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyropunct.constituency import read_brackets
     from pyropunct.fitting import fit
     from pyropunct.punctuator import Punctuator
     from pyropunct.recipes import RECIPES, Recipe, named_recipe
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "fit": "fitting",
+    "read_brackets": "constituency",
     "Punctuator": "punctuator",
     "RECIPES": "recipes",
     "Recipe": "recipes",
@@ -41,6 +43,7 @@ __all__ = [
     "TreebankError",
     "fit",
     "named_recipe",
+    "read_brackets",
     "read_text",
     "read_treebank",
 ]

@@ -46,10 +46,11 @@ def _merge_misc(column: str, entries: Mapping[str, str]) -> str:
     if not entries:
         return column
     kept = [entry for entry in misc_entries(column) if entry.partition("=")[0] not in entries]
-    return "|".join(kept + [f"{key}={_escape(value)}" for key, value in entries.items()])
+    return "|".join(kept + [f"{key}={escaped(value)}" for key, value in entries.items()])
 
 
-def _escape(value: str) -> str:
+def escaped(value: str) -> str:
+    """A text as a value in MISC, where a bar would end it."""
     return "".join(_ESCAPES.get(character, character) for character in value)
 
 

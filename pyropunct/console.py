@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from pyropunct.fitting import Progress
@@ -47,6 +47,20 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
     with _bar() as bar:
         task = bar.add_task(f"reading {path}", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
+    """A progress bar for reading a stream, on a terminal to which no results go.
+
+    Call what it yields after each part.
+    """
+    if name == "<stdin>" or not stream.seekable() or (sys.stdout is not None and sys.stdout.isatty()):
+        yield lambda: None
+        return
+    size = os.fstat(stream.fileno()).st_size
+    with reading_bar(name) as show:
+        yield lambda: show(stream.tell(), size)
 
 
 @contextmanager

@@ -1,11 +1,9 @@
 """The command ``pyropunct restore``."""
 
-import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -113,7 +111,7 @@ def restore(
         output = _output(punctuator, name, score, "json" if as_json else shape, capital)
         reader = RawReader(punctuator.vocabulary, punctuator.conventions)
         usable = _Usable(read_items(stream, name, kind, reader), quiet=keep or score)
-        with _progress(stream, name) as advance:
+        with console.stream_bar(stream, name) as advance:
             for sources in _chunks(usable, 1 if stream.isatty() else CHUNK):
                 for restored in restoration.restore(sources):
                     output.add(restored)
@@ -181,17 +179,3 @@ def _chunks(sources: "Iterable[Source]", size: int) -> "Iterator[list[Source]]":
     rest = iter(sources)
     while chunk := list(islice(rest, size)):
         yield chunk
-
-
-@contextmanager
-def _progress(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
-    """A progress bar for a file, on a terminal to which no results go.
-
-    Call what it yields after each chunk.
-    """
-    if name == "<stdin>" or not stream.seekable() or (sys.stdout is not None and sys.stdout.isatty()):
-        yield lambda: None
-        return
-    size = os.fstat(stream.fileno()).st_size
-    with console.reading_bar(name) as show:
-        yield lambda: show(stream.tell(), size)
