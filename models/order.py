@@ -1,0 +1,404 @@
+"""The order of a head and its dependents: log-linear models of permutations.
+
+The model is that of Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4, whose permutations
+of dependents are the rephrasings of Li, Wang & Eisner (2019, section 6.3).
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pyro
+import pyro.distributions as dist
+import torch
+from numpy.typing import NDArray
+from pyro import poutine
+from pyro.distributions import TorchDistribution, constraints
+from pyro.nn import PyroModule, PyroSample
+from torch import Tensor
+
+from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.ragged import Ints, starts_of
+
+Doubles = NDArray[np.float64]
+
+LEFT, RIGHT = range(2)
+BEFORE, NEXT = 0, 2
+"""What a pair of items is scored for: column BEFORE + side, or NEXT + side, of the scores of pairs."""
+
+COLUMNS = 4
+
+EXACT = 12
+"""With so many items or fewer, orders are drawn exactly; with more, by `SWEEPS` of a Gibbs sampler."""
+
+SWEEPS = 20
+
+NO_ITEM = -1
+"""Fills up the orders of nodes that have fewer items than others."""
+
+
+class Nodes(NamedTuple):
+    """N nodes, each with m items to be ordered: its head word, number 0, and its dependents, 1 .. m - 1.
+
+    :ivar sizes: (N,) m of each node.
+    :ivar start: (N + 1,) where the (m + 1) x (m + 1) pairs of each node start.  Item m is the edge: the
+        pair (m, j) says that j is the first, (i, m) that i is the last item.
+    :ivar pairs: (E,) the kind of each pair, a row of the scores.
+    """
+
+    sizes: Ints
+    start: Ints
+    pairs: Ints
+
+
+def nodes_of(tables: Sequence[NDArray[np.int64]]) -> Nodes:
+    """Nodes from their (m + 1, m + 1) tables of the kinds of pairs."""
+    sizes = np.array([len(table) - 1 for table in tables], np.int64)
+    pairs = np.concatenate([table.ravel() for table in tables]) if tables else np.zeros(0, np.int64)
+    return Nodes(sizes, starts_of((sizes + 1) ** 2), pairs)
+
+
+class Orders(TorchDistribution):
+    """Distributions over the orders of the items of nodes.
+
+    For an order y_1 .. y_m with the edge at y_0 and y_(m + 1)::
+
+        p(y) ~ exp( sum over a < b <= m    of  before[side(y_b)][y_a, y_b]
+                  + sum over 0 <= a <= m   of  next[side(y_(a + 1))][y_a, y_(a + 1)] )
+
+    where side(j) is right if j stands behind the head, and left otherwise.  Sums over all orders run over the
+    sets of the items placed so far and the last of them (Held & Karp 1962): O(2^m m^2) steps instead of m!.
+    Batch shape (N,), event shape (M,), M the greatest m; orders are filled up with `NO_ITEM`.
+
+    :param nodes: N nodes.
+    :param scores: (kinds, 4) the scores of each kind of pair: before on either side, next on either side.
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"scores": constraints.real}
+    support = constraints.integer_interval(NO_ITEM, 1 << 62)
+
+    def __init__(self, nodes: Nodes, scores: Tensor) -> None:
+        self.nodes, self.scores = nodes, scores
+        longest = int(nodes.sizes.max(initial=0))
+        super().__init__(torch.Size([len(nodes.sizes)]), torch.Size([longest]), validate_args=False)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> "Orders":
+        """The same distribution: there are N nodes and no other batch.
+
+        :raises ValueError: if the shape is another.
+        """
+        if tuple(batch_shape) != tuple(self.batch_shape):
+            raise ValueError(f"orders of {len(self.nodes.sizes)} nodes have no batch shape {batch_shape}")
+        return self
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """(N,) the log-probability of the order of each node.
+
+        Time and memory are exponential in the number of items.
+        """
+        nodes = self.nodes
+        used = torch.from_numpy(_uses(*nodes, value.numpy()))
+        # one row for each pair of each node
+        local: Tensor = self.scores[torch.from_numpy(nodes.pairs)].double()
+        owner = torch.from_numpy(np.repeat(np.arange(len(nodes.sizes)), np.diff(nodes.start)))
+        score = torch.zeros(len(nodes.sizes), dtype=torch.double).index_add(0, owner, (local * used).sum(1))
+        normaliser: Tensor = _LogNormaliser.apply(local, nodes, owner)
+        return score - normaliser
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """(N, M) draws; from torch's random numbers.
+
+        Nodes of more than `EXACT` items are drawn by Gibbs sampling: an item is taken out and put where it
+        stands with its probability given the order of the others.  It starts with items in the order of
+        their numbers, and each item is moved `SWEEPS` times.
+
+        :raises ValueError: if more than one draw is asked for.
+        """
+        if tuple(sample_shape):
+            raise ValueError("orders are drawn one at a time")
+        generator = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
+        return torch.from_numpy(draw_orders(self.nodes, self.scores.detach().double().numpy(), generator))
+
+
+def draw_orders(nodes: Nodes, scores: Doubles, generator: np.random.Generator) -> Ints:
+    """(N, M) an order for each node, see `Orders.sample`."""
+    longest = int(nodes.sizes.max(initial=0))
+    orders = np.full((len(nodes.sizes), longest), NO_ITEM)
+    _draw(*nodes, scores, generator.random(orders.shape), orders)
+    for node in np.flatnonzero(nodes.sizes > EXACT).tolist():
+        size = int(nodes.sizes[node])
+        local = scores[nodes.pairs[nodes.start[node] : nodes.start[node + 1]]]
+        order = np.arange(size)
+        _move_items(local.reshape(size + 1, size + 1, COLUMNS), order, generator.random(SWEEPS * size))
+        orders[node, :size] = order
+    return orders
+
+
+class _LogNormaliser(torch.autograd.Function):
+    """The logarithm of the sum over all orders; its gradient is how often each score is expected in one."""
+
+    @staticmethod
+    def forward(context: Any, local: Tensor, nodes: Nodes, owner: Tensor) -> Tensor:
+        """(N,) from the scores of all pairs, (E, 4)."""
+        normalisers, expected = np.zeros(len(nodes.sizes)), np.zeros(tuple(local.shape))
+        _sum_orders(nodes.sizes, nodes.start, local.detach().numpy(), normalisers, expected)
+        context.save_for_backward(torch.from_numpy(expected), owner)
+        return torch.from_numpy(normalisers)
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        """Gradients of the scores."""
+        expected, owner = context.saved_tensors
+        return expected * gradients[0][owner][:, None], None, None
+
+
+class OrderModel(PyroModule):
+    """A log-linear model of the order of a head and its dependents, as a Pyro model.
+
+    A feature is something that a pair of items is, such as "a determiner before an adjective, both of a
+    noun".  It has six weights: for standing before each other, on the left of the head, on its right, and on
+    either side; and the same three for standing next to each other.  A pair's scores are the sums of its
+    features' weights::
+
+        before[side] = sum over its features f of  w[f, side] + w[f, either]
+
+    and likewise next.  Weights have a normal prior.  Source: Wang & Eisner (2016, section 4).
+
+    :param num_features: how many features there are.
+    :param prior_scale: the standard deviation of the prior of each weight.
+    """
+
+    def __init__(self, num_features: int, prior_scale: float) -> None:
+        super().__init__()
+        self.num_features = num_features
+        # a tensor when read
+        self.weights: Any = PyroSample(dist.Normal(0.0, prior_scale).expand([num_features, 6]).to_event(2))
+
+    def forward(
+        self, nodes: Nodes, features: Tensor, orders: Tensor | None = None, counts: Tensor | None = None
+    ) -> Tensor:
+        """Draw the orders of nodes, or score those that are given.
+
+        :param nodes: N nodes.
+        :param features: (kinds, F) the features of each kind of pair, filled up with -1.
+        :param orders: (N, M) observed orders.
+        :param counts: (N,) how often each node was seen; by default once.
+        """
+        scores = pair_scores(self.weights, features)
+        times = torch.ones(len(nodes.sizes)) if counts is None else counts
+        with pyro.plate("nodes", len(nodes.sizes)), poutine.scale(scale=times):
+            return pyro.sample("orders", Orders(nodes, scores), obs=orders)
+
+
+def pair_scores(weights: Tensor, features: Tensor) -> Tensor:
+    """(kinds, 4) the scores of kinds of pairs, see `OrderModel`.
+
+    :param weights: (features, 6).
+    :param features: (kinds, F) features, -1 for none.
+    """
+    known = torch.cat([weights, weights.new_zeros(1, 6)])  # the last row is for -1
+    sums = torch.nn.functional.embedding_bag(features % len(known), known, mode="sum")
+    return sums[:, [0, 1, 3, 4]] + sums[:, [2, 2, 5, 5]]
+
+
+def map_weights(
+    model: OrderModel, nodes: Nodes, features: Tensor, orders: Tensor, counts: Tensor, steps: int = 100
+) -> Tensor:
+    """The weights of greatest posterior probability, by L-BFGS with exact gradients.
+
+    The objective is concave, so they are the only ones.
+
+    :param steps: the most steps; the search ends before, when it gets no further.
+    """
+    weights = torch.zeros(model.num_features, 6, dtype=torch.double, requires_grad=True)
+    search = torch.optim.LBFGS([weights], max_iter=steps, history_size=20, line_search_fn="strong_wolfe")
+
+    def loss() -> float:
+        search.zero_grad()
+        told = poutine.trace(poutine.condition(model, {"weights": weights}))
+        value = -told.get_trace(nodes, features, orders, counts).log_prob_sum() / counts.sum()
+        value.backward()
+        return float(value.detach())
+
+    search.step(loss)
+    return weights.detach()
+
+
+@inner
+def _continuations(local: Doubles, odds: Doubles, steps: Doubles) -> float:
+    """How likely each next item is behind each set of items; the log-sum over all orders.
+
+    Sums over the rest of an order are kept in units of their own for each set, so that none is too large
+    or too small.
+
+    :param local: (m + 1, m + 1, 4) the scores of the pairs of a node.
+    :param odds: (m + 1, m + 1, 2) exp(next).
+    :param steps: (2^m, m) is filled so that behind the set S, the last item of which is i, item j is next
+        with a probability proportional to ``odds[i, j, side] * steps[S, j]``.
+    """
+    size = len(local) - 1
+    full = (1 << size) - 1
+    _add_before(local, steps)
+    rest, unit = np.zeros((1 << size, size + 1)), np.zeros(1 << size)
+    for last in range(size):
+        rest[full, last] = odds[last, size, RIGHT]
+    for placed in range(full, -1, -1):
+        side, most, greatest = placed & 1, -np.inf, 0.0  # the head is item 0
+        for new in range(size):
+            if not placed >> new & 1:
+                steps[placed, new] += unit[placed | 1 << new]
+                most = max(most, steps[placed, new])
+        for new in range(size):
+            more = placed | 1 << new
+            steps[placed, new] = (
+                0.0 if more == placed else np.exp(steps[placed, new] - most) * rest[more, new]
+            )
+        for last in range(size + 1):
+            if (placed >> last & 1) or (placed == 0 and last == size):
+                for new in range(size):
+                    rest[placed, last] += odds[last, new, side] * steps[placed, new]
+                greatest = max(greatest, rest[placed, last])
+        rest[placed] /= greatest
+        unit[placed] = np.log(greatest) + (0.0 if placed == full else most)
+    return unit[0]
+
+
+@inner
+def _add_before(local: Doubles, steps: Doubles) -> None:
+    """Fill (2^m, m) with the scores of a new item's standing behind the items of a set."""
+    size = len(local) - 1
+    highest = 0
+    for placed in range(1, 1 << size):
+        if placed >> (highest + 1):
+            highest += 1
+        fewer = placed ^ 1 << highest
+        for new in range(size):
+            steps[placed, new] = steps[fewer, new] + local[highest, new, BEFORE + (placed & 1)]
+
+
+@compiled
+def _sum_orders(sizes: Ints, start: Ints, local: Doubles, normalisers: Doubles, expected: Doubles) -> None:
+    """The log-sum over all orders of each node, and the expected number of uses of each score."""
+    for node in range(len(sizes)):
+        size = sizes[node]
+        shape = (size + 1, size + 1, COLUMNS)
+        table = local[start[node] : start[node + 1]].copy().reshape(shape)
+        odds, steps, uses = np.exp(table[:, :, NEXT:]), np.zeros((1 << size, size)), np.zeros(shape)
+        normalisers[node] = _continuations(table, odds, steps)
+        _expect(odds, steps, uses)
+        expected[start[node] : start[node + 1]] = uses.reshape(-1, COLUMNS)
+
+
+@inner
+def _expect(odds: Doubles, steps: Doubles, uses: Doubles) -> None:
+    """How often each score is expected in an order, from the empty set up."""
+    size = len(odds) - 1
+    full = (1 << size) - 1
+    chance, mass = np.zeros((1 << size, size + 1)), np.zeros(size)
+    chance[0, size] = 1.0
+    for placed in range(full):
+        side = placed & 1
+        mass[:] = 0.0
+        for last in range(size + 1):
+            if chance[placed, last] > 0:
+                total = 0.0
+                for new in range(size):
+                    total += odds[last, new, side] * steps[placed, new]
+                for new in range(size):
+                    share = chance[placed, last] * odds[last, new, side] * steps[placed, new] / total
+                    uses[last, new, NEXT + side] += share
+                    mass[new] += share
+        for new in range(size):
+            if not placed >> new & 1:
+                chance[placed | 1 << new, new] += mass[new]
+        for item in range(size):
+            if placed >> item & 1:
+                for new in range(size):
+                    uses[item, new, BEFORE + side] += mass[new]
+    for last in range(size):
+        uses[last, size, NEXT + RIGHT] += chance[full, last]
+
+
+@compiled
+def _uses(sizes: Ints, start: Ints, pairs: Ints, orders: Ints) -> Doubles:
+    """(E, 4) how often each score is used in given orders."""
+    uses = np.zeros((len(pairs), COLUMNS))
+    for node in range(len(sizes)):
+        size = sizes[node]
+        table = uses[start[node] : start[node + 1]]
+        side, last = LEFT, size
+        for place in range(size):
+            new = orders[node, place]
+            for earlier in range(place):
+                table[orders[node, earlier] * (size + 1) + new, BEFORE + side] += 1
+            table[last * (size + 1) + new, NEXT + side] += 1
+            side, last = (RIGHT if new == 0 else side), new
+        table[last * (size + 1) + size, NEXT + RIGHT] += 1
+    return uses
+
+
+@compiled
+def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Doubles, uniform: Doubles, orders: Ints) -> None:
+    """Draw the orders of all nodes that are not too large."""
+    for node in range(len(sizes)):
+        size = sizes[node]
+        if size > EXACT:
+            continue
+        table = scores[pairs[start[node] : start[node + 1]]].reshape((size + 1, size + 1, COLUMNS))
+        odds, steps = np.exp(table[:, :, NEXT:]), np.zeros((1 << size, size))
+        _continuations(table, odds, steps)
+        placed, last = 0, size
+        for place in range(size):
+            shares = odds[last, :size, placed & 1] * steps[placed]
+            left, chosen = uniform[node, place] * shares.sum(), -1
+            for new in range(size):
+                if shares[new] > 0 and left >= 0:
+                    chosen = new
+                    left -= shares[new]
+            orders[node, place] = chosen
+            last = chosen
+            placed |= 1 << chosen
+
+
+@inner
+def _score(local: Doubles, order: Ints) -> float:
+    """The score of an order of one node."""
+    size = len(order)
+    side, last, total = LEFT, size, 0.0
+    for place in range(size):
+        new = order[place]
+        for earlier in range(place):
+            total += local[order[earlier], new, BEFORE + side]
+        total += local[last, new, NEXT + side]
+        if new == 0:
+            side = RIGHT
+        last = new
+    return total + local[last, size, NEXT + RIGHT]
+
+
+@compiled
+def _move_items(local: Doubles, order: Ints, uniform: Doubles) -> None:
+    """Gibbs sampling of the order of one node: its items take turns in being put elsewhere.
+
+    :param local: (m + 1, m + 1, 4) the scores of its pairs.
+    :param order: (m,) an order, which changes.
+    :param uniform: a random number for each move.
+    """
+    size = len(order)
+    scores, tried = np.zeros(size), np.zeros((size, size), np.int64)
+    for move in range(len(uniform)):
+        item = move % size
+        rest = order[order != item]
+        for place in range(size):
+            tried[place, :place], tried[place, place], tried[place, place + 1 :] = (
+                rest[:place],
+                item,
+                rest[place:],
+            )
+            scores[place] = _score(local, tried[place])
+        shares = np.exp(scores - scores.max())
+        left, chosen = uniform[move] * shares.sum(), 0
+        while chosen < size - 1 and left >= shares[chosen]:
+            left -= shares[chosen]
+            chosen += 1
+        order[:] = tried[chosen]

@@ -1,0 +1,193 @@
+"""The log-linear model of orders, against enumeration of all orders."""
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pyro
+import pytest
+import torch
+from pyro import poutine
+
+from pyropunct.models import order as order_module
+from pyropunct.models.order import (
+    NO_ITEM,
+    Nodes,
+    OrderModel,
+    Orders,
+    draw_orders,
+    map_weights,
+    nodes_of,
+    pair_scores,
+)
+
+KINDS = 12
+
+
+def made_up_nodes(seed: int, sizes: tuple[int, ...]) -> tuple[Nodes, list[np.ndarray], torch.Tensor]:
+    """Nodes of some sizes, their tables of pairs, and random scores."""
+    random = np.random.default_rng(seed)
+    tables = [random.integers(KINDS, size=(size + 1, size + 1)) for size in sizes]
+    return nodes_of(tables), tables, torch.tensor(random.normal(size=(KINDS, 4)))
+
+
+def score(table: np.ndarray, scores: np.ndarray, order: tuple[int, ...]) -> float:
+    """The definition, term by term."""
+    edge = len(table) - 1
+    total = 0.0
+    for place, item in enumerate(order):
+        side = int(0 in order[:place])  # item 0 is the head
+        total += sum(scores[table[earlier, item], side] for earlier in order[:place])
+        total += scores[table[order[place - 1] if place else edge, item], 2 + side]
+    return total + float(scores[table[order[-1], edge], 3])
+
+
+def exact(table: np.ndarray, scores: np.ndarray) -> dict[tuple[int, ...], float]:
+    """The probability of each order, by enumeration."""
+    orders = list(permutations(range(len(table) - 1)))
+    logits = np.array([score(table, scores, order) for order in orders])
+    shares = np.exp(logits - logits.max())
+    return dict(zip(orders, (shares / shares.sum()).tolist(), strict=True))
+
+
+def padded(orders: list[tuple[int, ...]]) -> torch.Tensor:
+    longest = max(map(len, orders))
+    return torch.tensor([[*order, *[NO_ITEM] * (longest - len(order))] for order in orders])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6])
+def test_probabilities(size: int) -> None:
+    nodes, (table,), scores = made_up_nodes(size, (size,))
+    distribution = Orders(nodes, scores)
+    for order, chance in exact(table, scores.numpy()).items():
+        assert float(distribution.log_prob(padded([order])).exp()) == pytest.approx(chance, rel=1e-10)
+
+
+def test_nodes_of_several_sizes_are_independent() -> None:
+    nodes, tables, scores = made_up_nodes(7, (3, 1, 5, 2))
+    orders = [tuple(np.random.default_rng(0).permutation(len(table) - 1).tolist()) for table in tables]
+    expected = [exact(table, scores.numpy())[order] for table, order in zip(tables, orders, strict=True)]
+    found = Orders(nodes, scores).log_prob(padded(orders)).exp()
+    assert found.tolist() == pytest.approx(expected, rel=1e-10)
+
+
+def test_gradients_equal_finite_differences() -> None:
+    nodes, tables, scores = made_up_nodes(8, (2, 4, 5))
+    orders = padded([tuple(reversed(range(len(table) - 1))) for table in tables])
+    weights = torch.tensor([1.0, 3.0, 0.5])
+    scores.requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda some: (Orders(nodes, some).log_prob(orders) * weights).sum(), (scores,)
+    )
+
+
+@pytest.mark.parametrize("scale", [1.0, 400.0])
+def test_large_scores_are_no_problem(scale: float) -> None:
+    nodes, (table,), scores = made_up_nodes(9, (5,))
+    logits = {one: score(table, scores.numpy() * scale, one) for one in permutations(range(5))}
+    best = max(logits, key=logits.__getitem__)
+    expected = logits[best] - np.logaddexp.reduce(list(logits.values()))
+    scaled = (scores * scale).requires_grad_()
+    found = Orders(nodes, scaled).log_prob(padded([best]))
+    assert float(found.detach()) == pytest.approx(expected, abs=1e-9)
+    found.sum().backward()
+    assert scaled.grad is not None
+    assert scaled.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("gibbs", [False, True])
+def test_frequencies_of_draws(gibbs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exact draws, and those of the sampler for large nodes."""
+    _, (table,), scores = made_up_nodes(10, (4,))
+    draws = 5000
+    nodes = nodes_of([table] * draws)
+    if gibbs:
+        # The compiled function has taken down the limit: ask it to leave all nodes alone.
+        monkeypatch.setattr(order_module, "_draw", lambda *_: None)
+        monkeypatch.setattr(order_module, "EXACT", 0)
+    found = Counter(map(tuple, draw_orders(nodes, scores.numpy(), np.random.default_rng(0)).tolist()))
+    expected = exact(table, scores.numpy())
+    assert set(found) <= set(expected)
+    statistic = sum((found[one] - draws * p) ** 2 / (draws * p) for one, p in expected.items())
+    assert statistic < 49.7  # chi-square with 23 degrees of freedom: p = 0.001
+
+
+def test_a_node_of_many_items_is_drawn() -> None:
+    """Where each item wants to stand before all with greater numbers, it does."""
+    size = 30
+    table = np.zeros((size + 1, size + 1), np.int64)
+    table[np.triu_indices(size, 1)] = 1
+    scores = np.array([[0.0, 0, 0, 0], [9.0, 9, 0, 0]])
+    drawn = draw_orders(nodes_of([table, table[:3, :3]]), scores, np.random.default_rng(0))
+    assert drawn[0].tolist() == list(range(size))
+    assert sorted(drawn[1].tolist()) == [NO_ITEM] * (size - 2) + [0, 1]
+
+
+def test_draws_of_the_distribution_are_orders_and_repeatable() -> None:
+    nodes, _, scores = made_up_nodes(11, (1, 4, 3))
+    draws = []
+    for _ in range(2):
+        pyro.set_rng_seed(5)
+        draws.append(Orders(nodes, scores).sample())
+    assert torch.equal(*draws)
+    assert [sorted(row[row >= 0].tolist()) for row in draws[0]] == [[0], [0, 1, 2, 3], [0, 1, 2]]
+    with pytest.raises(ValueError, match="one at a time"):
+        Orders(nodes, scores).sample((2,))
+    with pytest.raises(ValueError, match="no batch shape"):
+        Orders(nodes, scores).expand((2, 3))
+
+
+def test_scores_of_features() -> None:
+    weights = torch.arange(12.0).reshape(2, 6)
+    found = pair_scores(weights, torch.tensor([[0, 1], [1, -1], [-1, -1]]))
+    left_before, right_before, either_before, left_next, right_next, either_next = (
+        0 + 6,
+        1 + 7,
+        2 + 8,
+        12,
+        14,
+        16,
+    )
+    assert found[0].tolist() == [
+        left_before + either_before,
+        right_before + either_before,
+        left_next + either_next,
+        right_next + either_next,
+    ]
+    assert found[1].tolist() == [6 + 8, 7 + 8, 9 + 11, 10 + 11]
+    assert found[2].tolist() == [0.0] * 4
+
+
+def test_the_pyro_model() -> None:
+    """Its density is the prior's times that of each order as often as it was seen."""
+    random = np.random.default_rng(12)
+    nodes, tables, _ = made_up_nodes(12, (3, 4))
+    features, weights = torch.tensor(random.integers(-1, 5, size=(KINDS, 2))), torch.randn(5, 6)
+    orders, counts = padded([(2, 0, 1), (3, 1, 0, 2)]), torch.tensor([2.0, 5.0])
+    model = OrderModel(5, prior_scale=0.7)
+    told = poutine.trace(poutine.condition(model, {"weights": weights})).get_trace(
+        nodes, features, orders, counts
+    )
+    scores = pair_scores(weights, features).numpy()
+    chances = [
+        exact(table, scores)[order] for table, order in zip(tables, [(2, 0, 1), (3, 1, 0, 2)], strict=True)
+    ]
+    prior = torch.distributions.Normal(0.0, 0.7).log_prob(weights).sum()
+    expected = prior + 2 * np.log(chances[0]) + 5 * np.log(chances[1])
+    assert float(told.log_prob_sum()) == pytest.approx(float(expected))
+    assert model(nodes, features).shape == (2, 4)
+
+
+def test_the_best_weights() -> None:
+    """At the maximum of the posterior no gradient is left, and the model has learned the frequencies."""
+    nodes = nodes_of([np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])] * 2)
+    features = torch.arange(7)[:, None]
+    orders, counts = padded([(0, 1), (1, 0)]), torch.tensor([30.0, 10.0])
+    model = OrderModel(7, prior_scale=100.0)
+    weights = map_weights(model, nodes, features, orders, counts).requires_grad_()
+    conditioned = poutine.condition(model, {"weights": weights})
+    poutine.trace(conditioned).get_trace(nodes, features, orders, counts).log_prob_sum().backward()
+    assert weights.grad is not None
+    assert float(weights.grad.abs().max()) < 1e-3
+    learned = Orders(nodes, pair_scores(weights.detach(), features)).log_prob(orders).exp()
+    assert learned.tolist() == pytest.approx([0.75, 0.25], abs=1e-3)
