@@ -1,0 +1,116 @@
+"""The notebooks of tutorials/: what they show is there, and all that they claim still holds.
+
+Every notebook has assertions of its own, such as that sums by hand are those of the package.
+"""
+
+import importlib.util
+import re
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+FOLDER = Path(__file__).parents[1] / "tutorials"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+LARGEST = 400_000
+"""Bytes that a notebook may have, with its outputs."""
+
+ABSOLUTE = re.compile(r"(?<![\w.<:/*-])(?:/[\w.-]+){2,}|\b[A-Z]:\\\\")
+"""A path that is only right on one machine."""
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@pytest.fixture(scope="module")
+def run() -> ModuleType:
+    """tutorials/run.py."""
+    spec = importlib.util.spec_from_file_location("run_tutorials", FOLDER / "run.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def answers(notebook: NotebookNode) -> list[str]:
+    """The code of the answers to the exercises."""
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return [code for text in texts for code in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.M)]
+
+
+def test_there_are_six() -> None:
+    assert [path.name[0] for path in NOTEBOOKS] == list("123456")
+
+
+@each_notebook
+def test_a_notebook_runs_with_the_answers_to_its_exercises(
+    path: Path, run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    work = tmp_path / "work"
+    work.mkdir()
+    shutil.copy(FOLDER / "matplotlibrc", work)
+    notebook = run.read(path)
+    assert len(answers(notebook)) >= 2
+    notebook.cells += map(nbformat.v4.new_code_cell, answers(notebook))
+    run.execute(notebook, work, quick=True)
+    assert not [output.text for cell in code_cells(notebook) for output in streams(cell) if is_error(output)]
+    assert {left.name for left in work.iterdir()} <= {"matplotlibrc", "__pycache__"}
+
+
+@each_notebook
+def test_a_notebook_shows_what_it_computed(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    cells = code_cells(notebook)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    kinds = {output.output_type for cell in cells for output in cell.outputs}
+    assert kinds <= {"stream", "display_data", "execute_result"}
+    assert not [output.text for cell in cells for output in streams(cell) if is_error(output)]
+    assert sum(bool(cell.outputs) for cell in cells) > len(cells) / 2
+    assert any("image/svg+xml" in output.get("data", {}) for cell in cells for output in cell.outputs)
+
+
+@each_notebook
+def test_a_notebook_is_small_and_the_same_on_all_machines(path: Path, run: ModuleType) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.encode()) < LARGEST
+    assert ABSOLUTE.findall(text) == []
+    notebook = nbformat.read(path, as_version=4)
+    assert notebook.metadata == run.METADATA
+    assert all(not cell.metadata for cell in notebook.cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_path"),
+    [
+        ("/home/anybody/model", True),
+        ("in '/tmp/x'", True),
+        (r"C:\\Users", True),
+        ("see ../docs/variants.md and models/channel.py", False),
+        ("http://www.w3.org/2000/svg", False),
+        ("-//W3C//DTD SVG 1.1//EN", False),
+        ("<summary>a</summary></details>", False),
+        ("$p / q / r$", False),
+    ],
+)
+def test_absolute_paths_are_found(text: str, is_path: bool) -> None:
+    assert bool(ABSOLUTE.search(text)) == is_path
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def streams(cell: NotebookNode) -> list[NotebookNode]:
+    return [output for output in cell.outputs if output.output_type == "stream"]
+
+
+def is_error(output: NotebookNode) -> bool:
+    """Warnings and progress bars go to the error stream."""
+    return output.name == "stderr"
