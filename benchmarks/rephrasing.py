@@ -59,7 +59,7 @@ def _rephrased(
     model: Punctuator, sentences: Sequence[Sentence], seed: int, show: int
 ) -> dict[str, list[Sentence]]:
     """All sentences, rephrased in each of the ways.  Capital letters stay where they are, as in the paper."""
-    rephraser = Rephraser(model, None, regenerate=True)
+    rephraser = Rephraser(model, recapitalise=False, regenerate=True)
     trees = list(rephraser.underlying(sentences))
     surface, underlying = learn_surface_order(sentences), learn_underlying_order(trees)
     found = {}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyropunct.sentence import Sentence
 
@@ -42,6 +43,15 @@ class Capitals:
                     words[form.lower(), form[:1].isupper()] += 1
                     tags[tag, form[:1].isupper()] += 1
         return cls(_shares(words), _shares(tags))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dictionaries, from which `from_json` makes equal counts."""
+        return {"words": dict(sorted(self.words.items())), "tags": dict(sorted(self.tags.items()))}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "Capitals":
+        """The counts that `to_json` wrote."""
+        return cls(*({key: (c, n) for key, (c, n) in plain[name].items()} for name in ("words", "tags")))
 
     def has_capital(self, form: str, tag: str) -> bool:
         """Whether a word is written with a capital letter inside sentences."""

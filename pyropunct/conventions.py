@@ -1,4 +1,4 @@
-"""How a treebank writes: where it leaves spaces, which quotation marks it has, what it abbreviates.
+"""How a treebank writes: spaces, quotation marks, abbreviations, capital letters.
 
 Restored punctuation is to look as the training treebank does.  The rules of `pyropunct.spacing` hold
 wherever the treebank has shown nothing else.
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from pyropunct.capitals import Capitals
 from pyropunct.conllu_block import FORM
 from pyropunct.marks import ABBREVIATION_DOT
 from pyropunct.quotes import STRAIGHT
@@ -133,17 +134,24 @@ class Conventions:
     :ivar spacing: where it leaves spaces.
     :ivar quotes: how it writes directed quotation marks, if not as they are.
     :ivar abbreviations: lower-cased words, without their dot, that mostly have an abbreviation dot.
+    :ivar capitals: which words have a capital letter inside sentences.
     """
 
     spacing: SpacingStatistics = SpacingStatistics()
     quotes: Mapping[str, str] = field(default_factory=dict)
     abbreviations: frozenset[str] = frozenset()
+    capitals: Capitals = field(default_factory=Capitals)
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence]) -> "Conventions":
         """Look at the sentences of a treebank."""
         sentences = tuple(sentences)
-        return cls(SpacingStatistics.learn(sentences), _quote_style(sentences), _abbreviations(sentences))
+        return cls(
+            SpacingStatistics.learn(sentences),
+            _quote_style(sentences),
+            _abbreviations(sentences),
+            Capitals.learn(sentences),
+        )
 
     def written(self, mark: str) -> Written:
         """A mark as this treebank writes it."""
@@ -155,13 +163,15 @@ class Conventions:
             "spacing": self.spacing.to_json(),
             "quotes": dict(self.quotes),
             "abbreviations": sorted(self.abbreviations),
+            "capitals": self.capitals.to_json(),
         }
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Conventions":
-        """The conventions that `to_json` wrote."""
+        """The conventions that `to_json` wrote; older ones know nothing of capital letters."""
         spacing = SpacingStatistics.from_json(plain["spacing"])
-        return cls(spacing, dict(plain["quotes"]), frozenset(plain["abbreviations"]))
+        capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
+        return cls(spacing, dict(plain["quotes"]), frozenset(plain["abbreviations"]), capitals)
 
 
 def _kinds(left: Written, right: Written) -> tuple[str, str]:

@@ -72,9 +72,7 @@ def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str
     help="Draw a new order for the dependents of nouns and verbs: of the underlying tree, of all tokens with "
     "new punctuation, or of all tokens.",
 )
-@click.option(
-    "--like", metavar="TREEBANK", help="Treebank to learn word order and capital letters from, if not FILE."
-)
+@click.option("--like", metavar="TREEBANK", help="Treebank to learn word order from, if not FILE.")
 @click.option(
     "--samples", type=click.IntRange(1), help="Draw the punctuation, and so many rephrasings of a sentence."
 )
@@ -109,7 +107,6 @@ def rephrase(
     input.  First constituents are deleted, together with conjunctions that are left with nothing to join,
     then others are moved.
     """
-    from pyropunct.capitals import Capitals
     from pyropunct.rephrasing import Rephraser
 
     _check_options(bool(deleted or moves), permute, samples, best)
@@ -120,7 +117,7 @@ def rephrase(
     source = treebank if like is None else read_file(like)
     if treebank.omitted:
         console.tell("\n".join(console.describe_treebank(treebank)))
-    rephraser = Rephraser(punctuator, Capitals.learn(source), regenerate=permute is not None)
+    rephraser = Rephraser(punctuator, regenerate=permute is not None)
     surest = best or samples is None
     if permute is None:
         change = _edit(rephraser, deleted, moves, surest, seed)

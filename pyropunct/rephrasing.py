@@ -42,24 +42,19 @@ Row = TypeVar("Row", Token, MultiwordRange)
 Choose = Callable[[Sequence[str]], tuple[str, ...]]
 """From an underlying string to a surface string."""
 
-BY_RULE = Capitals()
-"""Without a treebank: proper nouns keep their capital letters."""
-
 
 class Rephraser:
     """Makes sentences of edited underlying trees.
 
     :param model: the model.
-    :param capitals: which words keep their capital letter when they no longer begin the sentence; None to
-        leave all capital letters where they are.
+    :param recapitalise: whether the capital letter at the beginning of a sentence goes to the word that comes
+        to stand there; else all capital letters stay where they are.
     :param regenerate: whether all slots get new surface punctuation.  Otherwise a slot between the same
         words, with the same underlying string, keeps what it shows: its edits are known.
     """
 
-    def __init__(
-        self, model: Punctuator, capitals: Capitals | None = BY_RULE, *, regenerate: bool = False
-    ) -> None:
-        self._model, self._capitals, self._regenerate = model, capitals, regenerate
+    def __init__(self, model: Punctuator, *, recapitalise: bool = True, regenerate: bool = False) -> None:
+        self._model, self._recapitalise, self._regenerate = model, recapitalise, regenerate
         self._channel = Regenerator(model)
 
     @property
@@ -93,7 +88,7 @@ class Rephraser:
         ]
         if tree.words == tree.original.words and surface == list(tree.sentence.surface):
             return tree.sentence
-        forms = {} if self._capitals is None else _recapitalised(tree, self._capitals)
+        forms = _recapitalised(tree, self.conventions.capitals) if self._recapitalise else {}
         return _written(tree, surface, kept, forms, self.conventions)
 
 

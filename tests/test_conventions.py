@@ -1,9 +1,11 @@
 """What is learned of how a treebank writes."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from pyropunct.capitals import Capitals
 from pyropunct.conventions import WORD, Conventions, SpacingStatistics, Written
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.sentence import Sentence
@@ -136,6 +138,12 @@ def test_abbreviations() -> None:
 def test_json_round_trip(treebank: list[Sentence]) -> None:
     conventions = Conventions.learn(treebank)
     assert Conventions.from_json(json.loads(json.dumps(conventions.to_json()))) == conventions
+
+
+def test_older_models_know_nothing_of_capital_letters() -> None:
+    plain = Conventions.learn(ENGLISH).to_json()
+    assert plain.pop("capitals") != Capitals().to_json()
+    assert Conventions.from_json(plain) == replace(Conventions.learn(ENGLISH), capitals=Capitals())
 
 
 def test_embedded_treebank() -> None:

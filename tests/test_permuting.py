@@ -99,7 +99,7 @@ def test_any_order_of_tokens_makes_a_sentence(written: Written) -> None:
     sentence = only(written.conllu.replace("\tX\t", "\tNOUN\t"))
     tree = sprouting(sentence, {})
     order = WordOrder({}, torch.zeros(0, 6))
-    rephraser = Rephraser(made_up(), None)
+    rephraser = Rephraser(made_up(), recapitalise=False)
     (found,) = permuted(BASE, order, rephraser, [tree], np.random.default_rng(1))
     forms = [token.columns[FORM] for token in found.layout.block.tokens]
     assert sorted(forms) == sorted(written.forms)
@@ -110,7 +110,7 @@ def test_any_order_of_tokens_makes_a_sentence(written: Written) -> None:
 
 def test_half_has_the_words_of_base(small: Path, single_precision: None) -> None:
     model, treebank = Punctuator.load(small / "model"), read_treebank(small / "dev.conllu")
-    rephraser = Rephraser(model, None, regenerate=True)
+    rephraser = Rephraser(model, recapitalise=False, regenerate=True)
     trees = list(rephraser.underlying(list(treebank)))
     surface, underlying = learn_surface_order(treebank), learn_underlying_order(trees)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, invoke, printed, run
 
-from pyropunct.capitals import Capitals
 from pyropunct.punctuator import Punctuator
 from pyropunct.rephrasing import Rephraser
 from pyropunct.treebank import read_text, read_treebank
@@ -22,7 +21,7 @@ def files(small: Path) -> tuple[Path, Path]:
 def test_deletion_is_that_of_the_library(files: tuple[Path, Path]) -> None:
     model, file = files
     treebank = read_treebank(file)
-    rephraser = Rephraser(Punctuator.load(model), Capitals.learn(treebank))
+    rephraser = Rephraser(Punctuator.load(model))
     trees = rephraser.underlying(list(treebank))
     expected = [
         rephraser.best(tree.without([*tree.with_relation("advmod"), *tree.with_relation("appos")])).text()

@@ -82,12 +82,12 @@ def test_capital_letters_follow() -> None:
     assert Rephraser(ENGLISH).best(tree.moved([5], "first")).text() == "Anna, if it rained, left."
     shorter = tree.without([4])
     assert Rephraser(ENGLISH).best(shorter.reordered((6, 5))).text() == "Left Anna."
-    assert Rephraser(ENGLISH, None).best(shorter.reordered((6, 5))).text() == "left Anna."
+    assert Rephraser(ENGLISH, recapitalise=False).best(shorter.reordered((6, 5))).text() == "left Anna."
     pronoun = sprouting(only(WENT.replace("And\tand\tCONJ", "We\twe\tPRON")), {6: ((), (".",))})
     order = pronoun.without([4, 5, 7, 8]).reordered((6, 1))
     assert Rephraser(ENGLISH).best(order).text() == "Left we."
-    known = Capitals(words={"we": (9, 9)})
-    assert Rephraser(ENGLISH, known).best(order).text() == "Left We."
+    known = replace(ENGLISH, conventions=Conventions(capitals=Capitals(words={"we": (9, 9)})))
+    assert Rephraser(known).best(order).text() == "Left We."
 
 
 def test_a_sentence_without_a_capital_letter_gets_none() -> None:
@@ -237,7 +237,7 @@ def test_any_edit_makes_a_sentence(written: Written, data: st.DataObject) -> Non
         if movable:
             tree = tree.moved(data.draw(st.lists(st.sampled_from(movable), max_size=2)), place)
             tree = tree.without(data.draw(st.lists(st.sampled_from(movable), max_size=1)))
-    edited = Rephraser(KEEPING, None, regenerate=True).best(tree)
+    edited = Rephraser(KEEPING, recapitalise=False, regenerate=True).best(tree)
     again = only(edited.conllu()) if edited is not sentence else sentence
     assert again.tree == edited.tree == tree.tree
     assert again.text() == edited.text()
@@ -278,7 +278,7 @@ def test_marks_keep_the_heads_that_they_can_have() -> None:
 def test_a_fitted_model(small: Path, single_precision: None) -> None:
     """No edit, no change; a deletion leaves the marks of the others, slot by slot, as they were."""
     model, treebank = Punctuator.load(small / "model"), read_treebank(small / "dev.conllu")
-    rephraser, derivations = Rephraser(model, Capitals.learn(treebank)), Derivations(model)
+    rephraser, derivations = Rephraser(model), Derivations(model)
     anew = Rephraser(model, regenerate=True)
     deleted = same = 0
     for tree, (best,) in zip(
