@@ -14,16 +14,20 @@ from pyropunct.commands import (
     FAILURE,
     OneLineError,
     check_device,
+    chosen,
     json_option,
     load_model,
     polite,
     read_file,
     seed_option,
+    sentence_option,
     threads_option,
     use_threads,
 )
 from pyropunct.compare_command import compare
+from pyropunct.convert_command import convert
 from pyropunct.relations_command import relations
+from pyropunct.rephrase_command import rephrase
 from pyropunct.restore_command import restore
 from pyropunct.rules_command import rules
 
@@ -50,6 +54,8 @@ main.add_command(restore)
 main.add_command(compare)
 main.add_command(rules)
 main.add_command(relations)
+main.add_command(rephrase)
+main.add_command(convert)
 
 
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
@@ -65,7 +71,9 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 @click.option("--attach", help="Attach model: a name or module:Class.")
 @click.option("--channel", help="Noisy channel: a name or module:Class.")
 @click.option("--direction", type=click.Choice(["auto", "left", "right"]), default="auto", show_default=True)
-@click.option("--recipe", type=click.Choice(["default", "paper"]), default="default", show_default=True)
+@click.option(
+    "--recipe", type=click.Choice(["default", "neural", "paper"]), default="default", show_default=True
+)
 @click.option("--epochs", type=click.IntRange(1), help="Passes over the data, if not the recipe's.")
 @click.option("--guide", type=click.Choice(["map", "normal"]), help="Point estimate or normal posterior.")
 @click.option(
@@ -75,6 +83,13 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     help="xi: how much unbalanced punctemes are disliked.",
 )
 @click.option("--families", help="Feature families of the attach model, separated by commas.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another setting of the recipe, such as edit_prior_scale=1; may be repeated.",
+)
 @click.option("--parser", is_flag=True, help="Train a parser too, so that raw words can be restored.")
 @click.option("--resume", is_flag=True, help="Go on with a fit that was interrupted.")
 @click.option("--device", default="cpu", show_default=True, help="Where weights live, as torch names it.")
@@ -88,6 +103,7 @@ def fit(
     out: str,
     direction: str,
     recipe: str,
+    settings: tuple[str, ...],
     parser: bool,
     resume: bool,
     device: str,
@@ -106,11 +122,11 @@ def fit(
         raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
     use_threads(threads)
     check_device(device)
-    settings = _changed(recipe, changes)
+    changed = _changed(recipe, changes, settings)
     treebanks = _training_treebanks(train, dev)
     advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
     try:
-        model = _train(treebanks, settings, direction, seed, device, checkpoint, resume)
+        model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
         if parser:
             model = replace(model, parser=_train_parser(treebanks, seed))
         model.save(folder)
@@ -139,11 +155,21 @@ def _forget(checkpoint: Path) -> None:
         checkpoint.parent.rmdir()
 
 
-def _changed(name: str, changes: dict[str, Any]) -> "Recipe":
+def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Recipe":
+    """The recipe of a name with what the options change.
+
+    :param changes: values of the options that are settings, by name; None where an option is not given.
+    :param settings: the texts of ``--set``.
+    """
     from pyropunct.models.attach import FAMILIES
+    from pyropunct.recipe_settings import SettingError, parsed_setting
     from pyropunct.recipes import named_recipe
 
-    given = {key: value for key, value in changes.items() if value is not None}
+    try:
+        others = dict(parsed_setting(text, {*changes, "direction"}) for text in settings)
+    except SettingError as error:
+        raise OneLineError(f"--set: {error}", BAD_INPUT) from error
+    given = others | {key: value for key, value in changes.items() if value is not None}
     if "families" in given:
         given["families"] = tuple(filter(None, given["families"].split(",")))
         unknown = set(given["families"]) - set(FAMILIES)
@@ -288,12 +314,12 @@ def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
 @click.option(
     "--format",
     "shape",
-    type=click.Choice(["brackets", "conllu", "text", "svg", "json"]),
+    type=click.Choice(["brackets", "conllu", "text", "svg", "html", "json"]),
     default="brackets",
     show_default=True,
 )
 @click.option("--samples", type=click.IntRange(0), default=0, help="Draw this many trees from the posterior.")
-@click.option("--sentence", "identifier", help="Only the sentence with this sent_id.")
+@sentence_option
 @click.option(
     "--attach-punctuation",
     "attach",
@@ -320,7 +346,7 @@ def underlying(
     if attach and shape != "conllu":
         raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
     punctuator, treebank = _prepare(model, file, seed, threads)
-    sentences = list(treebank) if identifier is None else _identified(treebank, identifier)
+    sentences = chosen(treebank, identifier)
     if shape == "svg":
         _check_drawable(len(sentences) * max(samples, 1))
     if attach and treebank.omitted:
@@ -337,16 +363,11 @@ def underlying(
         from pyropunct.drawing import drawn_svg
 
         print(drawn_svg(drawings), end="")
+    elif shape == "html":
+        from pyropunct.page import page_html
 
-
-def _identified(treebank: "Treebank", identifier: str) -> "list[Sentence]":
-    """The sentence with an identifier; several, if several have it."""
-    found = [sentence for sentence in treebank if sentence.identifier == identifier]
-    if not found:
-        omitted = {one.identifier: one.reason for one in treebank.omitted}
-        why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
-        raise OneLineError(f"{treebank.path}: sentence {identifier!r} {why}", BAD_INPUT)
-    return found
+        # Bytes, because the page says that it is UTF-8, whatever standard output is.
+        click.echo(page_html(treebank, drawings, model, punctuator.recipe).encode(), nl=False)
 
 
 def _check_drawable(drawings: int) -> None:
@@ -354,7 +375,8 @@ def _check_drawable(drawings: int) -> None:
 
     if drawings > MOST_DRAWINGS:
         raise OneLineError(
-            f"--format svg draws at most {MOST_DRAWINGS} trees, not {drawings}: choose one with --sentence",
+            f"--format svg draws at most {MOST_DRAWINGS} trees, not {drawings}: choose one with --sentence, "
+            "or make a page of all with --format html",
             BAD_INPUT,
         )
 
@@ -364,7 +386,7 @@ def _underlying_shapes(
 ) -> "dict[str, Callable[[Sentence, Any], Any]]":
     """How `_tell_each` shows underlying trees.
 
-    :param drawings: what is to be drawn as SVG is put here.
+    :param drawings: what is to be drawn in one SVG file, or on one page, is put here.
     """
     from pyropunct.brackets import bracketed, misc_entries
     from pyropunct.derivations import Derivations
@@ -390,6 +412,7 @@ def _underlying_shapes(
         "conllu": conllu,
         "text": lambda sentence, tree: console.say(drawn_text(drawing(sentence, tree))),
         "svg": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
+        "html": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
         "json": lambda sentence, trees: {"forms": list(sentence.tree.forms), "trees": plain(trees)},
     }
 

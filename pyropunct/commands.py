@@ -11,6 +11,7 @@ from pyropunct import console
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
+    from pyropunct.sentence import Sentence
     from pyropunct.treebank import Treebank
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -83,6 +84,10 @@ seed_option = click.option(
     show_default=True,
     help="Equal seeds give equal results.",
 )
+sentence_option = click.option(
+    "--sentence", "identifier", metavar="ID", help="Only the sentence with this sent_id."
+)
+
 threads_option = click.option(
     "--threads", type=click.IntRange(1), help="Threads to use; by default all cores."
 )
@@ -124,6 +129,21 @@ def read_file(path: str) -> "Treebank":
 
     with console.reading_bar(path) as progress:
         return read_treebank(path, progress=progress)
+
+
+def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":
+    """What `sentence_option` chooses: all sentences, or those with an identifier.
+
+    :raises OneLineError: if there are none.
+    """
+    if identifier is None:
+        return list(treebank)
+    found = [sentence for sentence in treebank if sentence.identifier == identifier]
+    if not found:
+        omitted = {one.identifier: one.reason for one in treebank.omitted}
+        why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
+        raise OneLineError(f"{treebank.path}: sentence {identifier!r} {why}", BAD_INPUT)
+    return found
 
 
 def check_device(device: str) -> None:

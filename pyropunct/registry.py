@@ -16,6 +16,7 @@ CHANNEL: dict[str, str] = {
     "sliding-window": "pyropunct.models.channel:SlidingWindow",
     "identity": "pyropunct.models.channel:Identity",
     "strength": "pyropunct.models.channel_strength:Strength",
+    "pooled": "pyropunct.models.channel_pooled:Pooled",
     "two-passes": "pyropunct.models.channel_two_passes:TwoPasses",
     "inserting": "pyropunct.models.channel_inserting:Inserting",
 }

@@ -10,11 +10,13 @@ from pyropunct import console
 from pyropunct.commands import (
     BAD_INPUT,
     OneLineError,
+    chosen,
     json_option,
     load_model,
     polite,
     read_file,
     seed_option,
+    sentence_option,
     threads_option,
     use_threads,
 )
@@ -82,6 +84,7 @@ def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str
 @click.option(
     "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
 )
+@sentence_option
 @seed_option
 @threads_option
 @json_option
@@ -96,6 +99,7 @@ def rephrase(
     samples: int | None,
     best: bool,
     shape: str,
+    identifier: str | None,
     seed: int,
     threads: int | None,
     as_json: bool,
@@ -123,9 +127,10 @@ def rephrase(
         change = _edit(rephraser, deleted, moves, surest, seed)
     else:
         change = _permutation(rephraser, permute, source, surest, seed)
-    with console.sentence_bar("rephrasing", len(treebank)) as advance:
-        results = _results(rephraser, list(treebank), change, samples or 1, advance)
-        _tell(treebank, results, "json" if as_json else shape)
+    sentences = chosen(treebank, identifier)
+    with console.sentence_bar("rephrasing", len(sentences)) as advance:
+        results = _results(rephraser, sentences, change, samples or 1, advance)
+        _tell(sentences, results, "json" if as_json else shape, len(treebank.omitted))
 
 
 Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
@@ -216,9 +221,11 @@ def _results(
         advance(len(some))
 
 
-def _tell(treebank: "Treebank", results: "Iterator[tuple[Sentence, ...]]", shape: str) -> None:
+def _tell(
+    sentences: "Sequence[Sentence]", results: "Iterator[tuple[Sentence, ...]]", shape: str, omitted: int
+) -> None:
     found = []
-    for sentence, some in zip(treebank, results, strict=True):
+    for sentence, some in zip(sentences, results, strict=True):
         if shape == "json":
             rephrased = [_described(one) for one in some]
             found.append({"id": sentence.identifier, "text": sentence.text(), "rephrased": rephrased})
@@ -226,7 +233,7 @@ def _tell(treebank: "Treebank", results: "Iterator[tuple[Sentence, ...]]", shape
         for one in some:
             print(one.conllu() if shape == "conllu" else one.text() + "\n", end="")
     if shape == "json":
-        console.print_json({"sentences": found, "omitted": len(treebank.omitted)})
+        console.print_json({"sentences": found, "omitted": omitted})
 
 
 def _described(sentence: "Sentence") -> dict[str, Any]:

@@ -34,6 +34,10 @@ def test_deletion_is_that_of_the_library(files: tuple[Path, Path]) -> None:
         printed("rephrase", *files, "--delete", "advmod", "--delete", "appos", "--format", "conllu")
     )
     assert [sentence.text() for sentence in read] == expected
+    chosen = ("--sentence", treebank.sentences[3].identifier)
+    assert (
+        printed("rephrase", *files, "--delete", "advmod", "--delete", "appos", *chosen) == expected[3] + "\n"
+    )
     assert not any(one.partition(":")[0] == "appos" for sentence in read for one in sentence.tree.relations)
 
 

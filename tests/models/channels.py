@@ -11,6 +11,7 @@ from problems import edits_of
 
 from pyropunct.models.channel import Channel, Identity, SlidingWindow, Slip, TokenBigrams
 from pyropunct.models.channel_inserting import Inserting
+from pyropunct.models.channel_pooled import Pooled
 from pyropunct.models.channel_strength import Strength
 from pyropunct.models.channel_two_passes import TwoPasses
 
@@ -130,6 +131,26 @@ def strength_rewritings(channel: Strength) -> Rewritings:
     return sliding_window(strength_edits(channel), channel.direction)
 
 
+def pooled_edits(channel: Pooled) -> Phi:
+    """phi from logits of all pairs, of those with a in front, of those with b behind, and of the pair."""
+    everywhere, pair = channel.all_logits.tolist(), channel.pair_logits.tolist()
+    before, after = channel.mark_logits.tolist()
+
+    def edits(a: int, b: int) -> list[float]:
+        odds = [math.exp(everywhere[e] + before[a][e] + after[b][e] + pair[a][b][e]) for e in range(4)]
+        return [each / sum(odds) for each in odds]
+
+    return [[edits(a, b) for b in range(NUM_TOKENS)] for a in range(NUM_TOKENS)]
+
+
+def make_pooled(direction: str) -> Pooled:
+    return Pooled(NUM_TOKENS, direction)
+
+
+def pooled_rewritings(channel: Pooled) -> Rewritings:
+    return sliding_window(pooled_edits(channel), channel.direction)
+
+
 def make_two_passes(direction: str) -> TwoPasses:
     return TwoPasses(NUM_TOKENS, direction)
 
@@ -200,6 +221,7 @@ CHANNELS: dict[str, Variant] = {
     "sliding window": Variant(make_window, window_rewritings, never_longer),
     "identity": Variant(make_identity, lambda channel: identity, never_longer),
     "strength": Variant(make_strength, strength_rewritings, never_longer),
+    "pooled": Variant(make_pooled, pooled_rewritings, never_longer),
     "two passes": Variant(make_two_passes, two_passes_rewritings, never_longer, has_machine=False),
     "inserting": Variant(make_inserting, inserting_rewritings, inserting_longer, has_machine=False),
     "slip": Variant(make_slip(make_window), slip_rewritings(window_rewritings), slip_longer),
