@@ -138,12 +138,17 @@ class Attributes:
         """(N,) the values of an attribute that gives each node one.
 
         :param name: a place in `PLACES` and a column in `COLUMNS`, as in ``"head tag"`` or ``"tag"``; or
-            one of `SURFACE`, which have no other place than the node itself.
+            one of `SURFACE`, which have no other place than the node itself.  What the trees know more,
+            `TreeBatch.more`, has columns too.
         """
         if name in SURFACE:
             return getattr(self.inside, name)
         place, _, column = name.rpartition(" ")
-        return PLACES[place](self, getattr(self, column))
+        return PLACES[place](self, self._column(column))
+
+    def _column(self, name: str) -> Ints:
+        more = self._trees.more
+        return more[name].cpu().numpy() if name in more else getattr(self, name)
 
     def several(self, name: str) -> tuple[Ints, Ints]:
         """The nodes and values of an attribute that gives a node any number of them.

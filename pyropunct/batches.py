@@ -1,7 +1,7 @@
 """Trees as integers, many at a time: what the models read."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -27,6 +27,8 @@ class TreeBatch:
     :ivar shape: (N,) ``int64``, how the word is written; see `pyropunct.vocabulary.word_shape`.
     :ivar contexts: what an attach model saw in these trees and their surface strings, if it has looked
         already; see `pyropunct.models.attach.LogLinearAttach.contexts`.
+    :ivar more: (N,) ``int64``, whatever else an attach model is to look at, by the names that its templates
+        have for it.
     """
 
     forest: Forest
@@ -35,6 +37,7 @@ class TreeBatch:
     form: Tensor
     shape: Tensor
     contexts: Contexts | None = None
+    more: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.forest.num_trees
@@ -42,7 +45,8 @@ class TreeBatch:
     def to(self, device: torch.device | str) -> "TreeBatch":
         """The same trees with their tensors on ``device``."""
         moved = {name: getattr(self, name).to(device) for name in ("forest", *COLUMNS)}
-        return TreeBatch(**moved, contexts=self.contexts)
+        more = {name: column.to(device) for name, column in self.more.items()}
+        return TreeBatch(**moved, contexts=self.contexts, more=more)
 
     def pick(self, trees: Sequence[int]) -> "TreeBatch":
         """A batch of some of the trees, in the order given."""
@@ -52,6 +56,7 @@ class TreeBatch:
             self.forest.pick(trees).to(self.relation.device),
             **{name: getattr(self, name)[place] for name in COLUMNS},
             contexts=None if self.contexts is None else self.contexts.of_nodes(nodes),
+            more={name: column[place] for name, column in self.more.items()},
         )
 
 
@@ -63,6 +68,7 @@ def join_trees(batches: Sequence[TreeBatch]) -> TreeBatch:
         join_forests([batch.forest for batch in batches]),
         **columns,
         contexts=join_contexts(known) if len(known) == len(batches) else None,
+        more={name: torch.cat([batch.more[name] for batch in batches]) for name in batches[0].more},
     )
 
 

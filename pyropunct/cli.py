@@ -26,6 +26,7 @@ from pyropunct.commands import (
 )
 from pyropunct.compare_command import compare
 from pyropunct.convert_command import convert
+from pyropunct.correct_command import correct, fit_correction
 from pyropunct.relations_command import relations
 from pyropunct.rephrase_command import rephrase
 from pyropunct.restore_command import restore
@@ -54,6 +55,8 @@ main.add_command(restore)
 main.add_command(compare)
 main.add_command(rules)
 main.add_command(relations)
+main.add_command(correct)
+main.add_command(fit_correction)
 main.add_command(rephrase)
 main.add_command(convert)
 

@@ -62,19 +62,24 @@ def train_tagger(
     recipe = TaggerRecipe() if recipe is None else recipe
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        training = _Training(_untrained(variant, train, recipe).to(device), train)
+        training = TaggerTraining(untrained(variant, train, recipe).to(device), train)
         return training.run(dev, watch)
 
 
-def _untrained(variant: type[Tagger], train: Sequence[Sentence], recipe: TaggerRecipe) -> Tagger:
+def untrained(variant: type[Tagger], train: Sequence[Sentence], recipe: TaggerRecipe) -> Tagger:
+    """A tagger with random weights, for the words and labels of a training treebank."""
     labels = collect_labels([sentence.surface for sentence in train])
     strings = [string for sentence in train for string in labels.strings_of(sentence.surface)]
     words = collect_words(sentence.tree.forms for sentence in train)
     return variant(words, labels, Spelling(labels, strings), recipe)
 
 
-class _Training:
-    """A tagger and its encoded training sentences."""
+class TaggerTraining:
+    """The training of a tagger, an epoch at a time.
+
+    :param tagger: an untrained one.
+    :param train: the training sentences.
+    """
 
     def __init__(self, tagger: Tagger, train: Sequence[Sentence]) -> None:
         self.tagger, self.recipe = tagger, tagger.recipe
