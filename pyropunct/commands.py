@@ -96,9 +96,18 @@ threads_option = click.option(
 trees_option = click.option(
     "--trees",
     type=click.IntRange(1),
-    default=1,
+    default=10,
     show_default=True,
-    help="Trees of the parser to average over.",
+    help="Trees of the parser to average over, as far as there are so many.",
+)
+
+decoder_option = click.option(
+    "--decoder",
+    type=click.Choice(["mbr", "slot-mbr", "map"]),
+    default="mbr",
+    show_default=True,
+    help="Of the draws take the one of least expected edit distance; decide each slot by itself; or "
+    "take the most frequent draw.",
 )
 
 

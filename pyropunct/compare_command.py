@@ -13,6 +13,7 @@ from pyropunct.commands import (
     FAILURE,
     OneLineError,
     check_device,
+    decoder_option,
     json_option,
     polite,
     read_file,
@@ -48,13 +49,7 @@ LEAST_PERMUTATIONS = 10_000
 @click.option(
     "--samples", type=click.IntRange(1), help="Draws for each sentence; by default 1000, or 50 with --quick."
 )
-@click.option(
-    "--decoder",
-    type=click.Choice(["mbr", "slot-mbr", "map"]),
-    default="mbr",
-    show_default=True,
-    help="How draws are decided on, as in `pyropunct restore`.",
-)
+@decoder_option
 @trees_option
 @click.option(
     "--permutations",

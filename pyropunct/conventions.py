@@ -76,7 +76,7 @@ class SpacingStatistics:
             for left, right, space in _neighbours(sentence.layout):
                 seen[*_kinds(left, right), space] += 1
                 if not left.mark and not right.mark:
-                    words[left.form.lower(), right.form.lower(), space] += 1
+                    words[_folded(left.form), _folded(right.form), space] += 1
         kinds = {WORD, UNSPACED_WORD}
         if all(space or {left, right} <= kinds for left, right, space in seen):
             return cls()
@@ -85,7 +85,7 @@ class SpacingStatistics:
 
     def space(self, left: Written, right: Written) -> bool:
         """Whether a space stands between two neighbours."""
-        if not left.mark and not right.mark and self._are_together(left.form.lower(), right.form.lower()):
+        if not left.mark and not right.mark and self._are_together(_folded(left.form), _folded(right.form)):
             return False
         return self.probability(left, right) > 0.5
 
@@ -172,6 +172,11 @@ class Conventions:
         spacing = SpacingStatistics.from_json(plain["spacing"])
         capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
         return cls(spacing, dict(plain["quotes"]), frozenset(plain["abbreviations"]), capitals)
+
+
+def _folded(form: str) -> str:
+    """A word in small letters, but for a single letter: an initial "M" is no "m" of "I'm"."""
+    return form if len(form) == 1 else form.lower()
 
 
 def _kinds(left: Written, right: Written) -> tuple[str, str]:

@@ -13,12 +13,14 @@ from pyropunct.commands import (
     BAD_INPUT,
     OneLineError,
     check_device,
+    decoder_option,
     json_option,
     load_model,
     polite,
     read_file,
     seed_option,
     threads_option,
+    trees_option,
     use_threads,
 )
 
@@ -49,21 +51,8 @@ CHUNK = 100
 @click.option(
     "--samples", type=click.IntRange(1), default=1000, show_default=True, help="Draws for each sentence."
 )
-@click.option(
-    "--decoder",
-    type=click.Choice(["mbr", "slot-mbr", "map"]),
-    default="mbr",
-    show_default=True,
-    help="Of the draws take the one of least expected edit distance; decide each slot by itself; or "
-    "take the most frequent draw.",
-)
-@click.option(
-    "--trees",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="Trees of the parser to average over: a wrong tree makes right marks look wrong.",
-)
+@decoder_option
+@trees_option
 @click.option("--parse", is_flag=True, help="Parse the words of CoNLL-U input anew.")
 @click.option(
     "--format",

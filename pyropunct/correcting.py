@@ -23,7 +23,17 @@ from pyropunct.model_folder import ModelFolderError
 from pyropunct.models.attach_correcting import CorrectingAttach
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restoring import SAMPLES, NoParserError, Restored, Source, decide, weighted_trees, words_of
+from pyropunct.restoring import (
+    SAMPLES,
+    TREES,
+    NoParserError,
+    Restored,
+    Source,
+    as_decided,
+    decide,
+    weighted_trees,
+    words_of,
+)
 from pyropunct.rewriting import Rewriting, rewritten, with_abbreviation_dots, without_unknown
 from pyropunct.sentence import Sentence
 from pyropunct.trees import Tree
@@ -33,9 +43,6 @@ if TYPE_CHECKING:
     from pyropunct.draws import Draws
 
 String = tuple[str, ...]
-
-TREES = 10
-"""Trees of the parser that a correction is averaged over: a wrong tree makes right marks look wrong."""
 
 PARTS = ("reader", "writer")
 """The folders in the folder of a corrector."""
@@ -132,16 +139,12 @@ class Corrector:
         :raises CannotParseError: if words have to be parsed and there is no parser.
         """
         used = [source for source in sources if words_of(source)]
-        parses = weighted_trees(self.reader, [self._to_parse(source, parse) for source in used], trees)
+        to_parse = [self._to_parse(source, parse) for source in used]
+        parses = weighted_trees(self.reader, to_parse, trees)
         wrong = [source.surface for source in used]
         decisions = self.decide(parses, wrong, decoder=decoder, samples=samples, seed=seed)
-        decided = zip(parses, decisions, strict=True)
-        for source in sources:
-            if words_of(source):
-                some, decision = next(decided)
-                yield Restored(source, decision.surface, decision.risk, some[0].tree)
-            else:
-                yield Restored(source, source.surface, 0.0, None)
+        best = parses if trees == 1 else weighted_trees(self.reader, to_parse, 1)
+        yield from as_decided(sources, best, decisions)
 
     def _to_parse(self, source: Source, anew: bool) -> Sequence[str] | Tree:
         if isinstance(source, Sentence) and not anew:

@@ -11,6 +11,7 @@ from pyropunct import console
 from pyropunct.commands import (
     BAD_INPUT,
     OneLineError,
+    decoder_option,
     json_option,
     load_model,
     polite,
@@ -46,14 +47,7 @@ CHUNK = 100
 @click.option(
     "--samples", type=click.IntRange(1), default=1000, show_default=True, help="Draws for each sentence."
 )
-@click.option(
-    "--decoder",
-    type=click.Choice(["mbr", "slot-mbr", "map"]),
-    default="mbr",
-    show_default=True,
-    help="Of the draws take the one of least expected edit distance; decide each slot by itself; or "
-    "take the most frequent draw.",
-)
+@decoder_option
 @trees_option
 @click.option("--parse", is_flag=True, help="Parse the words of CoNLL-U input anew.")
 @click.option(

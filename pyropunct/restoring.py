@@ -1,6 +1,6 @@
 """Restoring punctuation: parse, draw, decide (Li, Wang & Eisner 2019, section 6.1)."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 SAMPLES = 1000
 """Draws for each sentence, as in the paper."""
 
+TREES = 10
+"""Trees of the parser that a sentence is averaged over (footnote 20 of the paper)."""
+
 Source = RawSentence | Sentence
 """What can be restored: a line of raw text, or a sentence of a treebank."""
 
@@ -43,7 +46,7 @@ class NoParserError(ValueError):
 
 
 def weighted_trees(
-    model: "Punctuator", sentences: Sequence[Sequence[str] | Tree], trees: int = 1
+    model: "Punctuator", sentences: Sequence[Sequence[str] | Tree], trees: int = TREES
 ) -> list[list[WeightedTree]]:
     """At most so many trees of each sentence, whose weights add up to 1; of a tree, itself.
 
@@ -110,7 +113,7 @@ class Restored(NamedTuple):
     :ivar source: what it was.
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance of the surface from the truth.
-    :ivar tree: the tree that was most likely of those that were used; None for a line without words.
+    :ivar tree: its tree, the best one of the parser if words were parsed; None for a line without words.
     """
 
     source: Source
@@ -138,7 +141,7 @@ class Restoration:
     model: "Punctuator"
     decoder: str = "mbr"
     samples: int = SAMPLES
-    trees: int = 1
+    trees: int = TREES
     seed: int = 0
     marks: Collection[str] | None = None
     keep: bool = False
@@ -151,7 +154,8 @@ class Restoration:
         :raises NoParserError: if words have to be parsed and the model has no parser.
         """
         used = [source for source in sources if words_of(source)]
-        parses = weighted_trees(self.model, [self._to_parse(source) for source in used], self.trees)
+        to_parse = [self._to_parse(source) for source in used]
+        parses = weighted_trees(self.model, to_parse, self.trees)
         rewritings = [self._rewriting(source) for source in used]
         decisions = decide(
             self.model,
@@ -161,13 +165,8 @@ class Restoration:
             seed=self.seed,
             rewritings=rewritings,
         )
-        decided = zip(parses, decisions, strict=True)
-        for source in sources:
-            if words_of(source):
-                parse, decision = next(decided)
-                yield Restored(source, decision.surface, decision.risk, parse[0].tree)
-            else:
-                yield Restored(source, source.surface, 0.0, None)
+        best = parses if self.trees == 1 else weighted_trees(self.model, to_parse, 1)
+        yield from as_decided(sources, best, decisions)
 
     def _to_parse(self, source: Source) -> Sequence[str] | Tree:
         return source.tree if isinstance(source, Sentence) and not self.parse else words_of(source)
@@ -182,6 +181,23 @@ class Restoration:
             return draws
 
         return rewriting
+
+
+def as_decided(
+    sources: Sequence[Source], best: Sequence[Sequence[WeightedTree]], decisions: Iterable[Decision]
+) -> Iterator[Restored]:
+    """Sentences with the punctuation that was decided on; a line without words stays as it is.
+
+    :param best: the best tree of each sentence that has words, alone.
+    :param decisions: what was decided for each of these.
+    """
+    decided = zip(best, decisions, strict=True)
+    for source in sources:
+        if words_of(source):
+            (parse,), decision = next(decided)
+            yield Restored(source, decision.surface, decision.risk, parse.tree)
+        else:
+            yield Restored(source, source.surface, 0.0, None)
 
 
 def words_of(source: Source) -> tuple[str, ...]:

@@ -129,6 +129,14 @@ def test_quotation_marks() -> None:
     assert Conventions().written("“") == ("“", "“")
 
 
+def test_an_initial_is_no_enclitic() -> None:
+    """Of "I'm", written as "i m" without an apostrophe, nothing follows for "J M"."""
+    together = sentence("i", "m", "here", glued="i")
+    statistics = SpacingStatistics.learn([together] * 20 + FRENCH)
+    assert not space(statistics, "i", "m")
+    assert space(statistics, "Jay", "M")
+
+
 def test_abbreviations() -> None:
     treebank = [sentence("Mr.", "A.", "saw", "no.", "no", "mr.")] * 2 + [sentence("no", "etc.")]
     assert Conventions.learn(treebank).abbreviations == {"mr", "a"}

@@ -74,10 +74,10 @@ def test_decisions_are_those_of_the_decoder(model: Punctuator, dev: Treebank, na
 
 def test_words_are_parsed(model: Punctuator, dev: Treebank) -> None:
     trees = trees_of(dev)
-    from_words = model.restore([tree.forms for tree in trees], samples=20, seed=1)
-    assert from_words == model.restore(trees, samples=20, seed=1)
+    from_words = model.restore([tree.forms for tree in trees], samples=20, trees=1, seed=1)
+    assert from_words == model.restore(trees, samples=20, trees=1, seed=1)
     mixed = [tree if number % 2 else tree.forms for number, tree in enumerate(trees)]
-    assert from_words == model.restore(mixed, samples=20, seed=1)
+    assert from_words == model.restore(mixed, samples=20, trees=1, seed=1)
 
 
 def test_several_trees_share_the_draws(model: Punctuator, dev: Treebank) -> None:

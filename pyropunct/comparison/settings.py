@@ -11,7 +11,7 @@ from pyropunct.comparison.systems import SYSTEMS
 from pyropunct.decoders import DECODERS
 from pyropunct.parsing import ParserRecipe
 from pyropunct.recipes import Recipe
-from pyropunct.restoring import SAMPLES
+from pyropunct.restoring import SAMPLES, TREES
 
 QUICK_SAMPLES = 50
 """Draws for each sentence when it is only to be seen whether everything works."""
@@ -43,7 +43,7 @@ class Settings:
     shares: tuple[int, ...] = (100,)
     decoder: str = "mbr"
     samples: int = SAMPLES
-    trees: int = 1
+    trees: int = TREES
     permutations: int = PERMUTATIONS
     recipe: Recipe = field(default_factory=Recipe)
     tagger_recipe: TaggerRecipe = field(default_factory=TaggerRecipe)
