@@ -32,6 +32,9 @@ It may also have any of four things that `LogLinearAttach` has, which training t
 (`pyropunct.draws`) it may have two more: an attribute ``reads_surface``, False if no score ever depends on
 the surface, and ``view_scores``, which scores nodes of given trees for any surface punctuation inside them.
 Whoever overrides ``forward`` overrides ``view_scores`` too.
+
+Weights with a prior are `pyro.nn.PyroSample` sites.  Plain parameters of a `torch.nn.Module` are trained too,
+without a prior, and kept with the model, as its buffers are.  It is in training mode during training alone.
 """
 
 Syntax = Callable[..., "TreeBatch"]

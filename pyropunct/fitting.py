@@ -204,7 +204,10 @@ class Training:
         return self.story.attach
 
     def _make_optimisers(self) -> list[torch.optim.Optimizer]:
-        """Adagrad for weights with sparse gradients; Adam for all others, the channel's at its own rate."""
+        """Adagrad for weights with sparse gradients; Adam for all others, the channel's at its own rate.
+
+        Both are for the sites of the story, which have priors; AdamW is for its plain parameters.
+        """
         recipe, sparse = self.recipe, self._sparse_sites()
         groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
         for name, parameter in self.guide.named_parameters():
@@ -215,6 +218,13 @@ class Training:
         optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(dense, fused=True)]
         if groups["sparse"]:
             optimisers.append(SparseAdagrad(groups["sparse"], recipe.sparse_learning_rate))
+        for optimiser in optimisers:
+            for group in optimiser.param_groups:
+                group["end"] = 1 - recipe.network_share
+        if plain := list(self.story.parameters()):
+            group = {"params": plain, "lr": recipe.network_learning_rate, "end": 1.0}
+            weight_decay = recipe.network_weight_decay
+            optimisers.append(torch.optim.AdamW([group], weight_decay=weight_decay, fused=True))
         for optimiser in optimisers:
             for group in optimiser.param_groups:
                 group["initial_lr"] = group["lr"]
@@ -246,6 +256,7 @@ class Training:
     def run_epoch(self, watch: Watch | None = None) -> None:
         """One epoch of steps, and its perplexity on dev."""
         began, total, done = time.monotonic(), 0.0, 0
+        self.story.train()
         order = torch.randperm(len(self.train))[: self.epoch_size].tolist()
         for first in range(0, len(order), self.recipe.batch_size):
             part = order[first : first + self.recipe.batch_size]
@@ -255,6 +266,7 @@ class Training:
                 last = self.epochs[-1] if self.epochs else None
                 number = len(self.epochs) + 1
                 watch(Progress(self.recipe.direction, number, done, len(order), last))
+        self.story.eval()
         perplexity = self.punctuator().evaluate(self.dev).perplexity
         self._spent += time.monotonic() - began
         self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
@@ -271,32 +283,38 @@ class Training:
         for optimiser in self.optimisers:
             optimiser.zero_grad()
             for group in optimiser.param_groups:
-                group["lr"] = group["initial_lr"] * self.decay(done)
+                group["lr"] = group["initial_lr"] * self.decay(done, group["end"])
         # Every step runs the same sites, so the first one alone is checked by Pyro, which takes time.
         with pyro.validation_enabled(not self._checked):
             loss = self.elbo.differentiable_loss(self.story, self.guide, *given)
         self._checked = True
         (loss / number).backward()
         for optimiser in self.optimisers:
-            optimiser.step()
+            if any(group["lr"] for group in optimiser.param_groups):
+                optimiser.step()
         return float(loss.detach()) / number
 
-    def decay(self, done: int) -> float:
-        """The share left of the learning rates when so many sentences of the current epoch are done."""
-        if not self.recipe.decay:
-            return 1.0
+    def decay(self, done: int, end: float = 1.0) -> float:
+        """The share left of a learning rate when so many sentences of the current epoch are done.
+
+        :param end: after which part of training nothing is left.
+        """
         passed = len(self.epochs) + done / self.epoch_size
-        return max(0.01, 1 - passed / self.recipe.epochs)
+        whole = end * self.recipe.epochs
+        if passed >= whole:
+            return 0.0
+        return max(0.01, 1 - passed / whole) if self.recipe.decay else 1.0
 
     @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:
         """The model as it is now."""
         values, scales = _posterior(self.guide)
+        weights = [*values.values(), *self.story.parameters()]
         report = {
             "epochs": [epoch._asdict() for epoch in self.epochs],
             "train_sentences": len(self.train),
             "dev_sentences": len(self.dev),
-            "weights": sum(value.numel() for value in values.values()),
+            "weights": sum(weight.numel() for weight in weights),
         }
         return Punctuator(self.vocabulary, self.recipe, self.story, values, scales, report)
 
@@ -305,6 +323,7 @@ class Training:
         return {
             "fingerprint": self.fingerprint(),
             "guide": self.guide.state_dict(),
+            "story": self.story.state_dict(),
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "random": torch.get_rng_state(),
             "epochs": [tuple(epoch) for epoch in self.epochs],
@@ -327,10 +346,12 @@ class Training:
         try:
             self._go_on_from(state)
         except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            raise ModelFolderError(f"{path}: is damaged: {type(error).__name__}: {error}") from error
+            reason = " ".join(str(error).split())
+            raise ModelFolderError(f"{path}: is damaged: {type(error).__name__}: {reason}") from error
 
     def _go_on_from(self, state: dict[str, Any]) -> None:
         self.guide.load_state_dict(state["guide"])
+        self.story.load_state_dict(state["story"])
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
         torch.set_rng_state(state["random"])

@@ -34,7 +34,7 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.parsing import BiaffineParser, Parser
 from pyropunct.recipes import Recipe
 from pyropunct.registry import ATTACH, CHANNEL, UnknownVariantError, find
-from pyropunct.restoring import SAMPLES, decide, weighted_trees
+from pyropunct.restoring import SAMPLES, TREES, decide, weighted_trees
 from pyropunct.sentence import Sentence
 from pyropunct.trees import Tree
 from pyropunct.vocabulary import Surface, Vocabulary
@@ -130,7 +130,9 @@ class Punctuator:
         }
         tensors = {f"value {name}": value for name, value in self.values.items()}
         tensors |= {f"scale {name}": scale for name, scale in self.scales.items()}
-        tensors |= {f"buffer {name}": buffer for name, buffer in self.story.named_buffers()}
+        parameters = dict(self.story.named_parameters())
+        for name, tensor in self.story.state_dict().items():
+            tensors[f"{'parameter' if name in parameters else 'buffer'} {name}"] = tensor
         if self.parser is not None:
             if not isinstance(self.parser, BiaffineParser):
                 kind = type(self.parser).__name__
@@ -159,13 +161,16 @@ class Punctuator:
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
         story = build_story(vocabulary, recipe, [])
-        kinds: dict[str, dict[str, Tensor]] = {"value": {}, "scale": {}, "buffer": {}, "parser": {}}
+        names = ("value", "scale", "parameter", "buffer", "parser")
+        kinds: dict[str, dict[str, Tensor]] = {name: {} for name in names}
         for key, tensor in tensors.items():
             kind, _, name = key.partition(" ")
             kinds[kind][name] = tensor
         for name, buffer in kinds["buffer"].items():
             path, _, leaf = name.rpartition(".")
             story.get_submodule(path).register_buffer(leaf, buffer)
+        _set_parameters(story, kinds["parameter"])
+        story.eval()
         conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
         parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
         return cls(
@@ -241,7 +246,7 @@ class Punctuator:
         *,
         decoder: str = "mbr",
         samples: int = SAMPLES,
-        trees: int = 1,
+        trees: int = TREES,
         seed: int | None = None,
     ) -> list[Surface]:
         """Punctuation for raw words, or for trees (Li, Wang & Eisner 2019, section 6.1).
@@ -312,7 +317,9 @@ class Punctuator:
 
     def _problems(self, sentences: Sequence[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
         for part in _parts(sentences):
-            yield part, tree_problem(self.model, *self._encode(part))
+            with torch.no_grad():
+                problem = tree_problem(self.model, *self._encode(part))
+            yield part, problem
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         trees = self.vocabulary.encode_trees([sentence.tree for sentence in sentences])
@@ -327,26 +334,40 @@ def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
     )
 
 
+def _set_parameters(story: Story, saved: Mapping[str, Tensor]) -> None:
+    """Give a new story its trained parameters, those outside of Pyro's sites.
+
+    :raises ValueError: if they are not the story's own.
+    """
+    parameters = dict(story.named_parameters())
+    for name in sorted(parameters.keys() | saved.keys()):
+        if name not in parameters or name not in saved or parameters[name].shape != saved[name].shape:
+            raise ValueError(f"the parameter {name} is missing, too many, or of another shape")
+        parameters[name].data.copy_(saved[name])
+
+
 def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor]) -> Story:
     """The untrained story that a recipe describes.
 
     :param surfaces: the surface strings of the training treebank, for the slip.
     :raises UnknownVariantError: if the recipe names an attach or channel variant that there is not.
     """
+    sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
     with pyro.settings.context(module_local_params=True):
-        attach = find(recipe.attach, ATTACH)(
-            inventory, tokens, **_accepted(find(recipe.attach, ATTACH), recipe, ATTACH_OPTIONS)
-        )
-        channel = find(recipe.channel, CHANNEL)(
-            len(tokens), recipe.direction, **_accepted(find(recipe.channel, CHANNEL), recipe, CHANNEL_OPTIONS)
-        )
+        attach = find(recipe.attach, ATTACH)
+        channel = find(recipe.channel, CHANNEL)
         return Story(
             inventory,
-            attach,
-            Slip(channel, bigrams),
+            attach(inventory, tokens, **_accepted(attach, _settings(recipe, ATTACH_OPTIONS) | sizes)),
+            Slip(
+                channel(
+                    len(tokens), recipe.direction, **_accepted(channel, _settings(recipe, CHANNEL_OPTIONS))
+                ),
+                bigrams,
+            ),
             syntax=HeadOutward(len(vocabulary.relations), len(vocabulary.tags)),
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
@@ -357,10 +378,15 @@ ATTACH_OPTIONS = {"families": "families", "prior_scale": "prior_scale", "least":
 CHANNEL_OPTIONS = {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"}
 
 
-def _accepted(variant: Any, recipe: Recipe, options: Mapping[str, str]) -> dict[str, Any]:
-    """Those settings of the recipe that the variant has a parameter for."""
+def _settings(recipe: Recipe, options: Mapping[str, str]) -> dict[str, Any]:
+    """Settings of a recipe under the names that variants have for them."""
+    return {name: getattr(recipe, field) for name, field in options.items()}
+
+
+def _accepted(variant: Any, offered: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of some arguments that the variant has a parameter for."""
     parameters = inspect.signature(variant).parameters
-    return {name: getattr(recipe, field) for name, field in options.items() if name in parameters}
+    return {name: value for name, value in offered.items() if name in parameters}
 
 
 def _parts(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:

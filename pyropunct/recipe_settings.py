@@ -15,8 +15,12 @@ POSITIVE = {
     "sparse_learning_rate",
     "learning_rate",
     "edit_learning_rate",
+    "network_learning_rate",
 }
 """Settings that must be above zero."""
+
+SHARES = {"network_share"}
+"""Settings that must be below one."""
 
 OF_EITHER_SIGN = {"prior_keep"}
 """Settings that may be below zero; all other numbers are zero or more."""
@@ -72,6 +76,8 @@ def _number(name: str, value: str, kind: type[int] | type[float]) -> int | float
         raise SettingError(f"{name} is a finite number, not {value!r}")
     if name in POSITIVE and number <= 0:
         raise SettingError(f"{name} is above zero, not {value}")
+    if name in SHARES and number >= 1:
+        raise SettingError(f"{name} is below one, not {value}")
     if number < 0 and name not in OF_EITHER_SIGN:
         raise SettingError(f"{name} is zero or more, not {value}")
     return number

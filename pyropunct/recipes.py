@@ -10,6 +10,10 @@ DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "sh
 """Those and ours; see `pyropunct.models.attach.FAMILIES`, where there are more that do not pay."""
 
 
+LATER_SETTINGS = ("network_learning_rate", "network_weight_decay", "network_share")
+"""Settings that recipes in older model folders lack: their models had nothing for them to decide."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """Everything that decides a fit beside the data and the seed.
@@ -34,6 +38,10 @@ class Recipe:
     :ivar sparse_learning_rate: Adagrad's rate at the start.
     :ivar learning_rate: Adam's rate at the start, for the attach model.
     :ivar edit_learning_rate: the same for the channel, whose weights do not add up in hundreds.
+    :ivar network_learning_rate: AdamW's rate at the start, for plain parameters of the story's parts, which
+        have no priors.
+    :ivar network_weight_decay: the share of the rate by which AdamW shrinks them at each step.
+    :ivar network_share: the part of training, at its end, in which they alone are trained.
     :ivar decay: whether the learning rates fall to zero in a straight line.
     """
 
@@ -55,6 +63,9 @@ class Recipe:
     sparse_learning_rate: float = 0.08
     learning_rate: float = 0.02
     edit_learning_rate: float = 0.25
+    network_learning_rate: float = 0.002
+    network_weight_decay: float = 0.01
+    network_share: float = 0.0
     decay: bool = True
 
     def to_json(self) -> dict[str, Any]:
@@ -65,11 +76,15 @@ class Recipe:
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
         """The recipe that `to_json` wrote.
 
-        :raises KeyError: if a setting is missing.
+        Of `LATER_SETTINGS` it may lack some.
+
+        :raises KeyError: if another setting is missing.
         :raises TypeError: if one that is a number is none.
         """
-        known = {name: plain[name] for name in asdict(cls())}
-        for name, usual in asdict(cls()).items():
+        default = asdict(cls())
+        plain = {name: default[name] for name in LATER_SETTINGS} | plain
+        known = {name: plain[name] for name in default}
+        for name, usual in default.items():
             if isinstance(usual, float) and not isinstance(known[name], int | float):
                 raise TypeError(f"{name} is {known[name]!r}, not a number")
         return cls(**{**known, "families": tuple(plain["families"])})
@@ -77,6 +92,7 @@ class Recipe:
 
 RECIPES: dict[str, Recipe] = {
     "default": Recipe(),
+    "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
     "paper": Recipe(
         families=PAPER_FAMILIES,
         least=1,
@@ -94,12 +110,18 @@ RECIPES: dict[str, Recipe] = {
         decay=False,
     ),
 }
-"""Named recipes; "paper" has the hyperparameters of Li, Wang & Eisner (2019, section 3.2)."""
+"""Named recipes: "neural" is for the attach model of this name, "paper" has the hyperparameters of Li, Wang &
+Eisner (2019, section 3.2)."""
 
 
 def named_recipe(name: str, **changes: Any) -> Recipe:
     """A recipe of `RECIPES` with some settings changed.
 
+    "default" is the recipe of the attach model that is asked for, if this has one of its own.
+
     :raises KeyError: if there is no recipe of this name.
     """
+    attach = changes.get("attach")
+    if name == "default" and attach in RECIPES:
+        name = attach
     return replace(RECIPES[name], **changes)

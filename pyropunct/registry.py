@@ -9,6 +9,7 @@ from torch import nn
 
 ATTACH: dict[str, str] = {
     "log-linear": "pyropunct.models.attach:LogLinearAttach",
+    "neural": "pyropunct.models.attach_neural:NeuralAttach",
 }
 """Names of attach models: classes called with (inventory, marks, **options)."""
 

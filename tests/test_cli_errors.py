@@ -74,8 +74,8 @@ def test_files_that_cannot_be_read(small: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--attach", "unheard-of"), "no variant is called 'unheard-of': take log-linear, or module:Class"),
-        (("--channel", "new"), "no variant is called 'new': take identity, inserting, sliding-window, "),
+        (("--attach", "unheard-of"), "no variant is called 'unheard-of': take log-linear, neural, "),
+        (("--channel", "new"), "no variant is called 'new': take identity, inserting, pooled, "),
         (("--channel", "variants:Missing"), "the module 'variants' has no class 'Missing'"),
         (("--channel", "no_such_module:C"), "cannot import 'no_such_module' for the variant"),
         (("--channel", ":C"), "no variant is called ':C'"),

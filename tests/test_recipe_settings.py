@@ -7,7 +7,7 @@ import pytest
 from command_line import answer, complaint
 
 from pyropunct.punctuator import Punctuator
-from pyropunct.recipe_settings import CHOICES, OF_EITHER_SIGN, POSITIVE, SettingError, parsed_setting
+from pyropunct.recipe_settings import CHOICES, OF_EITHER_SIGN, POSITIVE, SHARES, SettingError, parsed_setting
 from pyropunct.recipes import RECIPES, Recipe
 
 BAD_INPUT = 2
@@ -42,7 +42,7 @@ def test_every_setting_but_the_families_can_be_written(recipe: Recipe) -> None:
 
 
 def test_limits_are_of_settings_that_there_are() -> None:
-    assert POSITIVE | OF_EITHER_SIGN | set(CHOICES) <= set(Recipe().to_json())
+    assert POSITIVE | OF_EITHER_SIGN | SHARES | set(CHOICES) <= set(Recipe().to_json())
 
 
 PROBLEMS = {
@@ -62,6 +62,7 @@ PROBLEMS = {
     "batch_size=0": "batch_size is above zero, not 0",
     "decay=yes": "decay is true or false, not 'yes'",
     "optimiser=sgd": "optimiser is adagrad or adam, not 'sgd'",
+    "network_share=1": "network_share is below one, not 1",
     "epochs=3": "epochs has an option of its own",
     "direction=left": "direction has an option of its own",
 }

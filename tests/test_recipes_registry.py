@@ -19,6 +19,16 @@ def test_the_recipe_of_the_paper() -> None:
     assert (paper.families, paper.random_start, paper.guide) == (PAPER_FAMILIES, True, "map")
 
 
+def test_an_attach_model_with_a_recipe_of_its_own() -> None:
+    """It is the default for it, unless another one is asked for."""
+    assert named_recipe("default", attach="neural", epochs=2) == named_recipe("neural", epochs=2)
+    assert named_recipe("neural").attach == "neural"
+    assert named_recipe("default", attach="variants:PairFrequencies") == Recipe(
+        attach="variants:PairFrequencies"
+    )
+    assert named_recipe("paper", attach="neural").optimiser == "adam"
+
+
 def test_families_are_known() -> None:
     assert set(PAPER_FAMILIES) <= set(DEFAULT_FAMILIES) <= set(FAMILIES)
 
@@ -39,7 +49,7 @@ def test_known_names_and_classes() -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("deep", "no variant is called 'deep': take log-linear, or module:Class"),
+        ("deep", "no variant is called 'deep': take log-linear, neural, or module:Class"),
         ("", "no variant is called ''"),
         ("variants:", "no variant is called 'variants:'"),
         (":C", "no variant is called ':C'"),

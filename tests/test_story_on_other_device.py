@@ -77,8 +77,9 @@ def test_decoding_as_a_pyro_model(
         Recipe(batch_size=40, optimiser="adam", random_start=True),
         Recipe(batch_size=40, channel="identity"),
         Recipe(batch_size=40, guide="normal"),
+        Recipe(batch_size=40, attach="neural"),
     ],
-    ids=["default", "dense", "identity", "normal"],
+    ids=["default", "dense", "identity", "normal", "neural"],
 )
 @pytest.mark.parametrize("device", ["emulated"], indirect=True)
 def test_training_is_the_same_there(

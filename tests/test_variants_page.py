@@ -1,4 +1,4 @@
-"""The example of docs/variants.md."""
+"""The examples of docs/variants.md."""
 
 import importlib
 import itertools
@@ -15,18 +15,18 @@ PAGE = Path(__file__).parents[1] / "docs" / "variants.md"
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a module that has the only Python block of the page."""
-    (block,) = re.findall(
-        r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
-    (tmp_path / "dropping.py").write_text(block, encoding="utf-8")
+    """The name of the channel's module; that of the attach model, tagging, is in the same folder."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    for name, block in zip(("dropping", "tagging"), blocks, strict=True):
+        (tmp_path / f"{name}.py").write_text(block, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     return "dropping"
 
 
-def test_the_example_is_fitted(small: Path, tmp_path: Path, module: str) -> None:
+@pytest.mark.parametrize("variant", [("--channel", "dropping:Dropping"), ("--attach", "tagging:Tagging")])
+def test_the_examples_are_fitted(small: Path, tmp_path: Path, module: str, variant: tuple[str, str]) -> None:
     out, dev = tmp_path / "m", small / "dev.conllu"
-    options = ("--channel", f"{module}:Dropping", "--direction", "left", "--epochs", 1, "--threads", 1)
+    options = (*variant, "--direction", "left", "--epochs", 1, "--threads", 1)
     value = answer("fit", small / "train.conllu", "--dev", dev, "--out", out, *options)
     assert answer("evaluate", out, dev)["perplexity"] == value["epochs"][-1]["perplexity"] < 20
     assert len(answer("sample", out, dev)["sentences"]) == 30

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pyro.distributions as dist
 import torch
 from pyro.nn import PyroModule, PyroSample
-from torch import Tensor
+from torch import Tensor, nn
 
 from pyropunct.batches import TreeBatch
 from pyropunct.inference.automata import Arc, End, Topology
-from pyropunct.inference.inside import choice_start
+from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.channel import Channel
 
@@ -28,6 +28,29 @@ class PairFrequencies(PyroModule):
         node = torch.repeat_interleave(torch.arange(len(start) - 1), start.diff())
         first = torch.from_numpy(self.inventory.pair_start)[trees.relation]
         return self.scores[..., first[node] + torch.arange(len(node)) - start[node]]
+
+
+class TagNetwork(nn.Module):
+    """A network of plain layers that looks at the tag alone.
+
+    One layer leaves features out in training, and one has statistics of its own.
+    """
+
+    def __init__(self, inventory: Inventory, marks: Sequence[str], num_tags: int) -> None:
+        super().__init__()
+        self.inventory = inventory
+        self.layers = nn.Sequential(
+            nn.Embedding(num_tags, 8),
+            nn.BatchNorm1d(8),
+            nn.Dropout(0.3),
+            nn.Linear(8, len(inventory.rows)),
+        )
+
+    def forward(self, trees: TreeBatch, surface: Tensor) -> Tensor:
+        scores = self.layers(trees.tag.to(self.layers[0].weight.device))
+        sizes = torch.from_numpy(choice_start(self.inventory, trees.relation)).diff()
+        node = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
+        return scores[node, choice_rows(self.inventory, trees.relation)]
 
 
 class Stutter(Channel):
