@@ -111,6 +111,33 @@ decoder_option = click.option(
 )
 
 
+def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of commands that read text or CoNLL-U and decide on punctuation."""
+    options = (
+        click.option(
+            "--input",
+            "kind",
+            type=click.Choice(["auto", "text", "conllu"]),
+            default="auto",
+            show_default=True,
+            help="What FILE is; by default its name or its first lines tell.",
+        ),
+        click.option(
+            "--samples",
+            type=click.IntRange(1),
+            default=1000,
+            show_default=True,
+            help="Draws for each sentence.",
+        ),
+        decoder_option,
+        trees_option,
+        click.option("--parse", is_flag=True, help="Parse the words of CoNLL-U input anew."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def use_threads(threads: int | None) -> None:
     """Let torch use so many threads, or as many as it likes."""
     import torch

@@ -13,14 +13,13 @@ from pyropunct.commands import (
     BAD_INPUT,
     OneLineError,
     check_device,
-    decoder_option,
+    decoding_options,
     json_option,
     load_model,
     polite,
     read_file,
     seed_option,
     threads_option,
-    trees_option,
     use_threads,
 )
 
@@ -40,20 +39,7 @@ CHUNK = 100
 @click.command()
 @click.argument("model")
 @click.argument("file")
-@click.option(
-    "--input",
-    "kind",
-    type=click.Choice(["auto", "text", "conllu"]),
-    default="auto",
-    show_default=True,
-    help="What FILE is; by default its name or its first lines tell.",
-)
-@click.option(
-    "--samples", type=click.IntRange(1), default=1000, show_default=True, help="Draws for each sentence."
-)
-@decoder_option
-@trees_option
-@click.option("--parse", is_flag=True, help="Parse the words of CoNLL-U input anew.")
+@decoding_options
 @click.option(
     "--format",
     "shape",

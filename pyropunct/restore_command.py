@@ -11,13 +11,12 @@ from pyropunct import console
 from pyropunct.commands import (
     BAD_INPUT,
     OneLineError,
-    decoder_option,
+    decoding_options,
     json_option,
     load_model,
     polite,
     seed_option,
     threads_option,
-    trees_option,
     use_threads,
 )
 
@@ -36,20 +35,7 @@ CHUNK = 100
 @click.command()
 @click.argument("model")
 @click.argument("file")
-@click.option(
-    "--input",
-    "kind",
-    type=click.Choice(["auto", "text", "conllu"]),
-    default="auto",
-    show_default=True,
-    help="What FILE is; by default its name or its first lines tell.",
-)
-@click.option(
-    "--samples", type=click.IntRange(1), default=1000, show_default=True, help="Draws for each sentence."
-)
-@decoder_option
-@trees_option
-@click.option("--parse", is_flag=True, help="Parse the words of CoNLL-U input anew.")
+@decoding_options
 @click.option(
     "--marks",
     help='Restore these marks alone, such as ".,?!"; separate marks of several characters by spaces.',
