@@ -77,7 +77,11 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 @click.option(
     "--recipe", type=click.Choice(["default", "neural", "paper"]), default="default", show_default=True
 )
-@click.option("--epochs", type=click.IntRange(1), help="Passes over the data, if not the recipe's.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(1),
+    help="Passes over the data, if not the recipe's; a parser has its own.",
+)
 @click.option("--guide", type=click.Choice(["map", "normal"]), help="Point estimate or normal posterior.")
 @click.option(
     "--symmetry-weight",

@@ -48,6 +48,8 @@ def convert(files: tuple[str, ...], out: str | None, head_rules: str, as_json: b
         conversion = Conversion(load_head_rules(head_rules))
     except HeadRulesError as error:
         raise OneLineError(str(error), BAD_INPUT) from error
+    if out is not None and Path(out).resolve() in {Path(file).resolve() for file in files}:
+        raise OneLineError(f"{out}: is to be read, so it cannot be written", BAD_INPUT)
     with _output(out) as output:
         for file in files:
             for block in _blocks(conversion, file):

@@ -166,6 +166,8 @@ def fit_correction(
     require_punctuation(treebanks[0])
     some, other = held_out(treebanks[0]) if dev is None else (tuple(one) for one in treebanks)
     recipe = correction_recipe(clean.recipe, epochs=epochs)
+    if clean.parser is None and not as_json:
+        console.say(f"{model} has no parser: the corrector will read CoNLL-U, but no raw text")
     with console.training_bar(recipe.epochs) as watch:
         corrector = train_corrector(
             some,

@@ -9,6 +9,8 @@ _JOINING = frozenset("-/‐‑·‧・ـ")
 
 def _is_unspaced(character: str) -> bool:
     """Whether the character belongs to a script that does without spaces: Chinese, Japanese, Thai, ..."""
+    if unicodedata.category(character) == "So":  # such as emoji, which are wide too
+        return False
     if unicodedata.east_asian_width(character) in "WF":
         return not unicodedata.name(character, "").startswith("HANGUL")
     return unicodedata.name(character, "").startswith(("THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"))

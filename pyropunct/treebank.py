@@ -4,9 +4,10 @@ This is the preprocessing of Li, Wang & Eisner 2019, section 4; ``docs/treebanks
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
 
 from .conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token, TreebankError
 from .conllu_reader import Progress, decode, read_blocks
@@ -48,7 +49,7 @@ class Omission:
 
 
 @dataclass(frozen=True)
-class Treebank:
+class Treebank(Sequence[Sentence]):
     """The sentences of one file.
 
     :ivar path: the file, or the name under which its text was read.
@@ -61,6 +62,15 @@ class Treebank:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    @overload
+    def __getitem__(self, place: int) -> Sentence: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Sentence, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Sentence | tuple[Sentence, ...]:
+        return self.sentences[place]
 
     def __iter__(self) -> Iterator[Sentence]:
         return iter(self.sentences)

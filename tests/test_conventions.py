@@ -137,6 +137,13 @@ def test_an_initial_is_no_enclitic() -> None:
     assert space(statistics, "Jay", "M")
 
 
+def test_spaces_stand_beside_wide_symbols() -> None:
+    statistics = SpacingStatistics()
+    assert space(statistics, "like", "😀")
+    assert space(statistics, "😀", "you")
+    assert not space(statistics, "我", "在")
+
+
 def test_abbreviations() -> None:
     treebank = [sentence("Mr.", "A.", "saw", "no.", "no", "mr.")] * 2 + [sentence("no", "etc.")]
     assert Conventions.learn(treebank).abbreviations == {"mr", "a"}

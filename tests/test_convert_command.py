@@ -43,6 +43,14 @@ def test_out(file: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.conllu", "two.mrg"]
 
 
+def test_the_input_is_not_written_over(file: Path) -> None:
+    assert (
+        complaint(BAD_INPUT, "convert", file, "--out", file)
+        == f"{file}: is to be read, so it cannot be written"
+    )
+    assert file.read_text(encoding="utf-8") == TREES
+
+
 def test_json(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.conllu"
     assert answer("convert", file, file, "--out", out) == {
@@ -57,12 +65,6 @@ def test_json(file: Path, tmp_path: Path) -> None:
     }
     assert len(read_treebank(out)) == 4
     assert "--json tells what was written: say where with --out" in invoke("convert", file, "--json").stderr
-
-
-def test_onto_itself(file: Path) -> None:
-    expected = printed("convert", file)
-    printed("convert", file, "--out", file)
-    assert file.read_text(encoding="utf-8") == expected
 
 
 def test_standard_streams(file: Path) -> None:

@@ -150,7 +150,8 @@ def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> 
 
 def test_raw_text_needs_a_parser(small: Path, corrector: Path, file: Path, tmp_path: Path) -> None:
     options = ("--model", small / "model", "--out", tmp_path / "one", "--epochs", 1, "--threads", 1)
-    printed("fit-correction", small / "train.conllu", "--dev", small / "dev.conllu", *options)
+    said = printed("fit-correction", small / "train.conllu", "--dev", small / "dev.conllu", *options)
+    assert said.startswith(f"{small / 'model'} has no parser: ")
     file.write_text("go\n", encoding="utf-8")
     assert "has no parser" in complaint(BAD_INPUT, "correct", tmp_path / "one", file)
 

@@ -46,6 +46,13 @@ def test_log_prob_of_a_sentence_does_not_depend_on_its_neighbours(
     assert torch.allclose(together, alone, rtol=1e-5, atol=1e-6)
 
 
+def test_a_treebank_as_it_is_read(model: Punctuator, small: Path, dev: list[Sentence]) -> None:
+    treebank = read_treebank(small / "dev.conllu")
+    assert (treebank[0], treebank[1:3]) == (dev[0], tuple(dev[1:3]))
+    assert model.evaluate(treebank) == model.evaluate(dev)
+    assert torch.equal(model.log_prob(treebank), model.log_prob(dev))
+
+
 def test_more_sentences_than_a_batch(model: Punctuator, dev: list[Sentence]) -> None:
     many = (dev * 5)[: BATCH_SIZE + 7]
     assert len(model.log_prob(many)) == len(list(model.underlying(many))) == len(list(model.sample(many)))
