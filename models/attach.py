@@ -33,7 +33,7 @@ from pyropunct.models.scores import (
     lay_out_pairs,
     pair_scores,
 )
-from pyropunct.models.symmetry import CLASSES, symmetry_class
+from pyropunct.models.symmetry import CLASSES, symmetry_classes
 
 if TYPE_CHECKING:
     from pyropunct.batches import TreeBatch
@@ -160,11 +160,7 @@ class LogLinearAttach(PyroModule):
         self._inventory = inventory
         self._shares: Shares | None = None
         self._index: Index | None = None
-        classes = [
-            CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
-            for left, right in inventory.rows
-        ]
-        self._layout = lay_out_pairs(inventory, np.array(classes), len(CLASSES))
+        self._layout = lay_out_pairs(inventory, np.array(symmetry_classes(inventory, marks)), len(CLASSES))
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
         self.register_buffer("kinds", torch.zeros(0, dtype=torch.int8))

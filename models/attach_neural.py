@@ -41,7 +41,7 @@ from pyropunct.models.attributes import (
     Views,
     views_of,
 )
-from pyropunct.models.symmetry import CLASSES, symmetry_class
+from pyropunct.models.symmetry import CLASSES, symmetry_classes
 
 if TYPE_CHECKING:
     from pyropunct.batches import TreeBatch
@@ -288,16 +288,12 @@ class PairScores(nn.Module):
         super().__init__()
         self._inventory = inventory
         lefts, rights = zip(*inventory.rows, strict=True)
-        classes = [
-            CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
-            for left, right in inventory.rows
-        ]
         sizes = []
         for name, values in (("left", lefts), ("right", rights)):
             number = {value: place for place, value in enumerate(sorted(set(values)))}
             self.register_buffer(name, torch.tensor([number[value] for value in values]), persistent=False)
             sizes.append(len(number))
-        self.register_buffer("symmetry", torch.tensor(classes), persistent=False)
+        self.register_buffer("symmetry", torch.tensor(symmetry_classes(inventory, marks)), persistent=False)
         parts = [nn.Linear(SIZE, number) for number in (*sizes, len(CLASSES))]
         for part in parts:
             nn.init.normal_(part.weight, std=0.02)

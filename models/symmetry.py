@@ -81,6 +81,17 @@ def symmetry_class(left: Sequence[str], right: Sequence[str]) -> str:
     return "right only" if right else "none"
 
 
+def symmetry_classes(inventory: Inventory, marks: Sequence[str]) -> list[int]:
+    """The class of each row of an inventory, as a place in `CLASSES`.
+
+    :param marks: the inventory's tokens.
+    """
+    return [
+        CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
+        for left, right in inventory.rows
+    ]
+
+
 def unmatched_rows(inventory: Inventory, marks: Sequence[str]) -> Tensor:
     """c of every row of an inventory: 1.0 if its pair holds an unmatched symmetric token, else 0.0.
 

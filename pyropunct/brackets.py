@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pyropunct.marks import START, display
+from pyropunct.marks import display, displayed
 from pyropunct.trees import Tree
 
 Puncteme = Sequence[str]
@@ -27,7 +27,7 @@ def bracketed(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str
         inner.append(tree.forms[word - 1])
         for child in [child for child in children[word] if child > word]:
             inner += pieces.pop(child)
-        left, right = ([display(token) for token in side if token != START] for side in punctemes[word - 1])
+        left, right = (displayed(side) for side in punctemes[word - 1])
         if left or right:
             inner = [*left, *inner, *right]
             inner[0] = f"{tree.relations[word - 1]}[{inner[0]}"

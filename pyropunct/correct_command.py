@@ -1,8 +1,6 @@
 """The commands ``pyropunct correct`` and ``pyropunct fit-correction``."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +24,9 @@ from pyropunct.commands import (
 if TYPE_CHECKING:
     from pyropunct.correcting import Corrector
     from pyropunct.learner_errors import ErrorRates
-    from pyropunct.restore_input import Item
     from pyropunct.restore_output import Output
-    from pyropunct.restoring import Source
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
-
-CHUNK = 100
-"""Sentences that are corrected together."""
 
 
 @click.command()
@@ -62,21 +55,19 @@ def correct(
     """
     from pyropunct.correcting import Corrector
     from pyropunct.raw_words import RawReader
-    from pyropunct.restore_input import opened, read_items
+    from pyropunct.restore_input import Usable, chunks, opened, read_items
 
     use_threads(threads)
     corrector = Corrector.load(model)
     with opened(file) as (stream, name):
         output = _output(corrector, "json" if as_json else shape)
         reader = RawReader(corrector.reader.vocabulary, corrector.reader.conventions)
-        usable = _Usable(read_items(stream, name, kind, reader))
-        for sources in _chunks(usable, 1 if stream.isatty() else CHUNK):
-            for corrected in corrector.correct(sources, **settings):
+        usable = Usable(read_items(stream, name, kind, reader), quiet=True)
+        for sources in chunks(usable, stream):
+            for corrected in corrector.correct(sources, best_tree=shape == "conllu", **settings):
                 output.add(corrected)
-    output.finish(len(usable.omitted))
-    if usable.omitted:
-        first = usable.omitted[0]
-        console.tell(f"pyropunct: {name}: {len(usable.omitted)} omitted; the first: {first}")
+    output.finish(usable.omitted)
+    usable.tell_omitted(name)
 
 
 def _output(corrector: "Corrector", shape: str) -> "Output":
@@ -85,29 +76,6 @@ def _output(corrector: "Corrector", shape: str) -> "Output":
 
     kinds = {"text": TextOutput, "edits": EditsOutput, "conllu": ConlluOutput, "json": JsonCorrections}
     return kinds[shape](sys.stdout, CorrectionPrinter(corrector.reader, capital=False))
-
-
-class _Usable:
-    """The sentences that can be corrected; the reasons why others cannot."""
-
-    def __init__(self, items: "Iterable[Item]") -> None:
-        self._items = items
-        self.omitted: list[str] = []
-
-    def __iter__(self) -> "Iterator[Source]":
-        from pyropunct.treebank import Omission
-
-        for item in self._items:
-            if isinstance(item, Omission):
-                self.omitted.append(f"sentence {item.identifier!r}: {item.reason}")
-            else:
-                yield item
-
-
-def _chunks(sources: "Iterable[Source]", size: int) -> "Iterator[list[Source]]":
-    rest = iter(sources)
-    while chunk := list(islice(rest, size)):
-        yield chunk
 
 
 @click.command("fit-correction")

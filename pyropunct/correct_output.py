@@ -1,12 +1,11 @@
 """How the command ``pyropunct correct`` shows corrected sentences, one after the other."""
 
-import json
 from typing import Any
 
-from pyropunct.correcting import Change, changes, marks_of
-from pyropunct.marks import display
+from pyropunct.correcting import Change, changes
+from pyropunct.marks import displayed
 from pyropunct.raw_words import RawSentence
-from pyropunct.restore_output import Printer, TextOutput
+from pyropunct.restore_output import JsonOutput, Printer, TextOutput
 from pyropunct.restoring import Restored, Source, words_of
 
 NOTHING = "∅"
@@ -40,49 +39,23 @@ class EditsOutput(TextOutput):
             self._write(f"{_place(restored.source)}\t{before} [{marks}] {after}\n")
 
 
-class JsonCorrections(TextOutput):
-    """One JSON object of all sentences, printed bit by bit: it need not fit into memory.
+class JsonCorrections(JsonOutput):
+    """The object of `JsonOutput`, in which sentences have their ``edits`` too.
 
-    Its ``sentences`` have ``line`` in raw text or ``id`` in CoNLL-U, ``text``, ``words``, the ``marks`` of
-    the slots 0..n, the ``edits``, each with its ``slot`` and the marks ``before`` and ``after`` it, and
-    ``expected_edits``, the expected edit distance from the truth.  ``omitted`` counts sentences that could
-    not be used.
+    Each edit has its ``slot`` and the marks ``before`` and ``after`` it.
     """
 
-    _before = '{"sentences": ['
-
-    def add(self, restored: Restored) -> None:
-        """Print an item of the list."""
-        source = restored.source
-        name = "line" if isinstance(source, RawSentence) else "id"
-        value = {
-            name: _place(source),
-            "text": self._printer.text(restored),
-            "words": words_of(source),
-            "marks": [_names(marks_of(slot)) for slot in restored.surface],
-            "edits": [_plain(change) for change in changes(source.surface, restored.surface)],
-            "expected_edits": restored.risk,
-        }
-        self._write(self._before + json.dumps(value, ensure_ascii=False))
-        self._before = ", "
-
-    def finish(self, omitted: int) -> None:
-        """Print the end of the object."""
-        start = "" if self._before == ", " else self._before
-        self._write(f'{start}], "omitted": {omitted}}}\n')
+    def _more(self, restored: Restored) -> dict[str, Any]:
+        return {"edits": [_plain(change) for change in changes(restored.source.surface, restored.surface)]}
 
 
 def _place(source: Source) -> int | str:
     return source.line if isinstance(source, RawSentence) else source.identifier
 
 
-def _names(marks: tuple[str, ...]) -> list[str]:
-    return [display(mark) for mark in marks]
-
-
 def _shown(marks: tuple[str, ...]) -> str:
-    return " ".join(_names(marks)) or NOTHING
+    return " ".join(displayed(marks)) or NOTHING
 
 
 def _plain(change: Change) -> dict[str, Any]:
-    return {"slot": change.slot, "before": _names(change.before), "after": _names(change.after)}
+    return {"slot": change.slot, "before": displayed(change.before), "after": displayed(change.after)}

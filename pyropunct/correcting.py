@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyropunct import model_folder
 from pyropunct.decoders import Decision
 from pyropunct.error_trees import ErrorVocabulary, read_errors
-from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.marks import ABBREVIATION_DOT, UNKNOWN, marks_of
 from pyropunct.model_folder import ModelFolderError
 from pyropunct.models.attach_correcting import CorrectingAttach
 from pyropunct.parsing.protocol import WeightedTree
@@ -69,11 +69,6 @@ def changes(wrong: Surface, right: Surface) -> list[Change]:
     pairs = enumerate(zip(wrong, right, strict=True))
     both = ((slot, marks_of(before), marks_of(after)) for slot, (before, after) in pairs)
     return [Change(slot, before, after) for slot, before, after in both if before != after]
-
-
-def marks_of(slot: Sequence[str]) -> String:
-    """The tokens of a slot without the sentence start."""
-    return tuple(mark for mark in slot if mark != START)
 
 
 class CannotParseError(NoParserError):
@@ -131,11 +126,13 @@ class Corrector:
         trees: int = TREES,
         seed: int = 0,
         parse: bool = False,
+        best_tree: bool = False,
     ) -> Iterator[Restored]:
         """Correct the punctuation of some sentences; a line without words stays as it is.
 
         :param trees: trees of the parser to average over.
         :param parse: parse the words of treebanks anew.
+        :param best_tree: see `pyropunct.restoring.Restoration`.
         :raises CannotParseError: if words have to be parsed and there is no parser.
         """
         used = [source for source in sources if words_of(source)]
@@ -143,8 +140,8 @@ class Corrector:
         parses = weighted_trees(self.reader, to_parse, trees)
         wrong = [source.surface for source in used]
         decisions = self.decide(parses, wrong, decoder=decoder, samples=samples, seed=seed)
-        best = parses if trees == 1 else weighted_trees(self.reader, to_parse, 1)
-        yield from as_decided(sources, best, decisions)
+        told = weighted_trees(self.reader, to_parse, 1) if best_tree else parses
+        yield from as_decided(sources, told, decisions)
 
     def _to_parse(self, source: Source, anew: bool) -> Sequence[str] | Tree:
         if isinstance(source, Sentence) and not anew:

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from pyropunct.derivations import SlotDerivation
 from pyropunct.inference.forest import forest_of
-from pyropunct.marks import START, display
+from pyropunct.marks import display, displayed
 from pyropunct.sentence import Sentence
 from pyropunct.trees import Tree
 
@@ -80,7 +80,7 @@ class PunctuatedTree:
 
 
 def _shown(tokens: Sequence[str]) -> str:
-    return " ".join(display(token) for token in tokens if token != START)
+    return " ".join(displayed(tokens))
 
 
 def edit_lines(derivations: Sequence[SlotDerivation]) -> list[str]:

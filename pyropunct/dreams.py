@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .marks import START, display
+from .marks import displayed
 from .models.story import Punctuated
 from .vocabulary import Vocabulary
 
@@ -61,7 +61,7 @@ def _words(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
 
 def _marks(tokens: Sequence[str]) -> list[str]:
     """What is shown of a slot or puncteme; the start of a sentence needs no mark."""
-    return [display(token) for token in tokens if token != START]
+    return displayed(tokens)
 
 
 def _children(starts: list[int], child: list[int]) -> list[list[int]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.marks import START
+from pyropunct.marks import marks_of
 
 Surface = Sequence[Sequence[str]]
 """The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
@@ -15,7 +15,7 @@ def slot_distance(found: Sequence[str], wanted: Sequence[str]) -> int:
 
     The sentence start `pyropunct.marks.START` is given and never counts.
     """
-    return int(Levenshtein.distance(_marks(found), _marks(wanted)))
+    return int(Levenshtein.distance(marks_of(found), marks_of(wanted)))
 
 
 def surface_distance(found: Surface, wanted: Surface) -> int:
@@ -38,7 +38,3 @@ def average_edit_distance(found: Sequence[Surface], wanted: Sequence[Surface]) -
     if not wanted:
         raise ValueError("the average edit distance of no sentence is not defined")
     return sum(map(surface_distance, found, wanted)) / sum(map(len, wanted))
-
-
-def _marks(slot: Sequence[str]) -> list[str]:
-    return [token for token in slot if token != START]

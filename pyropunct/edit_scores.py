@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.marks import START
+from pyropunct.marks import marks_of
 from pyropunct.vocabulary import Surface
 
 String = Sequence[str]
@@ -52,7 +52,7 @@ class EditScores:
         :raises ValueError: if they have not equally many slots.
         """
         for wrong, new, right in zip(source, found, wanted, strict=True):
-            shared = shared_edits(_marks(wrong), _marks(new), _marks(right))
+            shared = shared_edits(marks_of(wrong), marks_of(new), marks_of(right))
             self.right += shared.right
             self.proposed += shared.proposed
             self.gold += shared.gold
@@ -160,7 +160,3 @@ def _steps(
 def _distance(wrong: String, new: String, read: int, written: int) -> int:
     """The edit distance of what is left of two strings."""
     return int(Levenshtein.distance(wrong[read:], new[written:]))
-
-
-def _marks(slot: String) -> list[str]:
-    return [mark for mark in slot if mark != START]

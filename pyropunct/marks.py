@@ -4,6 +4,8 @@ A CoNLL-U form never contains a tab, so a token that starts with one cannot be m
 mark that somebody wrote.
 """
 
+from collections.abc import Sequence
+
 START = "\t^"
 """Stands at the left of slot 0 of every sentence, so that it can absorb an initial comma
 (Li, Wang & Eisner 2019, section 4)."""
@@ -15,6 +17,16 @@ UNKNOWN = "\tUNK"
 """Any mark too rare in training to be a type of its own."""
 
 
+def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
+    """The tokens of a slot without the sentence start, which is always given."""
+    return tuple(token for token in slot if token != START)
+
+
 def display(token: str) -> str:
     """The token as a person reads it: ``^``, ``abbr.``, ``UNK``, or the mark itself."""
     return token.removeprefix("\t")
+
+
+def displayed(slot: Sequence[str]) -> list[str]:
+    """The tokens of a slot as a person reads them, without the sentence start."""
+    return [display(token) for token in marks_of(slot)]

@@ -237,7 +237,7 @@ def _tell(
 
 
 def _described(sentence: "Sentence") -> dict[str, Any]:
-    from pyropunct.marks import START, display
+    from pyropunct.marks import displayed
 
-    marks = [[display(token) for token in slot if token != START] for slot in sentence.surface]
+    marks = [displayed(slot) for slot in sentence.surface]
     return {"text": sentence.text(), "words": list(sentence.tree.forms), "marks": marks}

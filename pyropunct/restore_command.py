@@ -1,8 +1,7 @@
 """The command ``pyropunct restore``."""
 
 import sys
-from collections.abc import Collection, Iterable, Iterator
-from itertools import islice
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,14 +21,9 @@ from pyropunct.commands import (
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
-    from pyropunct.restore_input import Item
     from pyropunct.restore_output import Output
-    from pyropunct.restoring import Source
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
-
-CHUNK = 100
-"""Sentences that are restored together."""
 
 
 @click.command()
@@ -78,7 +72,7 @@ def restore(
     Punctuation that is there already is taken off first.  Empty lines stay.
     """
     from pyropunct.raw_words import RawReader
-    from pyropunct.restore_input import opened, read_items
+    from pyropunct.restore_input import Usable, chunks, opened, read_items
     from pyropunct.restoring import Restoration
 
     if keep and score:
@@ -86,13 +80,15 @@ def restore(
     use_threads(threads)
     punctuator = load_model(model)
     only = None if marks is None else _known_marks(punctuator, marks)
-    restoration = Restoration(punctuator, marks=only, keep=keep, keep_dots=not score, **settings)
+    restoration = Restoration(
+        punctuator, marks=only, keep=keep, keep_dots=not score, best_tree=shape == "conllu", **settings
+    )
     with opened(file) as (stream, name):
         output = _output(punctuator, name, score, "json" if as_json else shape, capital)
         reader = RawReader(punctuator.vocabulary, punctuator.conventions)
-        usable = _Usable(read_items(stream, name, kind, reader), quiet=keep or score)
+        usable = Usable(read_items(stream, name, kind, reader), quiet=keep or score)
         with console.stream_bar(stream, name) as advance:
-            for sources in _chunks(usable, 1 if stream.isatty() else CHUNK):
+            for sources in chunks(usable, stream):
                 for restored in restoration.restore(sources):
                     output.add(restored)
                 advance()
@@ -122,40 +118,3 @@ def _output(model: "Punctuator", name: str, score: bool, shape: str, capital: bo
     kinds = {"text": TextOutput, "conllu": ConlluOutput, "json": JsonOutput}
     # The stream as it is now: while a progress bar is shown, it takes the place of sys.stdout.
     return kinds[shape](sys.stdout, Printer(model, capital))
-
-
-class _Usable:
-    """The sentences that can be restored; what is said about them once, beside the results.
-
-    :param items: all that was read.
-    :param quiet: do not say that punctuation is taken off.
-    """
-
-    def __init__(self, items: "Iterable[Item]", quiet: bool) -> None:
-        self._items, self._quiet = items, quiet
-        self.omitted, self._first_omitted = 0, ""
-
-    def __iter__(self) -> "Iterator[Source]":
-        from pyropunct.restoring import has_marks
-        from pyropunct.treebank import Omission
-
-        for item in self._items:
-            if isinstance(item, Omission):
-                self.omitted += 1
-                self._first_omitted = self._first_omitted or f"sentence {item.identifier!r}: {item.reason}"
-                continue
-            if not self._quiet and has_marks(item):
-                console.tell("pyropunct: punctuation that is there already is taken off (--keep keeps it)")
-                self._quiet = True
-            yield item
-
-    def tell_omitted(self, name: str) -> None:
-        """Say how many sentences were left out, if any were."""
-        if self.omitted:
-            console.tell(f"pyropunct: {name}: {self.omitted} omitted; the first: {self._first_omitted}")
-
-
-def _chunks(sources: "Iterable[Source]", size: int) -> "Iterator[list[Source]]":
-    rest = iter(sources)
-    while chunk := list(islice(rest, size)):
-        yield chunk

@@ -4,18 +4,23 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
+from pyropunct import console
 from pyropunct.conllu_block import TreebankError
 from pyropunct.conllu_reader import is_comment, read_block
 from pyropunct.raw_words import RawReader, RawSentence
+from pyropunct.restoring import Source, has_marks
 from pyropunct.sentence import Sentence
 from pyropunct.treebank import Omission, prepare
 
 Item = RawSentence | Sentence | Omission
 """A line of raw text, a sentence of a treebank, or one that cannot be used."""
+
+CHUNK = 100
+"""Sentences that are worked on together."""
 
 LONGEST_LINE = 1 << 20
 """Bytes of a line; more are no text, and would have to be kept in memory."""
@@ -124,3 +129,38 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
             paragraph = []
     if paragraph:
         yield number + 1 - len(paragraph), paragraph
+
+
+class Usable:
+    """The sentences that can be used; what is said about them once, beside the results.
+
+    :param items: all that was read.
+    :param quiet: do not say that punctuation is taken off.
+    """
+
+    def __init__(self, items: Iterable[Item], quiet: bool) -> None:
+        self._items, self._quiet = items, quiet
+        self.omitted, self._first_omitted = 0, ""
+
+    def __iter__(self) -> Iterator[Source]:
+        for item in self._items:
+            if isinstance(item, Omission):
+                self.omitted += 1
+                self._first_omitted = self._first_omitted or f"sentence {item.identifier!r}: {item.reason}"
+                continue
+            if not self._quiet and has_marks(item):
+                console.tell("pyropunct: punctuation that is there already is taken off (--keep keeps it)")
+                self._quiet = True
+            yield item
+
+    def tell_omitted(self, name: str) -> None:
+        """Say how many sentences were left out, if any were."""
+        if self.omitted:
+            console.tell(f"pyropunct: {name}: {self.omitted} omitted; the first: {self._first_omitted}")
+
+
+def chunks(sources: Iterable[Source], stream: BinaryIO) -> Iterator[list[Source]]:
+    """Sentences to be worked on together; from a terminal each alone, since its result is waited for."""
+    rest, size = iter(sources), 1 if stream.isatty() else CHUNK
+    while chunk := list(islice(rest, size)):
+        yield chunk

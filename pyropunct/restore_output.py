@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from pyropunct import console
 from pyropunct.conllu_block import TreebankError
 from pyropunct.mark_scores import MarkScore, RestorationScores
-from pyropunct.marks import START, display
+from pyropunct.marks import display, displayed
 from pyropunct.printing import print_conllu, print_words
 from pyropunct.raw_words import RawSentence
 from pyropunct.restoring import Restored, words_of
@@ -114,11 +114,16 @@ class JsonOutput(TextOutput):
             **place,
             "text": self._printer.text(restored),
             "words": words_of(source),
-            "marks": [[display(token) for token in slot if token != START] for slot in restored.surface],
+            "marks": [displayed(slot) for slot in restored.surface],
+            **self._more(restored),
             "expected_edits": restored.risk,
         }
         self._write(self._before + json.dumps(value, ensure_ascii=False))
         self._before = ", "
+
+    def _more(self, restored: Restored) -> dict[str, Any]:
+        """What else is told of a sentence."""
+        return {}
 
     def finish(self, omitted: int) -> None:
         """Print the end of the object."""

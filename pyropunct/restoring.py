@@ -113,7 +113,8 @@ class Restored(NamedTuple):
     :ivar source: what it was.
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance of the surface from the truth.
-    :ivar tree: its tree, the best one of the parser if words were parsed; None for a line without words.
+    :ivar tree: its tree, of several the heaviest, or the best one if that was asked for; None for a line
+        without words.
     """
 
     source: Source
@@ -136,6 +137,7 @@ class Restoration:
         off, but for abbreviation dots if ``keep_dots``.
     :ivar keep_dots: whether the abbreviation dots of raw text, which are part of how words are spelt, stay.
     :ivar parse: parse the words of treebanks anew.
+    :ivar best_tree: parse words once more for their best tree, to tell it.
     """
 
     model: "Punctuator"
@@ -147,6 +149,7 @@ class Restoration:
     keep: bool = False
     keep_dots: bool = True
     parse: bool = False
+    best_tree: bool = False
 
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         """Restore some sentences; a line without words stays as it is.
@@ -165,8 +168,8 @@ class Restoration:
             seed=self.seed,
             rewritings=rewritings,
         )
-        best = parses if self.trees == 1 else weighted_trees(self.model, to_parse, 1)
-        yield from as_decided(sources, best, decisions)
+        told = weighted_trees(self.model, to_parse, 1) if self.best_tree else parses
+        yield from as_decided(sources, told, decisions)
 
     def _to_parse(self, source: Source) -> Sequence[str] | Tree:
         return source.tree if isinstance(source, Sentence) and not self.parse else words_of(source)
@@ -184,18 +187,18 @@ class Restoration:
 
 
 def as_decided(
-    sources: Sequence[Source], best: Sequence[Sequence[WeightedTree]], decisions: Iterable[Decision]
+    sources: Sequence[Source], trees: Sequence[Sequence[WeightedTree]], decisions: Iterable[Decision]
 ) -> Iterator[Restored]:
     """Sentences with the punctuation that was decided on; a line without words stays as it is.
 
-    :param best: the best tree of each sentence that has words, alone.
+    :param trees: those of each sentence that has words, of which the first is told.
     :param decisions: what was decided for each of these.
     """
-    decided = zip(best, decisions, strict=True)
+    decided = zip(trees, decisions, strict=True)
     for source in sources:
         if words_of(source):
-            (parse,), decision = next(decided)
-            yield Restored(source, decision.surface, decision.risk, parse.tree)
+            parses, decision = next(decided)
+            yield Restored(source, decision.surface, decision.risk, parses[0].tree)
         else:
             yield Restored(source, source.surface, 0.0, None)
 

@@ -9,9 +9,9 @@ import pytest
 from command_line import answer, complaint, invoke, printed
 
 from pyropunct.conventions import Conventions
-from pyropunct.correct_command import CHUNK
 from pyropunct.correcting import Corrector
 from pyropunct.parsing import ParserRecipe
+from pyropunct.restore_input import CHUNK
 from pyropunct.treebank import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

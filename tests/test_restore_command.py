@@ -12,7 +12,7 @@ from command_line import answer, command, complaint, environment, invoke, printe
 from pyropunct.mark_scores import RestorationScores
 from pyropunct.parsing import BiaffineParser, ParserRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore_command import CHUNK
+from pyropunct.restore_input import CHUNK
 from pyropunct.treebank import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
 from pyropunct.models.channel import TokenBigrams
 from pyropunct.vocabulary import MARK_COUNT, Surface
 
@@ -83,7 +83,7 @@ class Labels:
 
 def slot_strings(surface: Surface) -> list[SlotString]:
     """The slots of a sentence without START."""
-    return [tuple(mark for mark in slot if mark != START) for slot in surface]
+    return [marks_of(slot) for slot in surface]
 
 
 def collect_labels(surfaces: Sequence[Surface]) -> Labels:

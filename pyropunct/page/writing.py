@@ -16,7 +16,7 @@ from typing import Any
 from pyropunct.derivations import SlotDerivation
 from pyropunct.drawing import FRAME, STYLES, Drawing, Label, PunctuatedTree, Stroke
 from pyropunct.inference.forest import forest_of
-from pyropunct.marks import START, display
+from pyropunct.marks import display, displayed
 from pyropunct.page.fates import SLIP, token_fates
 from pyropunct.recipes import Recipe
 from pyropunct.treebank import Treebank
@@ -150,7 +150,7 @@ def _slot(slot: SlotDerivation, tables: _Tables) -> list[Any]:
 
 
 def _marks(tokens: Sequence[str], tables: _Tables) -> list[int]:
-    return tables.marks.each([display(token) for token in tokens if token != START])
+    return tables.marks.each(displayed(tokens))
 
 
 def _drawing(tree: PunctuatedTree, tables: _Tables) -> list[Any]:
