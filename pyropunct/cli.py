@@ -15,6 +15,7 @@ from pyropunct.commands import (
     OneLineError,
     check_device,
     chosen,
+    interrupts,
     json_option,
     load_model,
     polite,
@@ -133,9 +134,10 @@ def fit(
     treebanks = _training_treebanks(train, dev)
     advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
     try:
-        model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
-        if parser:
-            model = replace(model, parser=_train_parser(treebanks, seed))
+        with interrupts():
+            model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
+            if parser:
+                model = replace(model, parser=_train_parser(treebanks, seed))
         model.save(folder)
     except KeyboardInterrupt:
         raise OneLineError(

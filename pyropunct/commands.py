@@ -1,7 +1,8 @@
 """What all commands have in common: errors in one line, options, models."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +32,28 @@ class OneLineError(click.ClickException):
         console.tell(f"pyropunct: {self.message}")
 
 
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Let an interruption be one wherever it comes.
+
+    In the middle of a call of compiled code Python makes a SystemError of it, whose cause it is.
+    """
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
+
+
 def polite(command: Callable[..., None]) -> Callable[..., None]:
     """Turn errors into one line and an exit status."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with interrupts():
+                command(*args, **kwargs)
             console.flush()
         except click.ClickException:
             raise

@@ -14,6 +14,7 @@ from pyropunct.commands import (
     OneLineError,
     check_device,
     decoder_option,
+    interrupts,
     json_option,
     polite,
     read_file,
@@ -89,7 +90,8 @@ def compare(
     treebanks = read_file(train), read_file(dev)
     require_punctuation(treebanks[0])
     try:
-        comparison = run_comparison(*treebanks, settings, out, console.sentence_bar)
+        with interrupts():
+            comparison = run_comparison(*treebanks, settings, out, console.sentence_bar)
     except KeyboardInterrupt:
         raise OneLineError(
             f"interrupted: what was trained is kept in {out}; go on with the same command", FAILURE

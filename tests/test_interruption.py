@@ -12,6 +12,7 @@ import pytest
 import torch
 from command_line import answer, command, complaint, environment, one_line, printed
 
+from pyropunct.commands import interrupts
 from pyropunct.punctuator import Punctuator
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -193,3 +194,10 @@ def test_a_model_that_cannot_be_written_after_training(
     )
     printed(*arguments, "--resume")
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_an_interruption_inside_compiled_code_is_one() -> None:
+    with pytest.raises(KeyboardInterrupt), interrupts():
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+    with pytest.raises(SystemError, match="another"), interrupts():
+        raise SystemError("another")
