@@ -22,7 +22,7 @@ from pyropunct.baselines.tagger import DECODERS, Tagger
 from pyropunct.baselines.taggers import TAGGERS
 from pyropunct.baselines.training import TaggerEpoch, train_tagger
 from pyropunct.baselines.trivial import trivial_restorer
-from pyropunct.edit_distance import average_edit_distance
+from pyropunct.restore.edit_distance import average_edit_distance
 
 GRID: tuple[dict[str, Any], ...] = (
     {},

@@ -26,15 +26,15 @@ from pyropunct import Sentence, read_treebank
 from pyropunct.baselines.correcting_crf import CorrectingCRF, train_correcting_crf
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.comparison.significance import permutation_test
-from pyropunct.correcting import Corrector
-from pyropunct.edit_distance import average_edit_distance, surface_distance
-from pyropunct.edit_scores import edit_scores
-from pyropunct.fitting_correction import COPIES, fit_correction
-from pyropunct.learner_errors import ErrorRates, WrongSurface, occasions, wrong_copies, wrong_surfaces
-from pyropunct.model_folder import read_model_folder
+from pyropunct.correct.correcting import Corrector
+from pyropunct.correct.edit_scores import edit_scores
+from pyropunct.correct.fitting import COPIES, fit_correction
+from pyropunct.correct.learner_errors import ErrorRates, WrongSurface, occasions, wrong_copies, wrong_surfaces
 from pyropunct.parsing import BiaffineParser, WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restoring import decide
+from pyropunct.restore.edit_distance import average_edit_distance, surface_distance
+from pyropunct.restore.restoring import decide
+from pyropunct.training.model_folder import read_model_folder
 from pyropunct.vocabulary import Surface
 
 SYSTEMS = ("input", "restoration", "correction", "crf")

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pyropunct.inference.inside import Problem
-from pyropunct.models.scores import Weighing
+from pyropunct.models.attach.scores import Weighing
 
 IN_CACHE = 1024
 """Numbers in each of two arrays that stay in the innermost cache: 8 KiB each."""

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import torch
 
-from pyropunct.conllu_block import FORM, Block
-from pyropunct.conllu_reader import decode, read_blocks
-from pyropunct.derivations import Derivations
+from pyropunct.explain.derivations import Derivations
+from pyropunct.explain.reattaching import mark_attachments, reattached
 from pyropunct.punctuator import Punctuator
-from pyropunct.reattaching import mark_attachments, reattached
-from pyropunct.sentence import Sentence
-from pyropunct.treebank import read_treebank
+from pyropunct.treebank.conllu_block import FORM, Block
+from pyropunct.treebank.conllu_reader import decode, read_blocks
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 TREEBANK, MODEL = "treebank", "pyropunct"
 SHOWN = 5

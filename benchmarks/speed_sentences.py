@@ -6,7 +6,7 @@ from functools import cached_property
 from random import Random
 
 from pyropunct import Sentence
-from pyropunct.trees import Tree
+from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Pair, Vocabulary
 
 NOTHING: Pair = ((), ())

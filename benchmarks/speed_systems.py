@@ -15,12 +15,12 @@ from torch import Tensor
 
 import pyropunct.punctuator
 from pyropunct import Punctuator, Sentence
-from pyropunct.batches import TreeBatch, join_surfaces
-from pyropunct.fitting import Training
 from pyropunct.inference import inside
-from pyropunct.inference.handlers import TreeEnum_ELBO, tree_problem
 from pyropunct.inference.inside import Problem
+from pyropunct.inference.pyro.handlers import TreeEnum_ELBO, tree_problem
 from pyropunct.inference.reference import log_evidence_by_matrices
+from pyropunct.models.trees import TreeBatch, join_surfaces
+from pyropunct.training.fitting import Training
 
 Evidence = Callable[[Problem], Tensor]
 
@@ -54,7 +54,7 @@ def by_matrices(problem: Problem) -> Tensor:
 def by_tensors() -> Evidence | None:
     """The tensor path, if this version of the package has it."""
     try:
-        return importlib.import_module("pyropunct.inference.tensors").log_evidence
+        return importlib.import_module("pyropunct.inference.gpu.evidence").log_evidence
     except (ImportError, AttributeError):
         return None
 

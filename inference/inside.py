@@ -123,12 +123,12 @@ def log_evidence(problem: Problem) -> Tensor:
 
     It is ``-inf`` where no T' explains x.  Differentiable once, with respect to ``log_pairs``
     and the weights of the automata; the gradient in ``log_pairs`` is the posterior of each pair.
-    On a GPU it is computed there, by `pyropunct.inference.tensors`, unless there are leading dimensions.
+    On a GPU it is computed there, by `pyropunct.inference.gpu.evidence`, unless there are leading dimensions.
     """
     if _for_tensors(problem):
-        from pyropunct.inference import tensors
+        from pyropunct.inference.gpu import evidence
 
-        return tensors.log_evidence(problem)
+        return evidence.log_evidence(problem)
     return _Inside.apply(problem, None, *_leaves(problem))[0]
 
 
@@ -143,11 +143,11 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
     log p(l, r | w) becomes log p(l, r | w) + e cost(w, l, r).
     """
     if _for_tensors(problem):
-        from pyropunct.inference import tensors
+        from pyropunct.inference.gpu import evidence
 
-        return tensors.expected_cost(problem, cost)
-    evidence, expectation = _Inside.apply(problem, cost, *_leaves(problem))
-    return evidence, expectation
+        return evidence.expected_cost(problem, cost)
+    log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
+    return log_total, expectation
 
 
 def _for_tensors(problem: Problem) -> bool:
@@ -163,9 +163,9 @@ def best_derivation(problem: Problem) -> Tensor:
     go to the pair that comes first.  -1 for the nodes of a tree whose surface is impossible.
     """
     if _for_tensors(problem):
-        from pyropunct.inference import tensor_decoding
+        from pyropunct.inference.gpu import decoding
 
-        return tensor_decoding.best_derivation(problem)
+        return decoding.best_derivation(problem)
     return _decode(problem, True, torch.zeros(1, problem.forest.num_nodes, _chances(problem)))[..., 0, :]
 
 
@@ -176,9 +176,9 @@ def posterior_draws(problem: Problem, draws: int) -> Tensor:
     `log_evidence`.  -1 for the nodes of a tree whose surface is impossible.
     """
     if _for_tensors(problem):
-        from pyropunct.inference import tensor_decoding
+        from pyropunct.inference.gpu import decoding
 
-        return tensor_decoding.posterior_draws(problem, draws)
+        return decoding.posterior_draws(problem, draws)
     uniform = torch.rand(draws, problem.forest.num_nodes, _chances(problem), dtype=torch.double)
     return _decode(problem, False, uniform)
 

@@ -13,16 +13,16 @@ from pyro import poutine
 from pyro.nn import PyroModule, pyro_method
 from torch import Tensor
 
-from pyropunct.inference.handlers import tree_expectation
 from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.pairs import PunctemePairs
-from pyropunct.inference.surface import EMPTY, Underlying
-from pyropunct.models.channel import Channel
+from pyropunct.inference.pyro.handlers import tree_expectation
+from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.surface import EMPTY, Underlying
+from pyropunct.models.channel.window import Channel
 from pyropunct.models.symmetry import unmatched_rows
 
 if TYPE_CHECKING:
-    from pyropunct.batches import TreeBatch
+    from pyropunct.models.trees import TreeBatch
 
 Attach = Callable[["TreeBatch", Tensor], Tensor]
 """Anything that gives unnormalised log p(l, r | w), (C,), for trees and surface strings (S, L).
@@ -58,8 +58,8 @@ class Story(PyroModule):
     """Tree -> punctemes -> channel edits, as a Pyro model.
 
     :param inventory: the sets W_d.
-    :param attach: p_theta(l, r | w), see `pyropunct.models.attach`.
-    :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel`.
+    :param attach: p_theta(l, r | w), see `pyropunct.models.attach.log_linear`.
+    :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.window`.
     :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only where trees are not given, or
         are to be scored.
     :param marks: the tokens of the inventory, for their symmetry.
@@ -91,7 +91,7 @@ class Story(PyroModule):
         """Tell the story.
 
         With the surface strings observed, every node can be decided at once, and
-        `pyropunct.inference.handlers.collapse_trees` sums over all decisions.  Without them the story
+        `pyropunct.inference.pyro.handlers.collapse_trees` sums over all decisions.  Without them the story
         runs bottom-up, a height of constituents at a time, so that a constituent can look at the surface
         punctuation inside it.
 

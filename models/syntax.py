@@ -13,8 +13,8 @@ from pyro.distributions import TorchDistribution, constraints
 from pyro.nn import PyroModule
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch
 from pyropunct.inference.forest import forest_of
+from pyropunct.models.trees import TreeBatch
 
 Shape = torch.Size | list[int] | tuple[int, ...]
 

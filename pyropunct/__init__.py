@@ -13,25 +13,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyropunct.constituency import read_brackets
-    from pyropunct.fitting import fit
     from pyropunct.punctuator import Punctuator
-    from pyropunct.recipes import RECIPES, Recipe, named_recipe
-    from pyropunct.sentence import Sentence
-    from pyropunct.treebank import Treebank, TreebankError, read_text, read_treebank
+    from pyropunct.training.fitting import fit
+    from pyropunct.training.recipes import RECIPES, Recipe, named_recipe
+    from pyropunct.treebank.constituency.reading import read_brackets
+    from pyropunct.treebank.reading import Treebank, TreebankError, read_text, read_treebank
+    from pyropunct.treebank.sentence import Sentence
 
 _HOMES = {
-    "fit": "fitting",
-    "read_brackets": "constituency",
+    "fit": "training.fitting",
+    "read_brackets": "treebank.constituency.reading",
     "Punctuator": "punctuator",
-    "RECIPES": "recipes",
-    "Recipe": "recipes",
-    "named_recipe": "recipes",
-    "Sentence": "sentence",
-    "Treebank": "treebank",
-    "TreebankError": "treebank",
-    "read_text": "treebank",
-    "read_treebank": "treebank",
+    "RECIPES": "training.recipes",
+    "Recipe": "training.recipes",
+    "named_recipe": "training.recipes",
+    "Sentence": "treebank.sentence",
+    "Treebank": "treebank.reading",
+    "TreebankError": "treebank.reading",
+    "read_text": "treebank.reading",
+    "read_treebank": "treebank.reading",
 }
 
 __all__ = [

@@ -2,8 +2,8 @@
 
 `pyropunct.models.story.Story` tells it once at a time, in Python.  Here all draws of a tree go up together;
 `pyropunct.inference.forward` says how.  Any attach model and any channel will do.  Those that have
-``view_scores`` (`pyropunct.models.attach.LogLinearAttach`) and a `transducer`
-(`pyropunct.models.channel.Channel`) are quick.
+``view_scores`` (`pyropunct.models.attach.log_linear.LogLinearAttach`) and a `transducer`
+(`pyropunct.models.channel.window.Channel`) are quick.
 """
 
 import hashlib
@@ -20,16 +20,16 @@ from pyro import poutine
 from pyro.nn import pyro_method
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch
 from pyropunct.inference import forward
 from pyropunct.inference.inside import choice_start
+from pyropunct.inference.pyro.surface import EMPTY, Underlying
 from pyropunct.inference.ragged import Ints, runs, starts_of
-from pyropunct.inference.surface import EMPTY, Underlying
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.inference.transducers import PackedTransducer, pack_transducer
-from pyropunct.models.attributes import Views
+from pyropunct.models.attach.attributes import Views
 from pyropunct.models.story import Story
-from pyropunct.trees import Tree
+from pyropunct.models.trees import TreeBatch
+from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 DRAWS_AT_ONCE = 1000
@@ -55,7 +55,7 @@ class Draws:
 
     :ivar strings: the distinct strings of its slots, in the order in which they first occur.
     :ivar numbers: (draws, n + 1) ``int32``, which of them each slot has in each draw.  That of slot 0
-        starts with `pyropunct.marks.START`, unless the channel has absorbed or moved it: it may.
+        starts with `pyropunct.treebank.marks.START`, unless the channel has absorbed or moved it: it may.
     :ivar weights: (draws,) the weight of each draw; they add up to 1.
     """
 

@@ -12,10 +12,7 @@ import torch
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch
-from pyropunct.conventions import Conventions
 from pyropunct.draws import Draws, draw_surfaces
-from pyropunct.inference.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.inference.inside import (
     Problem,
     best_derivation,
@@ -24,19 +21,22 @@ from pyropunct.inference.inside import (
     log_evidence,
     posterior_draws,
 )
-from pyropunct.inference.surface import EMPTY
-from pyropunct.marks import START, display
-from pyropunct.model_folder import ModelFolderError, read_model_folder, write_model_folder
-from pyropunct.models.channel import EDITS, Slip, TokenBigrams
+from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
+from pyropunct.inference.pyro.surface import EMPTY
+from pyropunct.models.channel.window import EDITS, Slip, TokenBigrams
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
+from pyropunct.models.trees import TreeBatch
 from pyropunct.parsing import BiaffineParser, Parser
-from pyropunct.recipes import Recipe
-from pyropunct.registry import ATTACH, CHANNEL, UnknownVariantError, find
-from pyropunct.restoring import SAMPLES, TREES, decide, weighted_trees
-from pyropunct.sentence import Sentence
-from pyropunct.trees import Tree
+from pyropunct.restore.restoring import SAMPLES, TREES, decide, weighted_trees
+from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.training.recipes import Recipe
+from pyropunct.training.registry import ATTACH, CHANNEL, UnknownVariantError, find
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.marks import START, display
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Surface, Vocabulary
 
 BATCH_SIZE = 100
@@ -49,7 +49,7 @@ class Edit(NamedTuple):
     """A learned edit of two neighbouring tokens.
 
     :ivar before: the two underlying tokens, as on the page.
-    :ivar name: one of `pyropunct.models.channel.EDITS`.
+    :ivar name: one of `pyropunct.models.channel.window.EDITS`.
     :ivar after: what they become.
     :ivar probability: how likely this edit is for them.
     :ivar count: how often it happens in some sentences, in expectation.
@@ -251,10 +251,10 @@ class Punctuator:
     ) -> list[Surface]:
         """Punctuation for raw words, or for trees (Li, Wang & Eisner 2019, section 6.1).
 
-        `pyropunct.printing.print_words` makes text of it.
+        `pyropunct.treebank.printing.print_words` makes text of it.
 
         :param sentences: the words of each, to be parsed, or the trees.
-        :param decoder: one of `pyropunct.decoders.DECODERS`.
+        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
         :param samples: how many draws each sentence has; more make the decision surer.
         :param trees: how many trees of the parser the draws of a sentence are spread over.
         :param seed: equal seeds give equal results.
@@ -266,7 +266,7 @@ class Punctuator:
         return [decision.surface for decision in decisions]
 
     def dream(self, sentences: int = 1) -> Iterator[Punctuated]:
-        """Whole punctuated sentences (T, T', x), trees and all; see `pyropunct.dreams` for showing them."""
+        """Whole punctuated sentences (T, T', x), trees and all; `pyropunct.explain.dreams` shows them."""
         for _ in range(sentences):
             yield self.model()
 

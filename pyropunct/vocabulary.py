@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.batches import EMPTY, TreeBatch
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
-from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.trees import Tree
+from pyropunct.models.trees import EMPTY, TreeBatch
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.tree import Tree
 
 Surface = Sequence[Sequence[str]]
 """The punctuation tokens of each of the n + 1 slots of a sentence of n words."""

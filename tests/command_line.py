@@ -9,7 +9,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from pyropunct.cli import main
+from pyropunct.commands.main import main
 
 START = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 """A new process must be open to Ctrl-C even if the tests run in the background, where shells block it."""
@@ -53,7 +53,12 @@ def one_line(returned: int, stdout: str, stderr: str, status: int) -> str:
 
 def command(*arguments: object) -> list[str]:
     """The command of a new process."""
-    return [sys.executable, "-c", f"{START}from pyropunct.cli import main; main()", *map(str, arguments)]
+    return [
+        sys.executable,
+        "-c",
+        f"{START}from pyropunct.commands.main import main; main()",
+        *map(str, arguments),
+    ]
 
 
 def run(*arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]":

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.models.channel import EDITS
+from pyropunct.models.channel.window import EDITS
 from pyropunct.punctuator import Punctuator, build_story
-from pyropunct.recipes import Recipe
+from pyropunct.training.recipes import Recipe
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 
 LOGITS = "channel.channel.edit_logits"

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from phrase_structures import leaf, phrase
 
-from pyropunct.phrase_trees import PhraseTree
-from pyropunct.sentence import Sentence
-from pyropunct.trees import Tree
+from pyropunct.treebank.constituency.phrase_trees import PhraseTree
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
 
 TAGS = {"ADJ": "JJ", "ADP": "IN", "ADV": "RB", "AUX": "MD", "CCONJ": "CC", "DET": "DT", "INTJ": "UH"}
 TAGS |= {"NOUN": "NN", "NUM": "CD", "PART": "TO", "PRON": "PRP", "PROPN": "NNP", "SCONJ": "IN", "VERB": "VBD"}

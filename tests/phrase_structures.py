@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from pyropunct.conllu_block import FORM, MISC, XPOS, Block, misc_entries
-from pyropunct.phrase_trees import PhraseTree
+from pyropunct.treebank.conllu_block import FORM, MISC, XPOS, Block, misc_entries
+from pyropunct.treebank.constituency.phrase_trees import PhraseTree
 
 PHRASES = [
     "NP",

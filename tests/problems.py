@@ -22,12 +22,12 @@ from brute_force import (
 from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.channel import Channel, SlidingWindow
+from pyropunct.models.channel.window import Channel, SlidingWindow
 from pyropunct.models.story import Story
+from pyropunct.models.trees import TreeBatch
 
 NOTHING: Pair = ((), ())
 PAIRS: list[list[Pair]] = [

@@ -1,8 +1,8 @@
 """Sentences with made-up punctemes and derivations, to be drawn."""
 
-from pyropunct.derivations import SlotDerivation, SlotEdit, underlying_strings
-from pyropunct.drawing import PunctuatedTree
-from pyropunct.treebank import Treebank, read_text
+from pyropunct.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
+from pyropunct.figures.drawing import PunctuatedTree
+from pyropunct.treebank.reading import Treebank, read_text
 
 CLARA = """# sent_id = clara <1>
 1	Clara	_	PROPN	_	_	3	nsubj	_	_

@@ -16,17 +16,17 @@ from torch import Tensor
 from variants import PairFrequencies, Stutter
 
 from pyropunct import draws as module
-from pyropunct.batches import TreeBatch, join_trees
 from pyropunct.draws import Draws
-from pyropunct.inference.handlers import collapse_trees
-from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.models.attach import LogLinearAttach
-from pyropunct.models.channel import Channel, Identity, SlidingWindow, Slip, TokenBigrams
+from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.channel.window import Channel, Identity, SlidingWindow, Slip, TokenBigrams
 from pyropunct.models.story import Attach, Story
+from pyropunct.models.trees import TreeBatch, join_trees
 from pyropunct.punctuator import Punctuator
-from pyropunct.recipes import Recipe
-from pyropunct.treebank import read_treebank
-from pyropunct.trees import Tree
+from pyropunct.training.recipes import Recipe
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 SHOWN = tuple[tuple[str, ...], ...]

@@ -8,11 +8,11 @@ import pyro
 import pytest
 import torch
 
-from pyropunct.brackets import bracketed
-from pyropunct.inference.handlers import ImpossibleSurfaceError
-from pyropunct.models.channel import EDITS
+from pyropunct.explain.brackets import bracketed
+from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+from pyropunct.models.channel.window import EDITS
 from pyropunct.punctuator import BATCH_SIZE, Punctuator
-from pyropunct.treebank import Sentence, read_text, read_treebank
+from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -206,7 +206,7 @@ def test_unmatched_punctemes(model: Punctuator, dev: list[Sentence]) -> None:
 
 
 def test_without_edits(model: Punctuator, dev: list[Sentence]) -> None:
-    from pyropunct.fitting import fit
+    from pyropunct.training.fitting import fit
 
     bare = fit(dev, dev, replace(model.recipe, channel="identity", epochs=1), direction="left")
     assert bare.edits(dev) == []

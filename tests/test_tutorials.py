@@ -92,7 +92,7 @@ def test_a_notebook_is_small_and_the_same_on_all_machines(path: Path, run: Modul
         ("/home/anybody/model", True),
         ("in '/tmp/x'", True),
         (r"C:\\Users", True),
-        ("see ../docs/variants.md and models/channel.py", False),
+        ("see ../docs/variants.md and models/channel/window.py", False),
         ("http://www.w3.org/2000/svg", False),
         ("-//W3C//DTD SVG 1.1//EN", False),
         ("<summary>a</summary></details>", False),

@@ -7,11 +7,11 @@ import torch
 from pyro.nn import PyroModule, PyroSample
 from torch import Tensor, nn
 
-from pyropunct.batches import TreeBatch
 from pyropunct.inference.automata import Arc, End, Topology
 from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.channel import Channel
+from pyropunct.models.channel.window import Channel
+from pyropunct.models.trees import TreeBatch
 
 
 class PairFrequencies(PyroModule):

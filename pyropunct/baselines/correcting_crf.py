@@ -16,7 +16,7 @@ from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import SlotBatch, run_layers
 from pyropunct.baselines.training import TaggerEpoch, TaggerTraining, untrained
 from pyropunct.baselines.words import KINDS, WordVocabulary
-from pyropunct.sentence import Sentence
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Surface
 
 STRING_SIZE = 64

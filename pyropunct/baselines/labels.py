@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
-from pyropunct.models.channel import TokenBigrams
+from pyropunct.models.channel.window import TokenBigrams
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
 from pyropunct.vocabulary import MARK_COUNT, Surface
 
 SlotString = tuple[str, ...]

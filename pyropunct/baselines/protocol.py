@@ -5,7 +5,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from pyropunct.sentence import Sentence
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Surface
 
 

@@ -14,10 +14,10 @@ from pyropunct.baselines.chain import LabelDistribution
 from pyropunct.baselines.labels import Labels, SlotString, Spelling
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.words import WordVectors, WordVocabulary, batch_words
-from pyropunct.edit_distance import slot_distance
-from pyropunct.model_folder import write_model_folder
 from pyropunct.punctuator import Evaluation
-from pyropunct.sentence import Sentence
+from pyropunct.restore.edit_distance import slot_distance
+from pyropunct.training.model_folder import write_model_folder
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Surface
 
 BATCH_SLOTS = 4000

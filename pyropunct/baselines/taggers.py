@@ -12,7 +12,7 @@ from pyropunct.baselines.labels import Labels, Spelling
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import Tagger
 from pyropunct.baselines.words import WordVocabulary
-from pyropunct.model_folder import ModelFolderError, read_model_folder
+from pyropunct.training.model_folder import ModelFolderError, read_model_folder
 
 TAGGERS: dict[str, type[Tagger]] = {variant.kind: variant for variant in (BiLSTMCRF, BiGRUAttention)}
 """The taggers by kind."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyropunct.comparison.parts import Part
-from pyropunct.model_folder import ModelFolderError
-from pyropunct.sentence import Sentence
+from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
     from pyropunct.comparison.comparison import Comparison

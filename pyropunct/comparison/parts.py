@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from pyropunct.comparison.progress import Watch, of_epochs
-from pyropunct.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.parsing import BiaffineParser, train_parser
-from pyropunct.sentence import Sentence
+from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
     from pyropunct.comparison.settings import Settings

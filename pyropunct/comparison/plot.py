@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from pyropunct import figures
 from pyropunct.comparison.comparison import Comparison
 from pyropunct.comparison.results import SystemResult
+from pyropunct.figures import plots
 
 WITH_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "s", "markerfacecolor": "white"},
@@ -60,7 +60,7 @@ def svg(comparison: Comparison) -> bytes:
     left = max(0.0, 100 - (100 - first) * (1 + MARGIN))
     looks = {True: cycle(WITH_TREES), False: cycle(WITHOUT_TREES)}
     lines = [_line(system, next(looks[system.uses_trees]), left) for system in comparison.systems]
-    return figures.svg(lambda figure: _draw(figure.subplots(), lines, left), 7.5, 4.5)
+    return plots.svg(lambda figure: _draw(figure.subplots(), lines, left), 7.5, 4.5)
 
 
 def _line(system: SystemResult, look: dict[str, Any], left: float) -> _Line:

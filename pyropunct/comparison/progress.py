@@ -8,7 +8,8 @@ Advance = Callable[[int], None]
 """Is called with how much was done since the last call."""
 
 Watch = Callable[[str, int], AbstractContextManager[Advance]]
-"""Is entered for each step with what is done, and how much of it; see `pyropunct.console.sentence_bar`."""
+"""Is entered for each step with what is done, and how much of it; see
+`pyropunct.commands.console.sentence_bar`."""
 
 
 @contextmanager

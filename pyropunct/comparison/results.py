@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.mark_scores import MarkScore, RestorationScores
-from pyropunct.marks import display
 from pyropunct.parsing import AttachmentScores
+from pyropunct.restore.mark_scores import MarkScore, RestorationScores
+from pyropunct.treebank.marks import display
 from pyropunct.vocabulary import Surface
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"

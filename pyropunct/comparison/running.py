@@ -25,8 +25,8 @@ from pyropunct.comparison.results import (
 from pyropunct.comparison.settings import Settings
 from pyropunct.comparison.systems import SYSTEMS, Parses, System
 from pyropunct.parsing import BiaffineParser, WeightedTree, attachment_scores
-from pyropunct.sentence import Sentence
-from pyropunct.treebank import Treebank
+from pyropunct.treebank.reading import Treebank
+from pyropunct.treebank.sentence import Sentence
 
 
 def compare(

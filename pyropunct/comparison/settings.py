@@ -8,10 +8,10 @@ from typing import Any
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.comparison.significance import PERMUTATIONS
 from pyropunct.comparison.systems import SYSTEMS
-from pyropunct.decoders import DECODERS
 from pyropunct.parsing import ParserRecipe
-from pyropunct.recipes import Recipe
-from pyropunct.restoring import SAMPLES, TREES
+from pyropunct.restore.decoders import DECODERS
+from pyropunct.restore.restoring import SAMPLES, TREES
+from pyropunct.training.recipes import Recipe
 
 QUICK_SAMPLES = 50
 """Draws for each sentence when it is only to be seen whether everything works."""
@@ -27,7 +27,7 @@ class Settings:
     :ivar systems: which of `pyropunct.comparison.systems.SYSTEMS`; they are taken in the order of these.
     :ivar shares: on how many percent of the training sentences, from the first on, parsers are trained; the
         tables have the results with the last parser.
-    :ivar decoder: one of `pyropunct.decoders.DECODERS`, for the systems that draw.
+    :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`, for the systems that draw.
     :ivar samples: their draws for each sentence.
     :ivar trees: trees of the parser to average over.
     :ivar permutations: of the significance tests.

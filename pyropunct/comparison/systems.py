@@ -16,12 +16,12 @@ from pyropunct.baselines.training import train_tagger
 from pyropunct.baselines.trivial import Trivial, trivial_restorer
 from pyropunct.comparison.parts import Model, Part, Treebanks
 from pyropunct.comparison.progress import Watch, of_epochs
-from pyropunct.fitting import fit
-from pyropunct.model_folder import read_model_folder, write_model_folder
 from pyropunct.parsing import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restoring import decide
-from pyropunct.sentence import Sentence
+from pyropunct.restore.restoring import decide
+from pyropunct.training.fitting import fit
+from pyropunct.training.model_folder import read_model_folder, write_model_folder
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Surface
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pyropunct.embedded.lexicon import WH_WORDS
-from pyropunct.trees import Tree
+from pyropunct.treebank.tree import Tree
 
 CAN_BE_ASKED = frozenset({"nsubj", "obj", "obl", "advmod"})
 AUXILIARIES = frozenset({"aux", "cop"})

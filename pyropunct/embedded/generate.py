@@ -18,8 +18,8 @@ from pyropunct.embedded.channel import sample_survivors
 from pyropunct.embedded.constituents import Constituent
 from pyropunct.embedded.grammar import Grammar
 from pyropunct.embedded.rules import TRUE_EDITS, Pair, true_attach
-from pyropunct.marks import ABBREVIATION_DOT, START, display
-from pyropunct.trees import Tree
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, display
+from pyropunct.treebank.tree import Tree
 
 SIZES = {"train": 1700, "dev": 200, "test": 200}
 """The number of sentences of each file."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pyropunct.embedded import lexicon as lex
 from pyropunct.embedded.nodes import Node, in_title_case, to_tree
 from pyropunct.embedded.phrases import Phrases
-from pyropunct.trees import Tree
+from pyropunct.treebank.tree import Tree
 
 KINDS_OF_STATEMENT = {"active": 10.0, "copular": 2.0, "passive": 1.3, "institutional": 2.0}
 OPENINGS = {

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pyropunct.embedded import lexicon as lex
-from pyropunct.trees import Tree
+from pyropunct.treebank.tree import Tree
 
 FUNCTION_TAGS = frozenset({"ADP", "DET", "PART", "CCONJ"})
 

@@ -15,8 +15,8 @@ from typing import Literal
 from pyropunct.embedded.channel import surface_distribution
 from pyropunct.embedded.constituents import Constituent
 from pyropunct.embedded.lexicon import ABBREVIATIONS
-from pyropunct.marks import ABBREVIATION_DOT, START
-from pyropunct.trees import Tree
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.tree import Tree
 
 Puncteme = tuple[str, ...]
 Pair = tuple[Puncteme, Puncteme]
@@ -279,7 +279,7 @@ def true_log_prob(tree: Tree, surface: Surface) -> float:
     constituent are complete once its children are known, so that only the strings that it
     contributes to the slots at its two edges have to be remembered.
 
-    :param surface: the tokens of the slots 0..n, :data:`~pyropunct.marks.START` and the
+    :param surface: the tokens of the slots 0..n, :data:`~pyropunct.treebank.marks.START` and the
         abbreviation dots included.
     :return: minus infinity for a surface that the true parameters exclude.
     """

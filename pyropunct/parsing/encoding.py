@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.conllu_block import FEATS, XPOS
-from pyropunct.sentence import Sentence
+from pyropunct.treebank.conllu_block import FEATS, XPOS
+from pyropunct.treebank.sentence import Sentence
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
 """What stands behind the shorter ones, number 0; and anything that training has not shown often enough."""

@@ -15,7 +15,7 @@ from pyropunct.parsing.eisner import best_tree, draw_trees
 from pyropunct.parsing.encoding import ROOT, ParserVocabulary
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.parsing.recipes import ParserRecipe
-from pyropunct.trees import Tree
+from pyropunct.treebank.tree import Tree
 
 BATCH_WORDS = 4000
 """Words, padding included, that the network reads together."""
@@ -89,7 +89,7 @@ class BiaffineParser:
         )
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The parser as plain JSON types and tensors, as `pyropunct.model_folder` writes them."""
+        """The parser as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them."""
         plain = {
             "vocabulary": self.vocabulary.to_json(),
             "recipe": self.recipe.to_json(),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from pyropunct.trees import Tree
+from pyropunct.treebank.tree import Tree
 
 
 class WeightedTree(NamedTuple):
@@ -23,7 +23,8 @@ class Parser(Protocol):
     def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
         """The trees of each sentence, the heaviest first.
 
-        :param sentences: the words of each; as in `pyropunct.trees.Tree`, an abbreviation has lost its dot.
+        :param sentences: the words of each; as in `pyropunct.treebank.tree.Tree`, an abbreviation has lost
+            its dot.
         :param trees: 1 for the best tree; more for at most so many, whose weights tell how sure the
             parser is of each (footnote 20 of the paper).
         :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.

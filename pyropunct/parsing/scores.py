@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pyropunct.trees import Tree
+from pyropunct.treebank.tree import Tree
 
 
 class AttachmentScores(NamedTuple):

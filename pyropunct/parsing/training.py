@@ -14,7 +14,7 @@ from pyropunct.parsing.encoding import build_parser_vocabulary
 from pyropunct.parsing.parser import BiaffineParser
 from pyropunct.parsing.recipes import ParserRecipe
 from pyropunct.parsing.scores import AttachmentScores, attachment_scores
-from pyropunct.sentence import Sentence
+from pyropunct.treebank.sentence import Sentence
 
 LENGTH_NOISE = 0.1
 """Lengths are taken to be up to so much greater, at random, when sentences of like length are batched."""

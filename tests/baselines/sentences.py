@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.marks import START
-from pyropunct.treebank import Sentence, read_text, read_treebank
+from pyropunct.treebank.marks import START
+from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 
 def sentence(words: str, *slots: str) -> Sentence:

@@ -7,7 +7,7 @@ import pytest
 from sentences import sentence
 
 from pyropunct.baselines.labels import Labels, Spelling, collect_labels
-from pyropunct.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 DOTS = [sentence("a b", "", ",", ".")] * 5
 RARE = [sentence("a b", "“", "★", ", ."), sentence("a b", "“", "", ". ,")]

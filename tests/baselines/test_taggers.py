@@ -17,10 +17,10 @@ from pyropunct.baselines.tagger import DECODERS, Tagger, batch_slots
 from pyropunct.baselines.taggers import TAGGERS, from_parts, load_tagger
 from pyropunct.baselines.training import TaggerEpoch, train_tagger
 from pyropunct.baselines.words import collect_words
-from pyropunct.edit_distance import average_edit_distance, slot_distance
-from pyropunct.marks import START, UNKNOWN
-from pyropunct.model_folder import ModelFolderError, write_model_folder
-from pyropunct.treebank import Sentence
+from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
+from pyropunct.training.model_folder import ModelFolderError, write_model_folder
+from pyropunct.treebank.marks import START, UNKNOWN
+from pyropunct.treebank.reading import Sentence
 
 SMALL = TaggerRecipe(
     word_size=12, hidden_size=8, layers=2, epochs=3, least_steps=0, learning_rate=0.01, batch_size=8

@@ -6,7 +6,7 @@ import pytest
 from sentences import sentence
 
 from pyropunct.baselines.trivial import trivial_restorer
-from pyropunct.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 
 
 def test_most_frequent_final_mark_and_nothing_else() -> None:

@@ -15,8 +15,8 @@ from pyropunct.comparison.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.marks import START
 from pyropunct.parsing import AttachmentScores
+from pyropunct.treebank.marks import START
 from pyropunct.vocabulary import Surface
 
 SENTENCES, WORDS = 40, 3

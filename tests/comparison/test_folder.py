@@ -12,7 +12,7 @@ from made_up import four_systems
 from pyropunct.comparison import ComparisonFolderError, Settings
 from pyropunct.comparison.folder import ComparisonFolder, Trained
 from pyropunct.comparison.parts import Part
-from pyropunct.model_folder import ModelFolderError
+from pyropunct.training.model_folder import ModelFolderError
 
 CHECKSUMS = {"train": "aaa", "dev": "bbb"}
 

@@ -10,7 +10,7 @@ from made_up import SENTENCES, TRUTH, comparison, four_systems, outcome, system
 from pyropunct.comparison.columns import COLUMNS
 from pyropunct.comparison.results import GOLD, NONE, PREDICTED, Outcome
 from pyropunct.comparison.tables import parser_table, system_table
-from pyropunct.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 
 BY_KEY = {column.key: column for column in COLUMNS}
 

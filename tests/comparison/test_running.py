@@ -17,13 +17,13 @@ from pyropunct.baselines.trivial import trivial_restorer
 from pyropunct.comparison import Comparison, Settings, compare
 from pyropunct.comparison.progress import Advance
 from pyropunct.comparison.results import SystemResult
-from pyropunct.edit_distance import average_edit_distance
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.model_folder import read_model_folder
 from pyropunct.parsing import BiaffineParser, ParserRecipe, attachment_scores
 from pyropunct.punctuator import Punctuator
-from pyropunct.recipes import Recipe
-from pyropunct.treebank import Treebank, read_treebank
+from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.training.model_folder import read_model_folder
+from pyropunct.training.recipes import Recipe
+from pyropunct.treebank.reading import Treebank, read_treebank
 
 SMALL = Settings(
     shares=(50, 100),

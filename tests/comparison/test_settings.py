@@ -9,7 +9,7 @@ import pytest
 
 from pyropunct.comparison import Settings
 from pyropunct.comparison.systems import SYSTEMS
-from pyropunct.recipes import Recipe, named_recipe
+from pyropunct.training.recipes import Recipe, named_recipe
 
 
 def test_systems_and_shares_are_put_in_order() -> None:

@@ -11,7 +11,7 @@ from pyropunct.inference import forward
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.transducers import PackedTransducer, pack_transducer
-from pyropunct.models.channel import Identity
+from pyropunct.models.channel.window import Identity
 
 TREES = [heads for words in range(1, 5) for heads in projective_trees(words)]
 NODES = sum(map(len, TREES))

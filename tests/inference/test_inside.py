@@ -32,7 +32,7 @@ from pyropunct.inference.inside import (
 )
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.reference import expected_cost_by_matrices, log_evidence_by_matrices
-from pyropunct.models.channel import Slip, TokenBigrams
+from pyropunct.models.channel.window import Slip, TokenBigrams
 
 LEAVES = ("log_pairs", "weight", "initial", "final")
 """What a problem's results can be differentiated by."""

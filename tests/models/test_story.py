@@ -20,12 +20,12 @@ from problems import (
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch, join_surfaces, join_trees
-from pyropunct.inference.handlers import collapse_trees
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.attach import LogLinearAttach
-from pyropunct.models.channel import SlidingWindow
+from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
+from pyropunct.models.trees import TreeBatch, join_surfaces, join_trees
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 MARKS = (",", "(")

@@ -14,8 +14,8 @@ from problems import tree_batch
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.batches import TreeBatch, join_trees
 from pyropunct.models.syntax import BASE_STOP, Decisions, HeadOutward, OverlongTreeError
+from pyropunct.models.trees import TreeBatch, join_trees
 
 RELATIONS, TAGS = 2, 2
 LEFT, RIGHT = 0, 1

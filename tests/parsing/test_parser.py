@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.model_folder import read_model_folder, write_model_folder
 from pyropunct.parsing import (
     BiaffineParser,
     ParserProgress,
@@ -17,10 +16,11 @@ from pyropunct.parsing import (
     attachment_scores,
     train_parser,
 )
-from pyropunct.projective import is_projective
-from pyropunct.sentence import Sentence
-from pyropunct.treebank import read_text, read_treebank
-from pyropunct.trees import Tree
+from pyropunct.training.model_folder import read_model_folder, write_model_folder
+from pyropunct.treebank.projective import is_projective
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
 
 SMALL = ParserRecipe(
     epochs=6,

@@ -1,0 +1,323 @@
+"""Effect handlers that sum out, maximise over or draw the punctemes of whole trees.
+
+A model marks the sites of its punctemes ``infer={"enumerate": "tree"}``, as others are marked
+``"parallel"``.  Under `collapse_trees` such a site and the surface sites that it feeds become one
+factor log p(x | T) per tree, computed by the inside algorithm.  Without it the model runs forward.
+
+Example::
+
+    pairs = pyro.sample("pairs", PunctemePairs(logits, start), infer={"enumerate": "tree"})
+    underlying = Underlying(forest, inventory, relation, pairs, slots)
+    with pyro.plate("slots", forest.num_slots):
+        pyro.sample("surface", channel(underlying), obs=surface)
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pyro
+import torch
+from pyro import poutine
+from pyro.infer import Trace_ELBO, TraceEnum_ELBO
+from pyro.ops.provenance import detach_provenance, get_provenance, track_provenance
+from pyro.poutine.messenger import Messenger
+from pyro.poutine.runtime import effectful
+from pyro.poutine.util import site_is_subsample
+from torch import Tensor
+
+from pyropunct.inference import inside
+from pyropunct.inference.automata import Automata, side_by_side
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.surface import Surface, Underlying
+
+HANDLE = 1 << 40
+"""Handles of undecided choices start here, far outside any table."""
+
+
+class _Observed(NamedTuple):
+    underlying: Underlying
+    weights: Tensor
+    automata: Automata
+    slot_automaton: Tensor
+
+
+class ImpossibleSurfaceError(ValueError):
+    """No choice of punctemes explains some surface punctuation."""
+
+
+class TreeEnumMessenger(Messenger):
+    """Collapses the sites marked ``infer={"enumerate": "tree"}`` of a model.
+
+    A marked site returns *handles* in place of choices.  They may be stacked, indexed and passed to the
+    underlying strings of observed surface sites; nothing else may depend on them.
+
+    :raises ValueError: if a surface site fed by handles is not observed, or a slot is not seen once.
+    :raises NotImplementedError: if another site depends on handles, or a site is masked.
+    :raises ImpossibleSurfaceError: if no punctemes explain the surface of some tree.
+    """
+
+    def __enter__(self) -> "TreeEnumMessenger":
+        self._latents: dict[str, tuple[Tensor, _Flat]] = {}
+        self._observed: list[_Observed] = []
+        self._handles = 0
+        self._scale: Any = 1.0
+        self._evidence: Tensor | None = None
+        self.__dict__.pop("problem", None)
+        return super().__enter__()
+
+    def _pyro_sample(self, msg: Any) -> None:
+        fn = msg["fn"]
+        if msg["infer"].get("enumerate") == "tree" and not msg["is_observed"]:
+            self._take_latent(msg)
+        elif isinstance(fn, Surface) and get_provenance(fn.underlying.choices):
+            self._take_observed(msg)
+        else:
+            upstream = get_provenance(list(vars(fn).values()))
+            if upstream:
+                raise NotImplementedError(
+                    f"site '{msg['name']}' depends on the tree-enumerated sites {sorted(upstream)}, but only "
+                    "an observed surface may; run the model forward, or use tree_expectation"
+                )
+            return
+        if msg["mask"] is not None:
+            raise NotImplementedError(f"site '{msg['name']}': tree enumeration does not support masks")
+        self._scale = msg["scale"]
+        msg["done"] = msg["stop"] = True  # handlers further out shall not see this site
+
+    def _take_latent(self, msg: Any) -> None:
+        fn, name = msg["fn"], msg["name"]
+        # Dimensions before that of the nodes belong to other sites: the same handles stand for all.
+        shape = fn.batch_shape[-1:] if isinstance(fn, PunctemePairs) else fn.batch_shape
+        count = shape.numel()
+        handles = HANDLE + self._handles + torch.arange(count).reshape(shape)
+        self._latents[name] = (handles, _flat(fn))
+        self._handles += count
+        msg["value"] = track_provenance(handles, frozenset({name}))
+
+    def _take_observed(self, msg: Any) -> None:
+        fn, value = msg["fn"], msg["value"]
+        if value is None:
+            raise ValueError(
+                f"site '{msg['name']}' is not observed: tree enumeration needs the surface punctuation; "
+                "to draw it, run the model without this handler (see pyro.infer.Predictive)"
+            )
+        automata, place = fn.automata(value)
+        self._observed.append(_Observed(fn.underlying, fn.weights, automata, place))
+
+    @cached_property
+    def problem(self) -> inside.Problem:
+        """The inference problem that the sites seen so far add up to."""
+        underlying = self._observed[0].underlying
+        surface, seen = _one_surface(self._observed), underlying.forest.num_slots
+        if surface.slots.sort().values.tolist() != list(range(seen)):
+            raise ValueError(
+                f"tree enumeration saw {len(surface.slots)} surface slots, expected each of the {seen} slots "
+                "of the trees exactly once"
+            )
+        slot_automaton = torch.empty_like(surface.slots)
+        slot_automaton[surface.slots] = surface.slot_automaton
+        handles = detach_provenance(underlying.choices) - HANDLE
+        return inside.Problem(
+            underlying.forest,
+            underlying.inventory,
+            underlying.relation,
+            _log_pairs([site for _, site in self._latents.values()], handles),
+            surface.automata,
+            slot_automaton,
+        )
+
+    def decode(self, temperature: int) -> dict[str, Tensor]:
+        """For each marked site the choices of the best derivation (0) or of a posterior draw (1)."""
+        if temperature == 0:
+            choices = inside.best_derivation(self.problem)
+        else:
+            choices = inside.posterior_draws(self.problem, 1)[..., 0, :]
+        if (choices < 0).any():
+            self._complain(int(self.problem.forest.tree[(choices < 0).nonzero()[0, -1]]))
+        choices = choices.to(self.problem.relation.device)
+        table = torch.empty_like(choices)
+        table[..., detach_provenance(self._observed[0].underlying.choices) - HANDLE] = choices
+        return {name: table[..., handles - HANDLE] for name, (handles, _) in self._latents.items()}
+
+    def _pyro_tree_expectation(self, msg: Any) -> None:
+        _, cost, _, _ = msg["args"]
+        self._evidence, expectation = inside.expected_cost(self.problem, cost)
+        msg["value"], msg["done"] = expectation, True
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        super().__exit__(exc_type, exc_value, traceback)
+        if exc_type is None and self._observed:
+            self._add_evidence()
+
+    def _add_evidence(self) -> None:
+        evidence = inside.log_evidence(self.problem) if self._evidence is None else self._evidence
+        impossible = (evidence == -torch.inf).nonzero()
+        if len(impossible):
+            self._complain(int(impossible[0, -1]))
+        with pyro.plate("_trees", evidence.shape[-1], dim=-1), poutine.scale(scale=self._scale):
+            pyro.factor("tree_evidence", evidence)
+
+    def _complain(self, tree: int) -> None:
+        slot = inside.impossible_slot(self.problem, tree)
+        where = f"slot {slot}" if slot >= 0 else "several slots"
+        raise ImpossibleSurfaceError(
+            f"no punctemes explain the surface punctuation of tree {tree} of the batch, {where}: add its "
+            "strings to the inventory, or let the channel slip (pyropunct.models.channel.window.Slip)"
+        )
+
+
+class _Flat(NamedTuple):
+    """Log-probabilities of some nodes' choices in one line, and how many choices each node has."""
+
+    log_pairs: Tensor
+    sizes: Tensor
+
+
+def _flat(fn: Any) -> _Flat:
+    """The choices of a `PunctemePairs` site, or of a `Categorical` site."""
+    if isinstance(fn, PunctemePairs):
+        return _Flat(fn.logits, fn.start.diff())
+    logits = fn.logits.log_softmax(-1)
+    nodes = fn.batch_shape.numel()
+    return _Flat(logits.reshape(nodes * logits.shape[-1]), torch.full((nodes,), logits.shape[-1]))
+
+
+def _log_pairs(sites: list[_Flat], handles: Tensor) -> Tensor:
+    """The log-probabilities of all nodes' choices, node after node."""
+    log_pairs = torch.cat([site.log_pairs for site in sites], -1)
+    if torch.equal(handles, torch.arange(len(handles))):
+        return log_pairs
+    start = torch.nn.functional.pad(torch.cat([site.sizes for site in sites]).cumsum(0), (1, 0))
+    sizes = start.diff()[handles]
+    before = torch.repeat_interleave(start[handles] - (sizes.cumsum(0) - sizes), sizes)
+    return log_pairs[..., before + torch.arange(len(before))]
+
+
+class _OneSurface(NamedTuple):
+    automata: Automata
+    slot_automaton: Tensor
+    slots: Tensor
+
+
+def _one_surface(observed: list[_Observed]) -> _OneSurface:
+    """Several surface sites as one."""
+    slots = torch.cat([site.underlying.slots.reshape(-1) for site in observed])
+    shifts = np.cumsum([0] + [len(site.automata.state_start) - 1 for site in observed])
+    place = [site.slot_automaton.reshape(-1) + shift for site, shift in zip(observed, shifts, strict=False)]
+    return _OneSurface(side_by_side([site.automata for site in observed]), torch.cat(place), slots)
+
+
+class _SolveMessenger(TreeEnumMessenger):
+    """Only looks at the sites, adds no factor."""
+
+    def _add_evidence(self) -> None:
+        pass
+
+
+def collapse_trees(model: Callable[..., Any]) -> Callable[..., Any]:
+    """The model with its tree-enumerated sites summed out: see `TreeEnumMessenger`."""
+    return TreeEnumMessenger()(model)
+
+
+def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> inside.Problem:
+    """The inference problem that a call of the model poses, with all of its surface sites observed."""
+    with poutine.block(), _SolveMessenger() as messenger:
+        model(*args, **kwargs)
+        return messenger.problem
+
+
+def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
+    """How often the channel's weights are used, in expectation under the posterior, (P,).
+
+    The derivative of log p(x | T) with respect to the logarithm of each weight: the counts of an E-step.
+    For a model with one surface site, whose parameters require gradients.
+    """
+    with torch.enable_grad(), poutine.block(), _SolveMessenger() as messenger:
+        model(*args, **kwargs)
+        weights = messenger._observed[0].weights
+        evidence = inside.log_evidence(messenger.problem).sum()
+        (gradient,) = torch.autograd.grad(evidence, weights)
+        return gradient * weights.detach()
+
+
+@effectful(type="tree_expectation")
+def tree_expectation(choices: Tensor, cost: Tensor, start: Tensor, forest: Forest) -> Tensor:
+    """E[sum_w cost(w, l_w, r_w)] of each tree, (..., B), differentiable.
+
+    Under `collapse_trees` the expectation is over the posterior p(T' | T, x), and the surface sites
+    must have been observed before; else it is the cost of ``choices`` itself.
+    Source: Li, Wang & Eisner (2019, section 2.3).
+
+    :param choices: (..., N) the choice of each node.
+    :param cost: (C,) the cost of each pair at each node, node after node.
+    :param start: (N + 1,) where each node's part of ``cost`` starts.
+    """
+    return forest.per_tree(cost[start[:-1] + choices])
+
+
+def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
+    """The model with its tree-enumerated sites decoded, as `pyro.infer.infer_discrete` does for others.
+
+    :param temperature: 1 for a draw from the posterior p(T' | T, x), 0 for the best derivation.
+    :raises ValueError: for any other temperature.
+    """
+    if temperature not in (0, 1):
+        raise ValueError(f"the temperature of infer_trees is 0 or 1, not {temperature}")
+
+    def decoded(*args: Any, **kwargs: Any) -> Any:
+        others: set[str] = set()
+
+        def is_other(msg: Any) -> bool:
+            if msg["type"] != "sample" or msg["is_observed"] or site_is_subsample(msg):
+                return False
+            others.add(msg["name"])
+            return True
+
+        # Other latent sites get their values in the first run, from handlers further out if these have
+        # any (as in pyro.infer.Predictive), and keep them in the second.
+        with poutine.block(expose_fn=is_other), poutine.trace() as first, _SolveMessenger() as messenger:
+            model(*args, **kwargs)
+            values = messenger.decode(temperature)
+        values.update({name: cast(Tensor, first.trace.nodes[name]["value"]) for name in others})
+        trace = poutine.Trace()
+        for name, value in values.items():
+            trace.add_node(name, type="sample", name=name, value=value, is_observed=False, infer={})
+        with poutine.block(hide=list(others)):
+            return poutine.replay(model, trace=trace)(*args, **kwargs)
+
+    return decoded
+
+
+class TreeEnum_ELBO(TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro are
+    """`pyro.infer.TraceEnum_ELBO` that also sums out ``infer={"enumerate": "tree"}`` sites exactly."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("strict_enumeration_warning", False)
+        super().__init__(*args, **kwargs)
+
+    def _get_traces(self, model: Any, guide: Any, args: Any, kwargs: Any) -> Any:
+        return super()._get_traces(collapse_trees(model), guide, args, kwargs)
+
+
+class TreeTrace_ELBO(Trace_ELBO):  # noqa: N801, likewise
+    """`TreeEnum_ELBO` for models that enumerate nothing else, without the bookkeeping that this takes."""
+
+    def _get_traces(self, model: Any, guide: Any, args: Any, kwargs: Any) -> Any:
+        return super()._get_traces(collapse_trees(model), guide, args, kwargs)
+
+
+def tree_elbo(
+    model: Callable[..., Any], guide: Callable[..., Any], *args: Any
+) -> TraceEnum_ELBO | Trace_ELBO:
+    """The quicker ELBO that will do for a model, with one plate at most around any of its sites.
+
+    Guide and model are called once, to see whether they have sites to enumerate other than those of trees.
+    """
+    guided = poutine.trace(guide).get_trace(*args)
+    told = poutine.trace(poutine.replay(collapse_trees(model), trace=guided)).get_trace(*args)
+    sites = [*guided.nodes.values(), *told.nodes.values()]
+    enumerates = any(site["type"] == "sample" and (site["infer"] or {}).get("enumerate") for site in sites)
+    return TreeEnum_ELBO(max_plate_nesting=1) if enumerates else TreeTrace_ELBO(max_plate_nesting=1)

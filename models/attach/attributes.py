@@ -1,0 +1,376 @@
+"""What an attach model may look at: attributes of the nodes of a tree, as columns of integers.
+
+An attribute gives each node one value or several.  Values are small non-negative integers; `NOTHING`
+stands for a missing neighbour, sibling or head.  The surface punctuation inside a constituent is an
+attribute too, since the story attaches punctemes bottom-up (Li, Wang & Eisner 2019, section 2.1).
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.ragged import runs
+
+if TYPE_CHECKING:
+    from pyropunct.models.trees import TreeBatch
+
+Ints = NDArray[np.int64]
+
+LENGTH_CLASSES = np.array([1, 2, 3, 5, 8, 13, 21])
+
+NOTHING = 1 << 30
+"""The value of an attribute of something that is not there."""
+
+
+class Views(NamedTuple):
+    """V constituents of a batch, each together with the surface punctuation strictly inside it.
+
+    A node may come several times, each time with other punctuation: that is how an attach model sees it
+    in several draws.
+
+    :ivar node: (V,) the nodes.
+    :ivar first: (V,) each one's first mark in the list of marks.
+    :ivar last: (V,) the mark behind its last.
+    :ivar token: (M,) the list of marks; those of a view stand there from left to right.
+    :ivar slot: (M,) the slots of these marks.
+    """
+
+    node: Ints
+    first: Ints
+    last: Ints
+    token: Ints
+    slot: Ints
+
+
+def views_of(forest: Forest, surface: Tensor) -> Views:
+    """All N nodes of a batch with the surface punctuation given.
+
+    :param surface: (S, L) surface strings, padded with -1.
+    """
+    strings = surface.cpu().numpy()
+    slot, column = np.nonzero(strings >= 0)
+    start = np.searchsorted(slot, np.arange(len(strings) + 1))
+    left, right = forest.left_slot.cpu().numpy(), forest.right_slot.cpu().numpy()
+    return Views(np.arange(len(left)), start[left + 1], start[right], strings[slot, column], slot)
+
+
+class Inside:
+    """Columns of integers about the surface punctuation inside the constituents of some views.
+
+    :param forest: the trees.
+    :param views: constituents and the marks strictly inside them.
+    """
+
+    def __init__(self, forest: Forest, views: Views) -> None:
+        self._views = views
+        self._left_slot: Ints = forest.left_slot.cpu().numpy()[views.node]
+        self._right_slot: Ints = forest.right_slot.cpu().numpy()[views.node]
+        self._full = views.first < views.last
+
+    def _of_mark(self, column: Ints, mark: Ints, otherwise: Ints) -> Ints:
+        """``column`` of a mark of each constituent, or something else where there are no marks."""
+        return np.where(self._full, np.append(column, NOTHING)[np.where(self._full, mark, -1)], otherwise)
+
+    @cached_property
+    def marks(self) -> Ints:
+        """How many tokens stand strictly inside each constituent, 5 for more."""
+        return np.minimum(self._views.last - self._views.first, 5)
+
+    @cached_property
+    def types(self) -> tuple[Ints, Ints]:
+        """Each view with each token type strictly inside its constituent."""
+        sizes = self._views.last - self._views.first
+        view = np.repeat(np.arange(len(sizes)), sizes)
+        token = self._views.token[runs(self._views.first, sizes)]
+        most = int(token.max(initial=0)) + 1
+        view, token = np.divmod(np.unique(view * most + token), most)
+        return view, token
+
+    @cached_property
+    def first_mark(self) -> Ints:
+        """The first token strictly inside each constituent, `NOTHING` where there is none."""
+        return self._of_mark(self._views.token, self._views.first, np.array(NOTHING))
+
+    @cached_property
+    def last_mark(self) -> Ints:
+        """The last token strictly inside each constituent, `NOTHING` where there is none."""
+        return self._of_mark(self._views.token, self._views.last - 1, np.array(NOTHING))
+
+    @cached_property
+    def until_mark(self) -> Ints:
+        """How many words of the constituent come before its first mark inside, in the classes of `length`."""
+        slot = self._of_mark(self._views.slot, self._views.first, self._right_slot)
+        return np.searchsorted(LENGTH_CLASSES, slot - self._left_slot)
+
+    @cached_property
+    def since_mark(self) -> Ints:
+        """How many words of the constituent come after its last mark inside, in the classes of `length`."""
+        slot = self._of_mark(self._views.slot, self._views.last - 1, self._left_slot)
+        return np.searchsorted(LENGTH_CLASSES, self._right_slot - slot)
+
+
+class Attributes:
+    """Columns of integers about the N nodes of a batch.
+
+    :param trees: the trees.
+    :param surface: (S, L) surface strings, padded with -1.  Only slots strictly inside a constituent
+        are looked at, so the others may be anything.
+    """
+
+    def __init__(self, trees: "TreeBatch", surface: Tensor) -> None:
+        self._trees, self._surface = trees, surface
+        forest = self.forest = trees.forest
+        self.head: Ints = forest.head.cpu().numpy()
+        self.tree: Ints = forest.tree.cpu().numpy()
+        self.left_slot: Ints = forest.left_slot.cpu().numpy()
+        self.right_slot: Ints = forest.right_slot.cpu().numpy()
+        self._node_start: Ints = forest.node_start.cpu().numpy()
+        # Word i of a tree has slot i on its left; each earlier tree has one slot more than it has nodes.
+        self.first_word = self.left_slot - self.tree
+        self.last_word = self.right_slot - 1 - self.tree
+
+    def single(self, name: str) -> Ints:
+        """(N,) the values of an attribute that gives each node one.
+
+        :param name: a place in `PLACES` and a column in `COLUMNS`, as in ``"head tag"`` or ``"tag"``; or
+            one of `SURFACE`, which have no other place than the node itself.  What the trees know more,
+            `TreeBatch.more`, has columns too.
+        """
+        if name in SURFACE:
+            return getattr(self.inside, name)
+        place, _, column = name.rpartition(" ")
+        return PLACES[place](self, self._column(column))
+
+    def _column(self, name: str) -> Ints:
+        more = self._trees.more
+        return more[name].cpu().numpy() if name in more else getattr(self, name)
+
+    def several(self, name: str) -> tuple[Ints, Ints]:
+        """The nodes and values of an attribute that gives a node any number of them.
+
+        :param name: the name of an attribute in `SEVERAL`.
+        """
+        return SEVERAL[name](self)
+
+    @cached_property
+    def inside(self) -> Inside:
+        """The surface punctuation inside the constituents."""
+        return Inside(self.forest, views_of(self.forest, self._surface))
+
+    @cached_property
+    def relation(self) -> Ints:
+        """(N,) each word's relation."""
+        return self._trees.relation.cpu().numpy()
+
+    @cached_property
+    def tag(self) -> Ints:
+        """(N,) each word's tag."""
+        return self._trees.tag.cpu().numpy()
+
+    @cached_property
+    def form(self) -> Ints:
+        """(N,) each word's form."""
+        return self._trees.form.cpu().numpy()
+
+    @cached_property
+    def shape(self) -> Ints:
+        """(N,) how each word is written."""
+        return self._trees.shape.cpu().numpy()
+
+    @cached_property
+    def size(self) -> Ints:
+        """(N,) the number of words of each constituent."""
+        return self.last_word - self.first_word + 1
+
+    def at(self, column: Ints, index: Ints, present: NDArray[np.bool_]) -> Ints:
+        """``column[index]`` where ``present``, elsewhere `NOTHING`."""
+        return np.where(present, column[np.where(present, index, 0)], NOTHING)
+
+    def of_head(self, column: Ints) -> Ints:
+        """``column`` of each node's head."""
+        return self.at(column, self.head, self.head >= 0)
+
+    def before(self, column: Ints, distance: int = 1) -> Ints:
+        """``column`` of the word before the constituent."""
+        index = self.first_word - distance
+        return self.at(column, index, index >= self._node_start[self.tree])
+
+    def after(self, column: Ints, distance: int = 1) -> Ints:
+        """``column`` of the word after the constituent."""
+        index = self.last_word + distance
+        return self.at(column, index, index < self._node_start[self.tree + 1])
+
+    @cached_property
+    def side(self) -> Ints:
+        """0 for a root, 1 for a left child, 2 for a right child."""
+        return np.where(self.head < 0, 0, np.where(np.arange(len(self.head)) < self.head, 1, 2))
+
+    @cached_property
+    def edges(self) -> Ints:
+        """Whether the constituent begins the sentence (1), ends it (2), both (3) or neither (0)."""
+        starts = self.first_word == self._node_start[self.tree]
+        ends = self.last_word + 1 == self._node_start[self.tree + 1]
+        return starts + 2 * ends.astype(np.int64)
+
+    @cached_property
+    def length(self) -> Ints:
+        """The number of words, in classes 1, 2, 3, 4-5, 6-8, 9-13, 14-21, 22 and more."""
+        return np.searchsorted(LENGTH_CLASSES, self.size)
+
+    @cached_property
+    def distance(self) -> Ints:
+        """How far the nearest word of the constituent is from its head, in the classes of `length`."""
+        gap = np.where(
+            np.arange(len(self.head)) < self.head, self.head - self.last_word, self.first_word - self.head
+        )
+        return np.where(self.head < 0, NOTHING, np.searchsorted(LENGTH_CLASSES, gap))
+
+    @cached_property
+    def words_before(self) -> Ints:
+        """How many words of the sentence stand before the constituent, in the classes of `length`."""
+        return np.searchsorted(LENGTH_CLASSES, self.first_word - self._node_start[self.tree])
+
+    @cached_property
+    def words_after(self) -> Ints:
+        """How many words of the sentence stand after the constituent, in the classes of `length`."""
+        return np.searchsorted(LENGTH_CLASSES, self._node_start[self.tree + 1] - 1 - self.last_word)
+
+    @cached_property
+    def children(self) -> tuple[Ints, Ints]:
+        """All pairs of a head and a child, heads in order, each head's children from left to right."""
+        child = np.flatnonzero(self.head >= 0)
+        order = np.lexsort((child, self.head[child]))
+        return self.head[child][order], child[order]
+
+    @cached_property
+    def siblings(self) -> tuple[Ints, Ints]:
+        """The nearest sibling on the left and on the right of each node, -1 where there is none."""
+        head, child = self.children
+        left, right = np.full(len(self.head), -1), np.full(len(self.head), -1)
+        same = head[1:] == head[:-1]
+        left[child[1:][same]] = child[:-1][same]
+        right[child[:-1][same]] = child[1:][same]
+        return left, right
+
+    def of_sibling(self, column: Ints, on_left: bool) -> Ints:
+        """``column`` of the nearest sibling on one side."""
+        index = self.siblings[0 if on_left else 1]
+        return self.at(column, index, index >= 0)
+
+    def inner_neighbour(self, column: Ints, on_left: bool) -> Ints:
+        """``column`` of the first (or last) child, `NOTHING` where the head word is at that edge."""
+        head, child = self.children
+        index = np.full(len(self.head), -1)
+        if on_left:
+            index[head[::-1]] = child[::-1]
+            return self.at(column, index, (index >= 0) & (index < np.arange(len(index))))
+        index[head] = child
+        return self.at(column, index, index > np.arange(len(index)))
+
+    @cached_property
+    def path(self) -> Ints:
+        """The relations on the way to the root, as one number."""
+        path = np.zeros(len(self.head), np.int64)
+        for node in self._trees.forest.bottom_up.cpu().numpy()[::-1]:
+            above = path[self.head[node]] if self.head[node] >= 0 else 7
+            path[node] = (above * 1000003 + self.relation[node]) % 2147483647
+        return path
+
+
+def _of_children(attributes: Attributes, *columns: str) -> tuple[Ints, Ints]:
+    """Each node with the joint values of some columns at each of its children, and the child's side."""
+    head, child = attributes.children
+    value = attributes.side[child]
+    for column in columns:
+        value = value * 100003 + getattr(attributes, column)[child]
+    return head, value
+
+
+COLUMNS = (
+    "relation",
+    "tag",
+    "form",
+    "shape",
+    "side",
+    "edges",
+    "length",
+    "distance",
+    "words_before",
+    "words_after",
+    "path",
+    "first_mark",
+    "last_mark",
+    "until_mark",
+    "since_mark",
+    "marks",
+)
+"""Attributes of a word, or of the constituent that it heads."""
+
+PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {
+    "": lambda a, column: column,
+    "head": lambda a, column: a.of_head(column),
+    "grandhead": lambda a, column: a.of_head(a.of_head(column)),
+    "before": lambda a, column: a.before(column),
+    "second before": lambda a, column: a.before(column, 2),
+    "first": lambda a, column: column[a.first_word],
+    "last": lambda a, column: column[a.last_word],
+    "after": lambda a, column: a.after(column),
+    "second after": lambda a, column: a.after(column, 2),
+    "left sibling": lambda a, column: a.of_sibling(column, True),
+    "right sibling": lambda a, column: a.of_sibling(column, False),
+    "first child": lambda a, column: a.inner_neighbour(column, True),
+    "last child": lambda a, column: a.inner_neighbour(column, False),
+}
+"""Where an attribute is looked up: at the node itself, its head, the word before its constituent, ..."""
+
+SEVERAL: dict[str, Callable[[Attributes], tuple[Ints, Ints]]] = {
+    "child relation": lambda a: _of_children(a, "relation"),
+    "child relation and tag": lambda a: _of_children(a, "relation", "tag"),
+    "child relation and form": lambda a: _of_children(a, "relation", "form"),
+    "mark inside": lambda a: a.inside.types,
+}
+"""Attributes that give each node any number of values."""
+
+SURFACE = frozenset({"first_mark", "last_mark", "until_mark", "since_mark", "marks", "mark inside"})
+"""The attributes that depend on surface punctuation; the others depend on the trees alone.
+
+They are those of `Inside`, and are to be had of the constituent itself only: what is inside its head's is
+not known before it is decided.
+"""
+
+
+class ViewAttributes:
+    """Columns of integers about V views: what `Attributes` are of nodes that are seen once.
+
+    :param of_nodes: the attributes of all nodes of the batch; those in `SURFACE` are not asked for.
+    :param views: some of the nodes with surface punctuation of their own.
+    """
+
+    def __init__(self, of_nodes: Attributes, views: Views) -> None:
+        self._of_nodes, self._views = of_nodes, views
+        self._inside = Inside(of_nodes.forest, views)
+
+    @property
+    def relation(self) -> Ints:
+        """(V,) the relation of each view's node."""
+        return self._of_nodes.relation[self._views.node]
+
+    def single(self, name: str) -> Ints:
+        """(V,) the values of an attribute that gives each view one."""
+        if name in SURFACE:
+            return getattr(self._inside, name)
+        return self._of_nodes.single(name)[self._views.node]
+
+    def several(self, name: str) -> tuple[Ints, Ints]:
+        """The views and values of an attribute that gives a view any number of them."""
+        if name in SURFACE:
+            return self._inside.types
+        node, value = self._of_nodes.several(name)  # nodes in order
+        first = np.searchsorted(node, self._views.node)
+        sizes = np.searchsorted(node, self._views.node, side="right") - first
+        return np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]

@@ -1,0 +1,162 @@
+"""ATTACH for correction: what a constituent should have sprouted, given what it has sprouted wrongly."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyro.distributions as dist
+import torch
+from numpy.typing import NDArray
+from pyro.nn import PyroSample
+from torch import Tensor
+
+from pyropunct.inference.inside import choice_rows, choice_start
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.ragged import runs
+from pyropunct.models.attach.attributes import Views
+from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach, Template
+from pyropunct.models.attach.scores import ANY_LEFT, ANY_RIGHT, LEFT, PAIR, RIGHT, SYMMETRY
+
+if TYPE_CHECKING:
+    from pyropunct.models.trees import TreeBatch
+
+ERROR_COLUMNS = ("error_left", "error_right", "wrong_before", "wrong_after")
+"""What is known of each word w of the wrong sentence: the left and the right puncteme of w_e in T'_e, and the
+strings in the slots on its left and on its right; see `pyropunct.models.trees.TreeBatch.more`."""
+
+
+def _templates(kinds: Sequence[int], *contexts: str) -> list[Template]:
+    return [Template(kind, tuple(context.split(" + "))) for kind in kinds for context in contexts]
+
+
+PUNCTEMES = "error_left + error_right"
+EDGES = "first wrong_before + last wrong_after"
+
+CORRECTION: list[Template] = [
+    *_templates(
+        [PAIR],
+        PUNCTEMES,
+        EDGES,
+        f"{PUNCTEMES} + {EDGES}",
+        f"{PUNCTEMES} + tag",
+        f"{PUNCTEMES} + head tag + side",
+        f"{PUNCTEMES} + head relation",
+        f"{PUNCTEMES} + length",
+        f"{PUNCTEMES} + edges",
+    ),
+    *_templates(
+        [SYMMETRY],
+        PUNCTEMES,
+        f"relation + {PUNCTEMES}",
+        f"relation + {PUNCTEMES} + tag + side",
+        f"relation + {PUNCTEMES} + length + edges",
+        f"relation + {EDGES}",
+    ),
+    *_templates(
+        [LEFT, ANY_LEFT],
+        "error_left",
+        "first wrong_before",
+        "error_left + first wrong_before",
+        "error_left + last wrong_after",
+        "first wrong_before + first wrong_after",
+        "before wrong_before + first wrong_before",
+        "error_left + before tag + first tag",
+        "error_left + before relation",
+        "error_left + before form",
+        "error_left + first form",
+    ),
+    *_templates(
+        [RIGHT, ANY_RIGHT],
+        "error_right",
+        "last wrong_after",
+        "error_right + last wrong_after",
+        "error_right + first wrong_before",
+        "last wrong_after + last wrong_before",
+        "last wrong_after + after wrong_after",
+        "error_right + last tag + after tag",
+        "error_right + after relation",
+        "error_right + last form",
+        "error_right + after form",
+    ),
+]
+"""The features that look at w_e, and at the wrong sentence around its constituent."""
+
+
+STAYING = 4.0
+"""How much more a pair that stays as it was scores than one of which nothing stays, before training."""
+
+
+def string_number(string: Sequence[int]) -> int:
+    """A number for a string of tokens: 0 for the empty one, and practically no two with the same."""
+    number = 0
+    for token in string:
+        number = (number * 1000003 + token + 1) % 2147483647
+    return number
+
+
+class CorrectingAttach(LogLinearAttach):
+    """p(l, r | w_e) of equation (11) of Li, Wang & Eisner (2019): `LogLinearAttach` with features of w_e::
+
+        p(l, r | w_e) = exp(theta . f(l, r, w_e) + kappa[d, m, s]) / sum over (l', r') in W_d
+
+    The trees that it reads have `ERROR_COLUMNS`.  The paper's features are in an appendix that was not at
+    hand.  Those here are the punctemes (l_e, r_e) of w_e and the wrong strings at the edges of its
+    constituent, alone and with tags, relations, words and lengths; and the weight kappa, for the relation d,
+    of what stays as it was, whichever marks these are: m says on which sides w_e has marks, s on which sides
+    l = l_e and r = r_e.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        marks: Sequence[str],
+        families: Sequence[str] = tuple(FAMILIES),
+        prior_scale: float = 1.0,
+        least: int = 2,
+    ) -> None:
+        super().__init__(inventory, marks, families, prior_scale, least)
+        self.templates += CORRECTION
+        numbers = [[string_number(puncteme) for puncteme in pair] for pair in inventory.rows]
+        self._row_numbers = torch.tensor(numbers)
+        usual = torch.tensor([0.0, STAYING / 2, STAYING / 2, STAYING])
+        # a tensor when read
+        self.staying: Any = PyroSample(
+            lambda module: dist.Normal(
+                usual.to(module.starts.device).expand(inventory.num_relations, 4, 4), 1.0
+            ).to_event(3)
+        )
+
+    def starting_point(self, empty: float = 0.0) -> dict[str, Tensor]:
+        """Weights to start training from: all zero; that most of all stays as it was is enough."""
+        return super().starting_point(empty)
+
+    def forward(self, trees: "TreeBatch", surface: Tensor) -> Tensor:
+        """Unnormalised log p(l, r | w_e), (C,): see `LogLinearAttach`."""
+        return super().forward(trees, surface) + self._staying_scores(trees)
+
+    def _staying_scores(self, trees: "TreeBatch") -> Tensor:
+        """kappa of the pairs of all nodes in turn, (C,)."""
+        relation = trees.relation.cpu()
+        sizes = torch.from_numpy(np.diff(choice_start(self._inventory, relation)))
+        had = torch.stack([trees.more[name].cpu() for name in ERROR_COLUMNS[:2]], -1)
+        node = torch.repeat_interleave(torch.arange(len(relation)), sizes)
+        rows = choice_rows(self._inventory, relation)
+        stays = self._row_numbers[rows] == had[node]
+        place = (relation * 4 + _sides(had != 0))[node] * 4 + _sides(stays)
+        return self.staying.flatten()[place.to(trees.relation.device)]
+
+    def view_scores(self, trees: "TreeBatch") -> Callable[[Views], NDArray[np.float64]]:
+        """What `forward` gives for nodes with other marks inside: see `LogLinearAttach`."""
+        others, staying = super().view_scores(trees), self._staying_scores(trees).detach().cpu().numpy()
+        start = choice_start(self._inventory, trees.relation)
+
+        def scores(views: Views) -> NDArray[np.float64]:
+            first = start[views.node]
+            return others(views) + staying[runs(first, start[views.node + 1] - first)]
+
+        return scores
+
+
+def _sides(of_pair: Tensor) -> Tensor:
+    """Where truth values (..., 2) hold: 0 nowhere, 1 on the left, 2 on the right, 3 on both sides."""
+    return of_pair[..., 0] + 2 * of_pair[..., 1].long()

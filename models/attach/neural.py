@@ -1,0 +1,440 @@
+"""A neural ATTACH: networks that read the words of the sentence, pooled with the log-linear model.
+
+The model is a logarithmic opinion pool of the log-linear model p_0 and networks p_1, ..., p_K (Hinton 1999,
+"Products of experts"; Li, Wang & Eisner 2019, equation 4, has p_0 alone)::
+
+    p(l, r | w) is in proportion to  p_0(l, r | w)^(1 - s)  prod_k p_k(l, r | w)^(s / K)
+
+Its members are trained apart, so that they err in different ways, and the pool errs less than any of them.
+But they must agree on what is underlying, where a mark on the page may belong to one constituent or another.
+So p_0 and the channel are trained as if alone, and the networks learn the posterior that these have, as in an
+M-step: network k maximises::
+
+    sum over constituents w and pairs (l, r) in W_d of  p_0(l, r | w, x, T) log p_k(l, r | w)
+
+A network sees what the story may see when constituents sprout their punctemes bottom-up: the whole
+unpunctuated tree, and the surface punctuation strictly inside the constituent.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyro
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from pyropunct.inference.inside import choice_rows, choice_start
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.surface import EMPTY
+from pyropunct.inference.ragged import runs
+from pyropunct.models.attach.attributes import (
+    LENGTH_CLASSES,
+    NOTHING,
+    Attributes,
+    Ints,
+    ViewAttributes,
+    Views,
+    views_of,
+)
+from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach
+from pyropunct.models.symmetry import CLASSES, symmetry_classes
+
+if TYPE_CHECKING:
+    from pyropunct.models.trees import TreeBatch
+
+NETWORKS = 3
+"""The number K of networks.  Each batch trains one of them, drawn at random."""
+
+SHARE = 0.4
+"""The share s of the networks in the pool."""
+
+WORD_SIZE, COLUMN_SIZE = 48, 16
+"""Features of a word's form, and of each other column of a word."""
+
+STATE_SIZE, SIZE = 64, 128
+"""Features of a word in its context, in each direction, and of a constituent."""
+
+DROPOUT = 0.33
+"""The share of the features of words, and of words in context, that are left out in training."""
+
+UNKNOWN = 0.2
+"""The share of words whose form is hidden in training, as forms are that training does not show."""
+
+OTHERS = 8
+"""More than the values of any attribute that is no relation, tag or token."""
+
+OF_TREES = (
+    *("relation", "head relation", "grandhead relation", "left sibling relation", "right sibling relation"),
+    *("first child relation", "last child relation", "before relation", "after relation"),
+    *("tag", "head tag", "first tag", "last tag", "before tag", "after tag"),
+    *("second before tag", "second after tag", "shape", "first shape", "last shape"),
+    *("side", "head side", "edges", "distance", "words_before", "words_after"),
+    *("length", "head length", "left sibling length", "right sibling length"),
+)
+"""Attributes of a constituent that depend on the tree alone, see `pyropunct.models.attach.attributes`."""
+
+FORMS = ("form", "head form", "first form", "last form", "before form", "after form")
+"""The words at and around a constituent, seen directly too: what the LSTM makes of them it has to learn."""
+
+OF_SURFACE = ("first_mark", "last_mark", "until_mark", "since_mark", "marks")
+"""Attributes of what is seen strictly inside a constituent."""
+
+
+class EmbeddedAttributes(nn.Module):
+    """The sum of a vector for the value of each of some attributes.
+
+    :param names: the attributes.
+    :param sizes: how many values there are of some kinds; the kind is the last word of an attribute's name.
+    :param size: features of a vector.
+    """
+
+    def __init__(self, names: Sequence[str], sizes: dict[str, int], size: int) -> None:
+        super().__init__()
+        self._names = names
+        kinds = [name.replace("_", " ").split()[-1] for name in names]
+        self._last = np.array([max(sizes.get(kind, 0), OTHERS) for kind in kinds])
+        self._start = np.cumsum([0, *(self._last + 1)])
+        self.vectors = nn.EmbeddingBag(int(self._start[-1]), size, mode="sum")
+        nn.init.normal_(self.vectors.weight, std=0.1)
+
+    def forward(self, attributes: Attributes | ViewAttributes) -> Tensor:
+        """(N, size) for N nodes or views; `NOTHING` has a vector of its own."""
+        columns = np.stack([attributes.single(name) for name in self._names], -1)
+        places = np.minimum(columns, self._last) + self._start[:-1]
+        return self.vectors(torch.from_numpy(places).to(self.vectors.weight.device))
+
+
+class Words(nn.Module):
+    """Words in their context: a bidirectional LSTM over forms, tags, relations and shapes.
+
+    :param num_forms: how many forms, tags and relations the vocabulary has.
+    :param num_tags: likewise.
+    :param num_relations: likewise.
+    """
+
+    def __init__(self, num_forms: int, num_tags: int, num_relations: int) -> None:
+        super().__init__()
+        self.forms = nn.Embedding(num_forms, WORD_SIZE)
+        nn.init.normal_(self.forms.weight, std=0.3)
+        self.columns = nn.ModuleList(
+            nn.Embedding(number, COLUMN_SIZE) for number in (num_tags, num_relations, OTHERS)
+        )
+        self.dropout = nn.Dropout(DROPOUT)
+        self.context = nn.LSTM(WORD_SIZE + len(self.columns) * COLUMN_SIZE, STATE_SIZE, bidirectional=True)
+
+    def forward(self, trees: "TreeBatch") -> Tensor:
+        """(N, 2 STATE_SIZE), the states of all words of all trees."""
+        form, device = trees.form, self.forms.weight.device
+        if self.training:
+            form = form.masked_fill(torch.rand(form.shape) < UNKNOWN, 0)
+        vectors = [self.forms(form.to(device))]
+        for table, column in zip(self.columns, (trees.tag, trees.relation, trees.shape), strict=True):
+            vectors.append(table(column.to(device)))
+        order, batch_sizes = _word_by_word(trees.forest.node_start.diff().numpy())
+        words = self.dropout(torch.cat(vectors, -1))[order.to(device)]
+        states, _ = self.context(PackedSequence(words, batch_sizes))
+        return self.dropout(states.data[order.argsort().to(device)])
+
+
+def _word_by_word(sizes: Ints) -> tuple[Tensor, Tensor]:
+    """The words of sentences in the order of `PackedSequence`, and how many sentences have a word i.
+
+    First come the first words of all sentences, the longest sentence's first; then the second words.
+
+    :param sizes: how many words each sentence has.
+    """
+    sentence = np.repeat(np.arange(len(sizes)), sizes)
+    number = np.arange(len(sentence)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rank = np.argsort(np.argsort(-sizes, kind="stable"))
+    return torch.from_numpy(np.lexsort((rank[sentence], number))), torch.from_numpy(np.bincount(number))
+
+
+class Constituents(nn.Module):
+    """A vector for each constituent, of all that the unpunctuated tree tells about it.
+
+    A first layer reads words in context (at the head word, its head, its siblings, the edges of the
+    constituent, before and after it), words and embedded attributes; a second one reads the vectors that the
+    first has made of the constituent, its head, its siblings and its children.
+
+    :param num_forms: how many forms, tags and relations the vocabulary has.
+    :param num_tags: likewise.
+    :param num_relations: likewise.
+    """
+
+    def __init__(self, num_forms: int, num_tags: int, num_relations: int) -> None:
+        super().__init__()
+        self.words = Words(num_forms, num_tags, num_relations)
+        self.places = nn.Linear(8 * 2 * STATE_SIZE, SIZE)
+        sizes = {"relation": num_relations, "tag": num_tags}
+        self.attributes = EmbeddedAttributes(OF_TREES, sizes, SIZE)
+        self.forms = EmbeddedAttributes(FORMS, {"form": num_forms}, SIZE)
+        self.dropout = nn.Dropout(DROPOUT)
+        self.relatives = nn.Linear(5 * SIZE, SIZE)
+
+    def forward(self, trees: "TreeBatch", nodes: Attributes) -> Tensor:
+        """(N, SIZE), one vector for each node of some trees."""
+        own = np.arange(len(nodes.head))
+        near = [nodes.head, *nodes.siblings]
+        edges = [nodes.first_word, nodes.last_word, nodes.before(own), nodes.after(own)]
+        read = self.places(_at(self.words(trees), [own, *near, *edges])) + self.dropout(self.forms(nodes))
+        alone = torch.relu(read + self.attributes(nodes))
+        head, child = (torch.from_numpy(column).to(alone.device) for column in nodes.children)
+        children = torch.zeros_like(alone).index_add(0, head, alone[child])
+        return alone + torch.relu(self.relatives(torch.cat([_at(alone, [own, *near]), children], -1)))
+
+
+def _at(vectors: Tensor, places: Sequence[Ints]) -> Tensor:
+    """Vectors at some places side by side, zeros where a place is -1 or `NOTHING`."""
+    padded = nn.functional.pad(vectors, (0, 0, 0, 1))
+    stacked = np.stack(places, -1)
+    absent = (stacked < 0) | (stacked == NOTHING)
+    index = torch.from_numpy(np.where(absent, len(vectors), stacked)).to(vectors.device)
+    return padded[index].flatten(1)
+
+
+class MarksInside(nn.Module):
+    """A vector for the surface punctuation strictly inside a constituent.
+
+    It is a sum over marks, each seen with its place, and with the constituent that has an edge there on its
+    head's side: between any two words of a tree exactly one has.
+
+    :param num_tokens: how many token types there are.
+    """
+
+    def __init__(self, num_tokens: int) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(num_tokens, SIZE)
+        self.edges = nn.Linear(SIZE, SIZE)
+        self.places = nn.EmbeddingBag(6 * OTHERS, SIZE, mode="sum")
+        nn.init.normal_(self.places.weight, std=0.1)
+        self.types = nn.EmbeddingBag(num_tokens, SIZE, mode="sum")
+        nn.init.normal_(self.types.weight, std=0.1)
+        self.attributes = EmbeddedAttributes(OF_SURFACE, {"mark": num_tokens}, SIZE)
+        self.sum = nn.Linear(SIZE, SIZE)
+
+    def forward(self, constituents: Tensor, nodes: Attributes, views: Views) -> Tensor:
+        """(V, SIZE).
+
+        :param constituents: (N, SIZE), what `Constituents` gives for the nodes.
+        :param nodes: their attributes.
+        :param views: some of them with surface punctuation inside.
+        """
+        seen, device = ViewAttributes(nodes, views), constituents.device
+        sizes = views.last - views.first
+        view, mark = np.repeat(np.arange(len(sizes)), sizes), runs(views.first, sizes)
+        edge = _edges(nodes)[views.slot[mark]]
+        number = np.arange(len(mark)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        places = _places(nodes, views.node[view], edge, views.slot[mark], number)
+        token, inner, place, outer = (
+            torch.from_numpy(some).to(device) for some in (views.token[mark], edge, places, view)
+        )
+        vectors = torch.relu(self.tokens(token) + self.edges(constituents)[inner] + self.places(place))
+        total = vectors.new_zeros(len(sizes), SIZE).index_add(0, outer, vectors)
+        several, kinds = seen.several("mark inside")
+        start = np.searchsorted(several, np.arange(len(sizes)))
+        bags = self.types(*(torch.from_numpy(some).to(device) for some in (kinds, start)))
+        return self.sum(total) + bags + self.attributes(seen)
+
+
+def _edges(nodes: Attributes) -> Ints:
+    """(S,) the constituent whose edge on its head's side is at each slot, -1 at the ends of a sentence."""
+    result = np.full(nodes.forest.num_slots, -1)
+    _, child = nodes.children
+    slot = np.where(child < nodes.head[child], nodes.right_slot[child], nodes.left_slot[child])
+    result[slot] = child
+    return result
+
+
+def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, number: Ints) -> Ints:
+    """(M, 6) where marks are in the constituents that are looked at.
+
+    :param outer: (M,) these constituents.
+    :param edge: (M,) the constituents that have an edge at the marks.
+    :param slot: (M,) the slots of the marks.
+    :param number: (M,) how many marks of the same constituent come before each.
+    """
+    depth = nodes.forest.depth.cpu().numpy()
+    side = slot >= nodes.forest.word_slot.cpu().numpy()[outer]
+    level = np.minimum(depth[edge] - depth[outer] - 1, OTHERS - 1)
+    columns = [
+        level,
+        np.searchsorted(LENGTH_CLASSES, slot - nodes.left_slot[outer]),
+        np.searchsorted(LENGTH_CLASSES, nodes.right_slot[outer] - slot),
+        side,
+        np.minimum(number, OTHERS - 1),
+        2 * np.minimum(level, 3) + side,
+    ]
+    return np.stack(columns, -1) + OTHERS * np.arange(len(columns))
+
+
+class PairScores(nn.Module):
+    """Scores of puncteme pairs from a vector h for each of some nodes::
+
+        score(l, r) = h . (e(l) + e(r) + e(symmetry of l and r)) + b(d, l, r)      d the node's relation
+
+    :param inventory: the sets W_d.
+    :param marks: the inventory's tokens, for their symmetry.
+    """
+
+    left: Tensor
+    right: Tensor
+    symmetry: Tensor
+
+    def __init__(self, inventory: Inventory, marks: Sequence[str]) -> None:
+        super().__init__()
+        self._inventory = inventory
+        lefts, rights = zip(*inventory.rows, strict=True)
+        sizes = []
+        for name, values in (("left", lefts), ("right", rights)):
+            number = {value: place for place, value in enumerate(sorted(set(values)))}
+            self.register_buffer(name, torch.tensor([number[value] for value in values]), persistent=False)
+            sizes.append(len(number))
+        self.register_buffer("symmetry", torch.tensor(symmetry_classes(inventory, marks)), persistent=False)
+        parts = [nn.Linear(SIZE, number) for number in (*sizes, len(CLASSES))]
+        for part in parts:
+            nn.init.normal_(part.weight, std=0.02)
+            nn.init.zeros_(part.bias)
+        # At first the empty pair is preferred, as by `LogLinearAttach.starting_point`.
+        nn.init.constant_(parts[2].bias[CLASSES.index("none")], 5.0)
+        self.parts = nn.ModuleList(parts)
+        self.rows = nn.Embedding(len(lefts), 1)
+        nn.init.zeros_(self.rows.weight)
+
+    def forward(self, vectors: Tensor, relation: Tensor) -> Tensor:
+        """(C,) the scores of all pairs of all nodes, node after node, in double precision.
+
+        :param vectors: (N, SIZE).
+        :param relation: (N,) the nodes' relations.
+        """
+        sizes = torch.from_numpy(choice_start(self._inventory, relation)).diff()
+        node = torch.repeat_interleave(torch.arange(len(sizes)), sizes).to(vectors.device)
+        row = choice_rows(self._inventory, relation).to(vectors.device)
+        scores = self.rows(row)[:, 0]
+        for part, number in zip(self.parts, (self.left, self.right, self.symmetry), strict=True):
+            table = part(vectors)
+            scores = scores + table.flatten()[node * table.shape[1] + number[row]]
+        return scores.double()
+
+
+class Network(nn.Module):
+    """Scores of puncteme pairs from the whole tree, and from the surface punctuation inside a constituent.
+
+    :param inventory: the sets W_d.
+    :param marks: the inventory's tokens.
+    :param num_forms: how many forms, tags and relations the vocabulary has.
+    :param num_tags: likewise.
+    :param num_relations: likewise.
+    """
+
+    def __init__(
+        self, inventory: Inventory, marks: Sequence[str], num_forms: int, num_tags: int, num_relations: int
+    ) -> None:
+        super().__init__()
+        self.constituents = Constituents(num_forms, num_tags, num_relations)
+        self.inside = MarksInside(inventory.num_tokens)
+        self.deep = nn.Linear(SIZE, SIZE)
+        self.pairs = PairScores(inventory, marks)
+
+    def forward(self, constituents: Tensor, nodes: Attributes, views: Views) -> Tensor:
+        """(C,) the scores of the pairs of some views, view after view.
+
+        :param constituents: (N, SIZE), what ``self.constituents`` gives for the nodes.
+        :param nodes: their attributes.
+        :param views: some of them with surface punctuation inside.
+        """
+        node = torch.from_numpy(views.node)
+        vectors = constituents[node.to(constituents.device)]
+        vectors = torch.relu(vectors + self.inside(constituents, nodes, views))
+        vectors = vectors + torch.relu(self.deep(vectors))
+        return self.pairs(vectors, torch.from_numpy(nodes.relation)[node])
+
+
+class NeuralAttach(LogLinearAttach):
+    """The pool of the log-linear model and networks that the docstring of this module describes.
+
+    :param inventory: the sets W_d.
+    :param marks: the inventory's tokens, for their symmetry.
+    :param num_forms: how many forms the vocabulary has.
+    :param num_tags: how many tags.
+    :param num_relations: how many relations.
+    :param families: feature families of the log-linear model, see
+        `pyropunct.models.attach.log_linear.FAMILIES`.
+    :param prior_scale: the standard deviation of the prior of its weights; networks have none.
+    :param least: contexts seen at fewer nodes get no weights.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        marks: Sequence[str],
+        num_forms: int,
+        num_tags: int,
+        num_relations: int,
+        families: Sequence[str] = tuple(FAMILIES),
+        prior_scale: float = 1.0,
+        least: int = 2,
+    ) -> None:
+        super().__init__(inventory, marks, families, prior_scale, least)
+        self.networks = nn.ModuleList(
+            Network(inventory, marks, num_forms, num_tags, num_relations) for _ in range(NETWORKS)
+        )
+
+    def forward(self, trees: "TreeBatch", surface: Tensor) -> Tensor:
+        """Unnormalised log p(l, r | w), (C,): see `LogLinearAttach.forward`.
+
+        In training that of p_0, with the networks' learning beside it.
+        """
+        wide, nodes = super().forward(trees, surface), Attributes(trees, surface)
+        chosen = [int(torch.randint(len(self.networks), ()))] if self.training else None
+        deep = self._network_scores(trees, nodes, chosen)(views_of(trees.forest, surface))
+        return self._learning(trees, wide, deep) if self.training else (1 - SHARE) * wide + SHARE * deep
+
+    def _learning(self, trees: "TreeBatch", wide: Tensor, deep: Tensor) -> Tensor:
+        """The scores ``wide``, and a factor of the model; from both a network learns the posterior.
+
+        Its log p_k is added to the scores, and taken off again as a constant, which changes no number.  The
+        gradient of log p(x | T) in a score is the posterior p_0(l, r | w, x, T) less p_0(l, r | w).  So the
+        network gets the gradient of its objective, less that of the expectation of log p_k under
+        p_0(l, r | w), which the factor adds.
+        """
+        start = torch.from_numpy(choice_start(self._inventory, trees.relation))
+        own, expected = PunctemePairs(deep, start).logits, PunctemePairs(wide.detach(), start).logits.exp()
+        scale = self._num_trees / len(trees)
+        pyro.factor("networks", scale * (expected * own).sum())
+        return wide + own - own.detach()
+
+    def _network_scores(
+        self, trees: "TreeBatch", nodes: Attributes, chosen: Sequence[int] | None = None
+    ) -> Callable[[Views], Tensor]:
+        """The mean of the scores of all networks, or of some, for views of the nodes of some trees."""
+        networks: list[Any] = [self.networks[k] for k in chosen or range(len(self.networks))]
+        constituents = [network.constituents(trees, nodes) for network in networks]
+
+        def scores(views: Views) -> Tensor:
+            each = zip(networks, constituents, strict=True)
+            return torch.stack([network(own, nodes, views) for network, own in each]).mean(0)
+
+        return scores
+
+    @property
+    def reads_surface(self) -> bool:
+        """Networks do, whatever the families."""
+        return True
+
+    def view_scores(self, trees: "TreeBatch") -> Callable[[Views], NDArray[np.float64]]:
+        """What `forward` gives for constituents with any surface punctuation inside.
+
+        See `LogLinearAttach.view_scores`; what depends on the tree alone is computed once.
+        """
+        wide = super().view_scores(trees)
+        nodes = Attributes(trees, torch.full((trees.forest.num_slots, 1), EMPTY))
+        deep = self._network_scores(trees, nodes)
+
+        def scores(views: Views) -> NDArray[np.float64]:
+            return (1 - SHARE) * wide(views) + SHARE * deep(views).detach().cpu().numpy()
+
+        return scores

@@ -1,0 +1,25 @@
+"""A channel that stays close to another one: for learning from few examples what is special about them."""
+
+from torch import Tensor
+
+from pyropunct.models.channel.window import SlidingWindow
+
+
+class CentredWindow(SlidingWindow):
+    """A `SlidingWindow` whose logits have a normal prior around given ones.
+
+    In correction, phi is regularised towards the channel of the model of right text (Li, Wang & Eisner 2019,
+    section 6.2).  Until `centre` is called, it is a `SlidingWindow`.
+    """
+
+    def centre(self, logits: Tensor) -> None:
+        """Set the mean of the prior.
+
+        :param logits: (tokens, tokens, 4) the logits of the edits of another `SlidingWindow` that reads in
+            the same direction.
+        :raises ValueError: if there are more or fewer.
+        """
+        if logits.shape != self._prior_mean.shape:
+            wanted, given = tuple(self._prior_mean.shape), tuple(logits.shape)
+            raise ValueError(f"the logits of this channel have the shape {wanted}, not {given}")
+        self._prior_mean.copy_(logits)

@@ -1,0 +1,82 @@
+"""Trees as integers, many at a time: what the models read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from pyropunct.inference.forest import Forest, join_forests
+from pyropunct.models.attach.scores import Contexts, join_contexts
+
+EMPTY = -1
+"""Fills the surface strings of a batch up to the length of the longest."""
+
+COLUMNS = ("relation", "tag", "form", "shape")
+"""What is known of each word of a batch."""
+
+
+@dataclass(frozen=True)
+class TreeBatch:
+    """B unpunctuated trees with N words and S slots, encoded by a `pyropunct.vocabulary.Vocabulary`.
+
+    :ivar forest: their shapes.
+    :ivar relation: (N,) ``int64``, each word's relation; see `Vocabulary.relations`.
+    :ivar tag: (N,) ``int64``, each word's tag; see `Vocabulary.tags`.
+    :ivar form: (N,) ``int64``, each word's lower-cased form; see `Vocabulary.forms`.
+    :ivar shape: (N,) ``int64``, how the word is written; see `pyropunct.vocabulary.word_shape`.
+    :ivar contexts: what an attach model saw in these trees and their surface strings, if it has looked
+        already; see `pyropunct.models.attach.log_linear.LogLinearAttach.contexts`.
+    :ivar more: (N,) ``int64``, whatever else an attach model is to look at, by the names that its templates
+        have for it.
+    """
+
+    forest: Forest
+    relation: Tensor
+    tag: Tensor
+    form: Tensor
+    shape: Tensor
+    contexts: Contexts | None = None
+    more: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.forest.num_trees
+
+    def to(self, device: torch.device | str) -> "TreeBatch":
+        """The same trees with their tensors on ``device``."""
+        moved = {name: getattr(self, name).to(device) for name in ("forest", *COLUMNS)}
+        more = {name: column.to(device) for name, column in self.more.items()}
+        return TreeBatch(**moved, contexts=self.contexts, more=more)
+
+    def pick(self, trees: Sequence[int]) -> "TreeBatch":
+        """A batch of some of the trees, in the order given."""
+        nodes = self.forest.nodes_of(trees)
+        place = torch.from_numpy(nodes).to(self.relation.device)
+        return TreeBatch(
+            self.forest.pick(trees).to(self.relation.device),
+            **{name: getattr(self, name)[place] for name in COLUMNS},
+            contexts=None if self.contexts is None else self.contexts.of_nodes(nodes),
+            more={name: column[place] for name, column in self.more.items()},
+        )
+
+
+def join_trees(batches: Sequence[TreeBatch]) -> TreeBatch:
+    """Put batches side by side, in the order given."""
+    columns = {name: torch.cat([getattr(batch, name) for batch in batches]) for name in COLUMNS}
+    known = [batch.contexts for batch in batches if batch.contexts is not None]
+    return TreeBatch(
+        join_forests([batch.forest for batch in batches]),
+        **columns,
+        contexts=join_contexts(known) if len(known) == len(batches) else None,
+        more={name: torch.cat([batch.more[name] for batch in batches]) for name in batches[0].more},
+    )
+
+
+def join_surfaces(surfaces: Sequence[Tensor]) -> Tensor:
+    """Put the surface strings of several batches, (S, L) each, one below the other."""
+    longest = max(surface.shape[-1] for surface in surfaces)
+    padded = [
+        torch.nn.functional.pad(surface, (0, longest - surface.shape[-1]), value=EMPTY)
+        for surface in surfaces
+    ]
+    return torch.cat(padded)

@@ -1,0 +1,145 @@
+"""The command ``pyropunct compare``."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import (
+    BAD_INPUT,
+    FAILURE,
+    OneLineError,
+    check_device,
+    decoder_option,
+    interrupts,
+    json_option,
+    polite,
+    read_file,
+    seed_option,
+    threads_option,
+    trees_option,
+    use_threads,
+)
+
+if TYPE_CHECKING:
+    from pyropunct.comparison import Comparison, Settings
+    from pyropunct.treebank.reading import Treebank
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+LEAST_PERMUTATIONS = 10_000
+
+
+@click.command()
+@click.argument("train")
+@click.argument("dev")
+@click.option("--out", default="comparison", show_default=True, help="Folder for trained parts and results.")
+@click.option(
+    "--systems",
+    help="Compare these systems alone, such as trivial,crf,full; an unknown name gets the list of all.",
+)
+@click.option(
+    "--shares",
+    default="100",
+    show_default=True,
+    help="Train a parser on each of these percents of TRAIN, such as 10,20,50,100.",
+)
+@click.option(
+    "--samples", type=click.IntRange(1), help="Draws for each sentence; by default 1000, or 50 with --quick."
+)
+@decoder_option
+@trees_option
+@click.option(
+    "--permutations",
+    type=click.IntRange(LEAST_PERMUTATIONS),
+    default=LEAST_PERMUTATIONS,
+    show_default=True,
+    help="Of each significance test.",
+)
+@click.option("--recipe", type=click.Choice(["default", "paper"]), default="default", show_default=True)
+@click.option("--quick", is_flag=True, help="One epoch of everything, to see that it works.")
+@click.option("--device", default="cpu", show_default=True, help="Where to train, as torch names it.")
+@seed_option
+@threads_option
+@json_option
+@polite
+def compare(
+    train: str,
+    dev: str,
+    out: str,
+    device: str,
+    threads: int | None,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """Train all systems on TRAIN and compare them on DEV, both CoNLL-U files.
+
+    Prints perplexity, average edit distance with gold and with predicted trees, and what is significant;
+    --out gets the tables in Markdown, everything in JSON, and a plot.  What is trained is kept there: the
+    same command goes on with it after an interruption.
+    """
+    from pyropunct.comparison import compare as run_comparison
+    from pyropunct.treebank.reading import require_punctuation
+
+    use_threads(threads)
+    check_device(device)
+    settings = _settings(device=device, **choices)
+    treebanks = read_file(train), read_file(dev)
+    require_punctuation(treebanks[0])
+    try:
+        with interrupts():
+            comparison = run_comparison(*treebanks, settings, out, console.sentence_bar)
+    except KeyboardInterrupt:
+        raise OneLineError(
+            f"interrupted: what was trained is kept in {out}; go on with the same command", FAILURE
+        ) from None
+    if as_json:
+        console.print_json(comparison.to_json())
+    else:
+        _tell(comparison, treebanks, Path(out))
+
+
+def _settings(
+    systems: str | None, shares: str, samples: int | None, recipe: str, quick: bool, **others: Any
+) -> "Settings":
+    from pyropunct.comparison import Settings
+    from pyropunct.training.recipes import named_recipe
+
+    if systems is not None:
+        others["systems"] = tuple(filter(None, systems.split(",")))
+    try:
+        settings = Settings(shares=_percents(shares), recipe=named_recipe(recipe), **others)
+    except ValueError as error:
+        raise OneLineError(f"--{error}", BAD_INPUT) from error
+    settings = settings.quick() if quick else settings
+    return settings if samples is None else replace(settings, samples=samples)
+
+
+def _percents(shares: str) -> tuple[int, ...]:
+    try:
+        return tuple(map(int, shares.split(",")))
+    except ValueError:
+        raise ValueError(f"shares are percents from 1 to 100, not {shares}") from None
+
+
+def _tell(comparison: "Comparison", treebanks: "Iterable[Treebank]", folder: Path) -> None:
+    """Print the tables."""
+    from pyropunct.comparison.tables import notes, parser_table, system_table
+
+    for treebank in treebanks:
+        for line in console.describe_treebank(treebank):
+            console.say(line)
+    console.print_table("Comparison", *_first_left(*system_table(comparison, "* {}".format)))
+    if comparison.parsers:
+        console.print_table("Trees", *_first_left(*parser_table(comparison)))
+    for line in notes(comparison, "*"):
+        console.say(line)
+    console.say(f"table, plot and all numbers written to {folder}")
+
+
+def _first_left(header: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """A table whose first column is aligned on the left, as `console.print_table` wants to be told."""
+    return [f" {header[0]}", *header[1:]], rows

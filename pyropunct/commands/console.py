@@ -1,0 +1,157 @@
+"""What the command line shows: tables, progress bars, JSON, and errors in one line."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Edit
+    from pyropunct.training.fitting import Progress
+    from pyropunct.treebank.reading import Treebank
+
+IDS_SHOWN = 40
+
+
+def say(text: str = "") -> None:
+    """Print a line for people."""
+    print(text)
+
+
+def tell(text: str) -> None:
+    """Print a line beside the results: on standard error."""
+    print(text, file=sys.stderr)
+
+
+def flush() -> None:
+    """Make sure that all results are written."""
+    if sys.stdout is not None:  # as it is when standard output was closed from the start
+        sys.stdout.flush()
+
+
+def close() -> None:
+    """Throw away what is still to be written, now and at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object, the only thing on standard output."""
+    print(json.dumps(value, ensure_ascii=False))
+
+
+@contextmanager
+def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar for reading a file, on a terminal; yields what `read_treebank` calls."""
+    with _bar() as bar:
+        task = bar.add_task(f"reading {path}", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
+    """A progress bar for reading a stream, on a terminal to which no results go.
+
+    Call what it yields after each part.
+    """
+    if name == "<stdin>" or not stream.seekable() or (sys.stdout is not None and sys.stdout.isatty()):
+        yield lambda: None
+        return
+    size = os.fstat(stream.fileno()).st_size
+    with reading_bar(name) as show:
+        yield lambda: show(stream.tell(), size)
+
+
+@contextmanager
+def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar over sentences, on a terminal; call what it yields with the number done since."""
+    with _bar() as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.advance(task, done)
+
+
+@contextmanager
+def training_bar(epochs: int) -> Iterator[Callable[["Progress"], None]]:
+    """A progress bar for training, on a terminal; yields what `pyropunct.fit` calls."""
+    with _bar() as bar:
+        task = bar.add_task("preparing", total=None)
+
+        def show(progress: "Progress") -> None:
+            text = f"{progress.direction}, epoch {progress.epoch} of {epochs}"
+            if progress.last is not None:
+                text += f", dev perplexity {progress.last.perplexity:.4f}"
+            bar.update(task, description=text, completed=progress.done, total=progress.sentences)
+
+        yield show
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        # Results that go to a file shall go there, bar or no bar.
+        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
+        disable=not console.is_terminal,
+    )
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; numbers are aligned on the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    # Marks such as [ and names such as a[b] are text, not rich's markup.
+    table = Table(title=Text(title), title_justify="left")
+    for name in header:
+        table.add_column(name, justify="left" if name.startswith(" ") else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    # Off a terminal there is no width to keep to.
+    console = Console(width=None if sys.stdout is not None and sys.stdout.isatty() else 120)
+    with console.capture() as captured:
+        console.print(table)
+    say(captured.get().rstrip("\n"))
+
+
+def describe_treebank(treebank: "Treebank") -> list[str]:
+    """What was left out of a treebank or changed in it, in lines."""
+    lines = [f"{treebank.path}: {len(treebank)} sentences"]
+    if treebank.omitted:
+        lines.append(
+            f"  omitted {len(treebank.omitted)}: {_ids([one.identifier for one in treebank.omitted])}"
+        )
+    if treebank.lifted_sentences:
+        lines.append(
+            f"  {treebank.lifted_arcs} arcs lifted in {len(treebank.lifted_sentences)} sentences: "
+            + _ids(treebank.lifted_sentences)
+        )
+    return lines
+
+
+def _ids(identifiers: Sequence[str]) -> str:
+    more = len(identifiers) - IDS_SHOWN
+    return " ".join(identifiers[:IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def print_edits(edits: Sequence["Edit"], most: int) -> None:
+    """Print the most frequent learned edits that change something, and those that do not beside them."""
+    rows = [
+        [
+            " ".join(edit.before),
+            " ".join(edit.after),
+            edit.name,
+            f"{edit.probability:.3f}",
+            f"{edit.count:.1f}",
+        ]
+        for edit in edits[:most]
+    ]
+    print_table("Learned edits", [" underlying", " becomes", " edit", "probability", "expected count"], rows)

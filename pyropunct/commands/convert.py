@@ -1,0 +1,110 @@
+"""The command ``pyropunct convert``."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, json_option, polite
+
+if TYPE_CHECKING:
+    from pyropunct.treebank.constituency.reading import Conversion
+
+# Modules that are slow to import are imported inside the functions, so that --help answers at once.
+
+SHOWN = 10
+"""Unknown tags and labels that are listed."""
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--out", help="CoNLL-U file to write; by default the standard output.")
+@click.option(
+    "--head-rules",
+    default="english",
+    show_default=True,
+    metavar="english|chinese|FILE",
+    help="Which daughter is the head of a phrase.",
+)
+@json_option
+@polite
+def convert(files: tuple[str, ...], out: str | None, head_rules: str, as_json: bool) -> None:
+    """Turn phrase-structure trees into dependency trees in CoNLL-U, for all other commands.
+
+    Each FILE has bracketed trees as in the Penn Treebank, and may be - for standard input.  Each maximal
+    projection becomes a subtree, its label a relation; traces go.
+    """
+    from pyropunct.treebank.constituency.head_rules import HeadRulesError, load_head_rules
+    from pyropunct.treebank.constituency.reading import Conversion
+
+    if as_json and out is None:
+        raise click.UsageError("--json tells what was written: say where with --out")
+    try:
+        conversion = Conversion(load_head_rules(head_rules))
+    except HeadRulesError as error:
+        raise OneLineError(str(error), BAD_INPUT) from error
+    if out is not None and Path(out).resolve() in {Path(file).resolve() for file in files}:
+        raise OneLineError(f"{out}: is to be read, so it cannot be written", BAD_INPUT)
+    with _output(out) as output:
+        for file in files:
+            for block in _blocks(conversion, file):
+                output.write(block)
+    if as_json:
+        console.print_json({"files": list(files), "out": out, **conversion.to_json()})
+    else:
+        _tell(conversion, ", ".join(files), out)
+
+
+def _blocks(conversion: "Conversion", file: str) -> Iterator[str]:
+    """The sentences of a file as CoNLL-U, with a progress bar."""
+    from pyropunct.restore.reading import opened, read_lines
+
+    with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
+        for block in conversion.blocks(read_lines(stream, name), name):
+            yield block
+            advance()
+
+
+@contextmanager
+def _output(out: str | None) -> Iterator[TextIO]:
+    """Where to write.  A file comes to its place, which may be that of the input, when it is whole."""
+    if out is None:
+        yield sys.stdout
+        return
+    path = Path(out)
+    replaceable = path.is_file() or not path.exists()  # and no device such as /dev/null
+    unfinished = path.with_name(f"{path.name}.unfinished") if replaceable else path
+    with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+        try:
+            yield file
+        except BaseException:
+            if replaceable:
+                unfinished.unlink()
+            raise
+    if replaceable:
+        unfinished.replace(path)
+
+
+def _tell(conversion: "Conversion", source: str, out: str | None) -> None:
+    """Say what was done, and what was not known, beside the results."""
+    if out is not None:
+        counts = f"{conversion.trees:,} trees, {conversion.words:,} words, {conversion.marks:,} marks"
+        console.say(f"{source}: {counts}, written to {out}")
+    if conversion.empty:
+        console.tell(f"pyropunct: {source}: trees of empty elements alone, left out: {conversion.empty}")
+    if conversion.unknown_phrases:
+        seen = _most_frequent(conversion.unknown_phrases)
+        console.tell(f"pyropunct: {source}: labels without a head rule, so that the default held: {seen}")
+    if conversion.unknown_tags:
+        seen = _most_frequent(conversion.unknown_tags)
+        console.tell(f"pyropunct: {source}: tags without a universal tag, which became X: {seen}")
+
+
+def _most_frequent(seen: Counter[str]) -> str:
+    shown = [f"{label} {count}" for label, count in seen.most_common(SHOWN)]
+    return ", ".join(shown) + (", ..." if len(seen) > SHOWN else "")

@@ -1,0 +1,492 @@
+"""The command line."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.compare import compare
+from pyropunct.commands.convert import convert
+from pyropunct.commands.correct import correct, fit_correction
+from pyropunct.commands.frame import (
+    BAD_INPUT,
+    FAILURE,
+    OneLineError,
+    check_device,
+    chosen,
+    interrupts,
+    json_option,
+    load_model,
+    polite,
+    read_file,
+    seed_option,
+    sentence_option,
+    threads_option,
+    use_threads,
+)
+from pyropunct.commands.relations import relations
+from pyropunct.commands.rephrase import rephrase
+from pyropunct.commands.restore import restore
+from pyropunct.commands.rules import rules
+
+if TYPE_CHECKING:
+    from pyropunct.figures.drawing import PunctuatedTree
+    from pyropunct.parsing import BiaffineParser
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.training.recipes import Recipe
+    from pyropunct.treebank.reading import Treebank
+    from pyropunct.treebank.sentence import Sentence
+
+# Modules that need torch are imported inside the commands, so that --help answers at once.
+
+EDITS_SHOWN = 20
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pyropunct")
+def main() -> None:
+    """Latent punctuation in syntax trees: train a model, look at it, use it."""
+
+
+main.add_command(restore)
+main.add_command(compare)
+main.add_command(rules)
+main.add_command(relations)
+main.add_command(correct)
+main.add_command(fit_correction)
+main.add_command(rephrase)
+main.add_command(convert)
+
+
+def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not isfinite(value):
+        raise click.BadParameter("this is not a finite number", context, parameter)
+    return value
+
+
+@main.command()
+@click.argument("train", required=False)
+@click.option("--dev", help="Treebank on which perplexity is reported; else a tenth of TRAIN is held out.")
+@click.option("--out", default="pyropunct-model", show_default=True, help="Folder for the model.")
+@click.option("--attach", help="Attach model: a name or module:Class.")
+@click.option("--channel", help="Noisy channel: a name or module:Class.")
+@click.option("--direction", type=click.Choice(["auto", "left", "right"]), default="auto", show_default=True)
+@click.option(
+    "--recipe", type=click.Choice(["default", "neural", "paper"]), default="default", show_default=True
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1),
+    help="Passes over the data, if not the recipe's; a parser has its own.",
+)
+@click.option("--guide", type=click.Choice(["map", "normal"]), help="Point estimate or normal posterior.")
+@click.option(
+    "--symmetry-weight",
+    type=click.FloatRange(0),
+    callback=_finite,
+    help="xi: how much unbalanced punctemes are disliked.",
+)
+@click.option("--families", help="Feature families of the attach model, separated by commas.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another setting of the recipe, such as edit_prior_scale=1; may be repeated.",
+)
+@click.option("--parser", is_flag=True, help="Train a parser too, so that raw words can be restored.")
+@click.option("--resume", is_flag=True, help="Go on with a fit that was interrupted.")
+@click.option("--device", default="cpu", show_default=True, help="Where weights live, as torch names it.")
+@seed_option
+@threads_option
+@json_option
+@polite
+def fit(
+    train: str | None,
+    dev: str | None,
+    out: str,
+    direction: str,
+    recipe: str,
+    settings: tuple[str, ...],
+    parser: bool,
+    resume: bool,
+    device: str,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+    **changes: Any,
+) -> None:
+    """Train a model on TRAIN, a CoNLL-U file; without it, on the treebank inside the package."""
+    from pyropunct.training.model_folder import ModelFolderError, check_writable
+
+    folder = Path(out)
+    check_writable(folder)
+    checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
+    if resume and not _kept(checkpoint):
+        raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
+    use_threads(threads)
+    check_device(device)
+    changed = _changed(recipe, changes, settings)
+    treebanks = _training_treebanks(train, dev)
+    advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
+    try:
+        with interrupts():
+            model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
+            if parser:
+                model = replace(model, parser=_train_parser(treebanks, seed))
+        model.save(folder)
+    except KeyboardInterrupt:
+        raise OneLineError(
+            f"interrupted: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
+        ) from None
+    except ModelFolderError as error:
+        if _kept(checkpoint) and not resume:
+            raise OneLineError(f"{error}; {advice}", FAILURE) from error
+        raise
+    _forget(checkpoint)
+    _report(model, treebanks, folder, as_json)
+
+
+def _kept(checkpoint: Path) -> list[Path]:
+    """The checkpoints that are there, one for each direction."""
+    return sorted(checkpoint.parent.glob(f"{checkpoint.name}.*"))
+
+
+def _forget(checkpoint: Path) -> None:
+    """Delete the checkpoints, and their folder if nothing else is in it."""
+    for path in _kept(checkpoint):
+        path.unlink(missing_ok=True)
+    if checkpoint.parent.is_dir() and not any(checkpoint.parent.iterdir()):
+        checkpoint.parent.rmdir()
+
+
+def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Recipe":
+    """The recipe of a name with what the options change.
+
+    :param changes: values of the options that are settings, by name; None where an option is not given.
+    :param settings: the texts of ``--set``.
+    """
+    from pyropunct.models.attach.log_linear import FAMILIES
+    from pyropunct.training.recipe_settings import SettingError, parsed_setting
+    from pyropunct.training.recipes import named_recipe
+
+    try:
+        others = dict(parsed_setting(text, {*changes, "direction"}) for text in settings)
+    except SettingError as error:
+        raise OneLineError(f"--set: {error}", BAD_INPUT) from error
+    given = others | {key: value for key, value in changes.items() if value is not None}
+    if "families" in given:
+        given["families"] = tuple(filter(None, given["families"].split(",")))
+        unknown = set(given["families"]) - set(FAMILIES)
+        if unknown or not given["families"]:
+            raise OneLineError(
+                f"--families takes some of {','.join(FAMILIES)}, not {','.join(sorted(unknown)) or 'none'}",
+                BAD_INPUT,
+            )
+    return named_recipe(name, **given)
+
+
+def _training_treebanks(train: str | None, dev: str | None) -> "list[Treebank]":
+    from pyropunct.embedded import embedded_treebank_path
+    from pyropunct.treebank.reading import require_punctuation
+
+    if train is None:
+        train, dev = str(embedded_treebank_path("train")), dev or str(embedded_treebank_path("dev"))
+    treebanks = [read_file(path) for path in (train, dev) if path is not None]
+    require_punctuation(treebanks[0])
+    return treebanks
+
+
+def _train(
+    treebanks: "list[Treebank]",
+    recipe: "Recipe",
+    direction: str,
+    seed: int,
+    device: str,
+    checkpoint: Path,
+    resume: bool,
+) -> "Punctuator":
+    from pyropunct.training.fitting import fit as train_model
+
+    train, dev = treebanks[0], treebanks[1] if len(treebanks) > 1 else None
+    with console.training_bar(recipe.epochs) as watch:
+        return train_model(
+            train,
+            dev,
+            recipe,
+            direction=direction,
+            seed=seed,
+            device=device,
+            checkpoint=checkpoint,
+            resume=resume,
+            watch=watch,
+        )
+
+
+def _train_parser(treebanks: "list[Treebank]", seed: int) -> "BiaffineParser":
+    from pyropunct.comparison.progress import of_epochs
+    from pyropunct.parsing import ParserRecipe, train_parser
+
+    recipe = ParserRecipe()
+    words = sum(len(sentence.tree) for sentence in treebanks[0])
+    dev = treebanks[1] if len(treebanks) > 1 else None
+    with console.sentence_bar("training the parser: words", recipe.planned_epochs(words) * words) as advance:
+        return train_parser(treebanks[0], dev, recipe, seed=seed, watch=of_epochs(advance))
+
+
+def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_json: bool) -> None:
+    edits = model.edits(list(treebanks[0]))
+    if as_json:
+        console.print_json(
+            {
+                "model": str(folder),
+                **model.report,
+                "direction": model.recipe.direction,
+                "treebanks": [
+                    {
+                        "path": treebank.path,
+                        "sentences": len(treebank),
+                        "omitted": [one.identifier for one in treebank.omitted],
+                        "lifted": list(treebank.lifted_sentences),
+                    }
+                    for treebank in treebanks
+                ],
+                "edits": [edit._asdict() for edit in edits[:EDITS_SHOWN]],
+                "parser": _parser_scores(model),
+            }
+        )
+        return
+    for treebank in treebanks:
+        for line in console.describe_treebank(treebank):
+            console.say(line)
+    rows = [
+        [
+            str(epoch["number"]),
+            f"{epoch['objective']:.4f}",
+            f"{epoch['perplexity']:.4f}",
+            f"{epoch['seconds']:.0f}",
+        ]
+        for epoch in model.report["epochs"]
+    ]
+    console.print_table("Training", ["epoch", "objective", "dev perplexity", "seconds"], rows)
+    if edits:
+        console.print_edits(edits, EDITS_SHOWN)
+    tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
+    console.say(f"dev perplexity per slot by direction: {tried}")
+    if scores := _parser_scores(model):
+        console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
+    console.say(f"model written to {folder}")
+
+
+def _parser_scores(model: "Punctuator") -> dict[str, Any] | None:
+    """How the parser of a model did on the dev treebank, if there are both."""
+    from pyropunct.parsing import BiaffineParser
+
+    if not isinstance(model.parser, BiaffineParser):
+        return None
+    scores = [epoch["scores"] for epoch in model.parser.report["epochs"] if epoch["scores"]]
+    return max(scores, key=lambda some: some["las"], default=None)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file")
+@threads_option
+@json_option
+@polite
+def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
+    """How well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
+    use_threads(threads)
+    punctuator, treebank = load_model(model), read_file(file)
+    result = punctuator.evaluate(list(treebank))
+    values = {
+        "sentences": result.sentences,
+        "omitted": len(treebank.omitted),
+        "slots": result.slots,
+        "log_likelihood": result.log_likelihood,
+        "perplexity": result.perplexity,
+    }
+    if as_json:
+        console.print_json(values)
+    else:
+        rows = [[name.replace("_", " "), f"{value:,}"] for name, value in values.items()]
+        console.print_table(file, [" ", "value"], rows)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file")
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(["brackets", "conllu", "text", "svg", "html", "json"]),
+    default="brackets",
+    show_default=True,
+)
+@click.option("--samples", type=click.IntRange(0), default=0, help="Draw this many trees from the posterior.")
+@sentence_option
+@click.option(
+    "--attach-punctuation",
+    "attach",
+    is_flag=True,
+    help="With --format conllu: hang each mark on the constituent that sprouted it.",
+)
+@seed_option
+@threads_option
+@json_option
+@polite
+def underlying(
+    model: str,
+    file: str,
+    shape: str,
+    samples: int,
+    identifier: str | None,
+    attach: bool,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """The underlying punctuation of FILE: of the best derivation, or drawn from the posterior."""
+    shape = "json" if as_json else shape
+    if attach and shape != "conllu":
+        raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
+    punctuator, treebank = _prepare(model, file, seed, threads)
+    sentences = chosen(treebank, identifier)
+    if shape == "svg":
+        _check_drawable(len(sentences) * max(samples, 1))
+    if attach and treebank.omitted:
+        console.tell("\n".join(console.describe_treebank(treebank)))
+    drawings: list[PunctuatedTree] = []
+    _tell_each(
+        "underlying",
+        sentences,
+        punctuator.underlying(sentences, samples),
+        shape,
+        _underlying_shapes(punctuator, attach, drawings),
+    )
+    if shape == "svg":
+        from pyropunct.figures.drawing import drawn_svg
+
+        print(drawn_svg(drawings), end="")
+    elif shape == "html":
+        from pyropunct.figures.page import page_html
+
+        # Bytes, because the page says that it is UTF-8, whatever standard output is.
+        click.echo(page_html(treebank, drawings, model, punctuator.recipe).encode(), nl=False)
+
+
+def _check_drawable(drawings: int) -> None:
+    from pyropunct.figures.drawing import MOST_DRAWINGS
+
+    if drawings > MOST_DRAWINGS:
+        raise OneLineError(
+            f"--format svg draws at most {MOST_DRAWINGS} trees, not {drawings}: choose one with --sentence, "
+            "or make a page of all with --format html",
+            BAD_INPUT,
+        )
+
+
+def _underlying_shapes(
+    punctuator: "Punctuator", attach: bool, drawings: "list[PunctuatedTree]"
+) -> "dict[str, Callable[[Sentence, Any], Any]]":
+    """How `_tell_each` shows underlying trees.
+
+    :param drawings: what is to be drawn in one SVG file, or on one page, is put here.
+    """
+    from pyropunct.explain.brackets import bracketed, misc_entries
+    from pyropunct.explain.derivations import Derivations
+    from pyropunct.explain.reattaching import mark_attachments, reattached
+    from pyropunct.figures.drawing import PunctuatedTree, drawn_text
+    from pyropunct.treebank.marks import display
+
+    derivations = Derivations(punctuator)
+
+    def plain(trees: Any) -> Any:
+        return [[[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees]
+
+    def drawing(sentence: "Sentence", tree: Any) -> PunctuatedTree:
+        return PunctuatedTree(sentence, tree, derivations.of(sentence, tree))
+
+    def conllu(sentence: "Sentence", tree: Any) -> None:
+        if attach:
+            sentence = reattached(sentence, mark_attachments(sentence, derivations.of(sentence, tree)))
+        print(sentence.conllu(misc_entries(tree)), end="")
+
+    return {
+        "brackets": lambda sentence, tree: console.say(bracketed(sentence.tree, tree)),
+        "conllu": conllu,
+        "text": lambda sentence, tree: console.say(drawn_text(drawing(sentence, tree))),
+        "svg": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
+        "html": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
+        "json": lambda sentence, trees: {"forms": list(sentence.tree.forms), "trees": plain(trees)},
+    }
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file")
+@click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Draws for each tree.")
+@click.option(
+    "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
+)
+@seed_option
+@threads_option
+@json_option
+@polite
+def sample(
+    model: str, file: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool
+) -> None:
+    """Draw surface punctuation for the trees of FILE; what FILE itself has is not looked at."""
+    punctuator, treebank = _prepare(model, file, seed, threads)
+    _tell_each(
+        "sampling",
+        list(treebank),
+        punctuator.sample(list(treebank), samples),
+        "json" if as_json else shape,
+        {
+            "text": lambda sentence, draw: console.say(sentence.text(draw)),
+            "conllu": lambda sentence, draw: print(sentence.conllu_with_surface(draw), end=""),
+            "json": lambda sentence, draws: {"texts": [sentence.text(draw) for draw in draws]},
+        },
+    )
+
+
+def _prepare(model: str, file: str, seed: int, threads: int | None) -> "tuple[Punctuator, Treebank]":
+    """Load a model and read a file, for a command that draws."""
+    import pyro
+
+    use_threads(threads)
+    pyro.set_rng_seed(seed)
+    return load_model(model), read_file(file)
+
+
+def _tell_each(
+    title: str,
+    sentences: "Sequence[Sentence]",
+    results: Iterable[Sequence[Any]],
+    shape: str,
+    tell: "dict[str, Callable[[Sentence, Any], Any]]",
+) -> None:
+    """Show what was found for each sentence, one result after the other, or all of it as one JSON object.
+
+    :param tell: how to show a result in each shape; for "json", how to make a dictionary of a sentence's.
+    """
+    found = []
+    with console.sentence_bar(title, len(sentences)) as advance:
+        for sentence, some in zip(sentences, results, strict=True):
+            advance(1)
+            if shape == "json":
+                found.append({"id": sentence.identifier, **tell[shape](sentence, some)})
+                continue
+            for one in some:
+                tell[shape](sentence, one)
+    if shape == "json":
+        console.print_json({"sentences": found})
+
+
+if __name__ == "__main__":
+    main()

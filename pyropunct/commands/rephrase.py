@@ -1,0 +1,243 @@
+"""The command ``pyropunct rephrase``."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import (
+    BAD_INPUT,
+    OneLineError,
+    chosen,
+    json_option,
+    load_model,
+    polite,
+    read_file,
+    seed_option,
+    sentence_option,
+    threads_option,
+    use_threads,
+)
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.rephrase.rephrasing import Rephraser
+    from pyropunct.rephrase.underlying_tree import UnderlyingTree
+    from pyropunct.treebank.reading import Treebank
+    from pyropunct.treebank.sentence import Sentence
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+CHUNK = 100
+"""Sentences that are rephrased together."""
+
+
+class Move(NamedTuple):
+    """What ``--move`` asks for.
+
+    :ivar relation: constituents with this relation are moved.
+    :ivar place: where to, see `pyropunct.rephrase.underlying_tree.PLACES`.
+    """
+
+    relation: str
+    place: str
+
+
+def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[Move]:
+    """Relations and places; a relation may have a colon of its own."""
+    moves = [Move(*value.rpartition(":")[::2]) for value in values]
+    for move in moves:
+        if not move.relation or move.place not in ("first", "last"):
+            raise click.BadParameter("RELATION:first or RELATION:last is needed", context, parameter)
+    return moves
+
+
+@click.command()
+@click.argument("model")
+@click.argument("file")
+@click.option(
+    "--delete", "deleted", metavar="RELATION", multiple=True, help="Take away constituents; repeatable."
+)
+@click.option(
+    "--move",
+    "moves",
+    metavar="RELATION:PLACE",
+    multiple=True,
+    callback=_moves,
+    help="Move constituents to be the first or the last of their head's, as in advcl:first; repeatable.",
+)
+@click.option(
+    "--permute",
+    type=click.Choice(["full", "half", "base"]),
+    help="Draw a new order for the dependents of nouns and verbs: of the underlying tree, of all tokens with "
+    "new punctuation, or of all tokens.",
+)
+@click.option("--like", metavar="TREEBANK", help="Treebank to learn word order from, if not FILE.")
+@click.option(
+    "--samples", type=click.IntRange(1), help="Draw the punctuation, and so many rephrasings of a sentence."
+)
+@click.option(
+    "--best", is_flag=True, help="Take the most probable punctuation, as is done without --samples."
+)
+@click.option(
+    "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
+)
+@sentence_option
+@seed_option
+@threads_option
+@json_option
+@polite
+def rephrase(
+    model: str,
+    file: str,
+    deleted: tuple[str, ...],
+    moves: list[Move],
+    permute: str | None,
+    like: str | None,
+    samples: int | None,
+    best: bool,
+    shape: str,
+    identifier: str | None,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Rephrase the sentences of FILE, a CoNLL-U file, and let their punctuation follow.
+
+    A constituent that is moved takes its underlying marks with it, one that is deleted takes them away; the
+    channel of MODEL makes new punctuation of them where something has changed.  FILE may be - for standard
+    input.  First constituents are deleted, together with conjunctions that are left with nothing to join,
+    then others are moved.
+    """
+    from pyropunct.rephrase.rephrasing import Rephraser
+
+    _check_options(bool(deleted or moves), permute, samples, best)
+    use_threads(threads)
+    punctuator, treebank = load_model(model), read_file(file)
+    _check_relations(treebank, punctuator, "--delete", deleted)
+    _check_relations(treebank, punctuator, "--move", [move.relation for move in moves])
+    source = treebank if like is None else read_file(like)
+    if treebank.omitted:
+        console.tell("\n".join(console.describe_treebank(treebank)))
+    rephraser = Rephraser(punctuator, regenerate=permute is not None)
+    surest = best or samples is None
+    if permute is None:
+        change = _edit(rephraser, deleted, moves, surest, seed)
+    else:
+        change = _permutation(rephraser, permute, source, surest, seed)
+    sentences = chosen(treebank, identifier)
+    with console.sentence_bar("rephrasing", len(sentences)) as advance:
+        results = _results(rephraser, sentences, change, samples or 1, advance)
+        _tell(sentences, results, "json" if as_json else shape, len(treebank.omitted))
+
+
+Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
+"""Makes one rephrasing of each of some sentences."""
+
+
+def _check_options(edits: bool, permute: str | None, samples: int | None, best: bool) -> None:
+    if not edits and permute is None:
+        raise click.UsageError("say what to change: --delete, --move or --permute")
+    if edits and permute is not None:
+        raise click.UsageError("--permute goes without --delete and --move")
+    if best and permute is None and samples is not None:
+        raise click.UsageError("--best has one result: leave out --samples")
+
+
+def _check_relations(
+    treebank: "Treebank", model: "Punctuator", option: str, relations: Iterable[str]
+) -> None:
+    """Refuse the root, and relations that neither the file nor the model has."""
+    from pyropunct.rephrase.underlying_tree import is_relation
+
+    known = {relation for sentence in treebank for relation in sentence.tree.relations}
+    known.update(filter(None, model.vocabulary.relations))
+    for relation in relations:
+        if relation == "root":
+            why = "nothing would be left" if option == "--delete" else "there is nowhere to move it"
+            raise OneLineError(f"{option}: root is the whole sentence, {why}", BAD_INPUT)
+        if not any(is_relation(one, relation) for one in known):
+            names = " ".join(sorted(known))
+            raise OneLineError(f"{option}: there is no relation {relation}, but {names}", BAD_INPUT)
+
+
+def _edit(
+    rephraser: "Rephraser", deleted: Sequence[str], moves: Sequence[Move], best: bool, seed: int
+) -> Change:
+    """Deletes and moves constituents."""
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+
+    def edited(tree: "UnderlyingTree") -> "UnderlyingTree":
+        gone = {word for relation in deleted for word in tree.with_relation(relation)}
+        tree = tree.without({*gone, *tree.conjunctions(gone)})
+        for relation, place in moves:
+            tree = tree.moved(tree.with_relation(relation), place)
+        return tree
+
+    def change(trees: Sequence["UnderlyingTree"]) -> Iterator["Sentence"]:
+        for tree in trees:
+            yield rephraser.best(edited(tree)) if best else rephraser.draw(edited(tree), generator)
+
+    return change
+
+
+def _permutation(rephraser: "Rephraser", variant: str, source: "Treebank", best: bool, seed: int) -> Change:
+    """Puts the dependents of nouns and verbs into other orders, as learned from a treebank."""
+    import numpy as np
+
+    from pyropunct.rephrase.permuting import FULL, learn_surface_order, learn_underlying_order, permuted
+
+    try:
+        if variant == FULL:
+            order = learn_underlying_order(rephraser.underlying(list(source)))
+        else:
+            order = learn_surface_order(source)
+    except ValueError as error:
+        raise OneLineError(f"{source.path}: {error}", BAD_INPUT) from error
+    generator = np.random.default_rng(seed)
+    return lambda trees: permuted(variant, order, rephraser, trees, generator, best=best)
+
+
+def _results(
+    rephraser: "Rephraser",
+    sentences: "Sequence[Sentence]",
+    change: Change,
+    times: int,
+    advance: Callable[[int], None],
+) -> "Iterator[tuple[Sentence, ...]]":
+    """So many rephrasings of each sentence."""
+    from pyropunct.rephrase.underlying_tree import EditError
+
+    trees = rephraser.underlying(sentences)
+    while some := list(islice(trees, CHUNK)):
+        try:
+            yield from zip(*(list(change(some)) for _ in range(times)), strict=True)
+        except EditError as error:
+            raise OneLineError(str(error), BAD_INPUT) from error
+        advance(len(some))
+
+
+def _tell(
+    sentences: "Sequence[Sentence]", results: "Iterator[tuple[Sentence, ...]]", shape: str, omitted: int
+) -> None:
+    found = []
+    for sentence, some in zip(sentences, results, strict=True):
+        if shape == "json":
+            rephrased = [_described(one) for one in some]
+            found.append({"id": sentence.identifier, "text": sentence.text(), "rephrased": rephrased})
+            continue
+        for one in some:
+            print(one.conllu() if shape == "conllu" else one.text() + "\n", end="")
+    if shape == "json":
+        console.print_json({"sentences": found, "omitted": omitted})
+
+
+def _described(sentence: "Sentence") -> dict[str, Any]:
+    from pyropunct.treebank.marks import displayed
+
+    marks = [displayed(slot) for slot in sentence.surface]
+    return {"text": sentence.text(), "words": list(sentence.tree.forms), "marks": marks}

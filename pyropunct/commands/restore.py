@@ -1,0 +1,120 @@
+"""The command ``pyropunct restore``."""
+
+import sys
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import (
+    BAD_INPUT,
+    OneLineError,
+    decoding_options,
+    json_option,
+    load_model,
+    polite,
+    seed_option,
+    threads_option,
+    use_threads,
+)
+
+if TYPE_CHECKING:
+    from pyropunct.commands.restore_output import Output
+    from pyropunct.punctuator import Punctuator
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+@click.command()
+@click.argument("model")
+@click.argument("file")
+@decoding_options
+@click.option(
+    "--marks",
+    help='Restore these marks alone, such as ".,?!"; separate marks of several characters by spaces.',
+)
+@click.option(
+    "--keep", is_flag=True, help="Keep the punctuation that is there, and fill only slots that are empty."
+)
+@click.option(
+    "--capital/--no-capital",
+    default=True,
+    show_default=True,
+    help="Begin the text of raw words with a capital letter.",
+)
+@click.option(
+    "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
+)
+@click.option(
+    "--score", is_flag=True, help="Compare with the punctuation that FILE has; print the scores alone."
+)
+@seed_option
+@threads_option
+@json_option
+@polite
+def restore(
+    model: str,
+    file: str,
+    kind: str,
+    marks: str | None,
+    keep: bool,
+    capital: bool,
+    shape: str,
+    score: bool,
+    threads: int | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
+
+    FILE may be - for standard input.  CoNLL-U has trees; raw words need a MODEL fitted with --parser.
+    Punctuation that is there already is taken off first.  Empty lines stay.
+    """
+    from pyropunct.restore.raw_words import RawReader
+    from pyropunct.restore.reading import Usable, chunks, opened, read_items
+    from pyropunct.restore.restoring import Restoration
+
+    if keep and score:
+        raise click.UsageError("--keep gives away what --score asks for: take one of them")
+    use_threads(threads)
+    punctuator = load_model(model)
+    only = None if marks is None else _known_marks(punctuator, marks)
+    restoration = Restoration(
+        punctuator, marks=only, keep=keep, keep_dots=not score, best_tree=shape == "conllu", **settings
+    )
+    with opened(file) as (stream, name):
+        output = _output(punctuator, name, score, "json" if as_json else shape, capital)
+        reader = RawReader(punctuator.vocabulary, punctuator.conventions)
+        usable = Usable(read_items(stream, name, kind, reader), quiet=keep or score)
+        with console.stream_bar(stream, name) as advance:
+            for sources in chunks(usable, stream):
+                for restored in restoration.restore(sources):
+                    output.add(restored)
+                advance()
+    output.finish(usable.omitted)
+    usable.tell_omitted(name)
+
+
+def _known_marks(model: "Punctuator", wanted: str) -> Collection[str]:
+    """The marks of ``--marks`` as the model has them, quotation marks directed."""
+    from pyropunct.treebank.quotes import STRAIGHT
+
+    known = [token for token in model.vocabulary.tokens if not token.startswith("\t")]
+    chosen: set[str] = set()
+    for mark in wanted.split() if len(wanted.split()) > 1 else wanted.strip():
+        meant = {mark, *STRAIGHT.get(mark, ())}.intersection(known)
+        if not meant:
+            raise OneLineError(f"--marks: the model has no mark {mark}, it has {' '.join(known)}", BAD_INPUT)
+        chosen |= meant
+    return chosen
+
+
+def _output(model: "Punctuator", name: str, score: bool, shape: str, capital: bool) -> "Output":
+    from pyropunct.commands.restore_output import ConlluOutput, JsonOutput, Printer, ScoreOutput, TextOutput
+
+    if score:
+        return ScoreOutput(name, shape == "json")
+    kinds = {"text": TextOutput, "conllu": ConlluOutput, "json": JsonOutput}
+    # The stream as it is now: while a progress bar is shown, it takes the place of sys.stdout.
+    return kinds[shape](sys.stdout, Printer(model, capital))

@@ -1,0 +1,198 @@
+"""How the command ``pyropunct restore`` shows restored sentences, one after the other."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from pyropunct.commands import console
+from pyropunct.restore.mark_scores import MarkScore, RestorationScores
+from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.restoring import Restored, words_of
+from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.marks import display, displayed
+from pyropunct.treebank.printing import print_conllu, print_words
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+
+
+SHOWN_FROM = 5
+"""Marks that are rarer in the file and were never restored share a line of the table."""
+
+
+class Output(Protocol):
+    """Takes restored sentences, in order."""
+
+    def add(self, restored: Restored) -> None:
+        """Show one sentence, or remember it."""
+        ...
+
+    def finish(self, omitted: int) -> None:
+        """Show what is left.
+
+        :param omitted: how many sentences could not be used.
+        """
+        ...
+
+
+class Printer:
+    """Prints sentences as the treebank of a model would.
+
+    :param model: the model.
+    :param capital: whether the text of raw words begins with a capital letter.
+    """
+
+    def __init__(self, model: "Punctuator", capital: bool) -> None:
+        self._conventions, self._capital = model.conventions, capital
+
+    def text(self, restored: Restored) -> str:
+        """A sentence as text; a line without words as it was."""
+        source = restored.source
+        if not isinstance(source, RawSentence):
+            return source.text(restored.surface)
+        if restored.tree is None:
+            return source.text
+        return print_words(source.words, restored.surface, self._conventions, capital=self._capital)
+
+    def conllu(self, restored: Restored) -> str:
+        """A sentence as CoNLL-U; of a line without words, nothing."""
+        source = restored.source
+        if not isinstance(source, RawSentence):
+            return source.conllu_with_surface(restored.surface)
+        if restored.tree is None:
+            return ""
+        identifier = str(source.line)
+        return print_conllu(
+            restored.tree, restored.surface, self._conventions, identifier, capital=self._capital
+        )
+
+
+class TextOutput:
+    """A line of text for each sentence.
+
+    :param out: where to.
+    :param printer: makes the text.
+    """
+
+    def __init__(self, out: TextIO, printer: Printer) -> None:
+        self._out, self._printer = out, printer
+
+    def _write(self, text: str) -> None:
+        print(text, end="", file=self._out, flush=True)
+
+    def add(self, restored: Restored) -> None:
+        """Print a line."""
+        self._write(self._printer.text(restored) + "\n")
+
+    def finish(self, omitted: int) -> None:
+        """There is nothing left to do."""
+
+
+class ConlluOutput(TextOutput):
+    """CoNLL-U, in which empty lines have no place."""
+
+    def add(self, restored: Restored) -> None:
+        """Print the lines of a sentence."""
+        self._write(self._printer.conllu(restored))
+
+
+class JsonOutput(TextOutput):
+    """One JSON object of all sentences, printed bit by bit: it need not fit into memory.
+
+    Its ``sentences`` have ``line`` in raw text or ``id`` in CoNLL-U, ``text``, ``words``, the ``marks`` of
+    the slots 0..n, and ``expected_edits``, the expected edit distance from the truth.  ``omitted`` counts
+    sentences that could not be used.
+    """
+
+    _before = '{"sentences": ['
+
+    def add(self, restored: Restored) -> None:
+        """Print an item of the list."""
+        source = restored.source
+        place = {"line": source.line} if isinstance(source, RawSentence) else {"id": source.identifier}
+        value = {
+            **place,
+            "text": self._printer.text(restored),
+            "words": words_of(source),
+            "marks": [displayed(slot) for slot in restored.surface],
+            **self._more(restored),
+            "expected_edits": restored.risk,
+        }
+        self._write(self._before + json.dumps(value, ensure_ascii=False))
+        self._before = ", "
+
+    def _more(self, restored: Restored) -> dict[str, Any]:
+        """What else is told of a sentence."""
+        return {}
+
+    def finish(self, omitted: int) -> None:
+        """Print the end of the object."""
+        start = "" if self._before == ", " else self._before
+        self._write(f'{start}], "omitted": {omitted}}}\n')
+
+
+class ScoreOutput:
+    """The scores of all sentences against the punctuation that they had.
+
+    :param name: what was restored.
+    :param as_json: whether to print one JSON object.
+    """
+
+    def __init__(self, name: str, as_json: bool) -> None:
+        self._name, self._as_json, self._scores = name, as_json, RestorationScores()
+
+    def add(self, restored: Restored) -> None:
+        """Compare a sentence with what it was; a line without words is no sentence."""
+        if restored.tree is not None:
+            self._scores.add(restored.surface, restored.source.surface)
+
+    def finish(self, omitted: int) -> None:
+        """Print the scores.
+
+        :raises TreebankError: if there was no punctuation to compare with.
+        """
+        if not self._scores.gold:
+            raise TreebankError(self._name, "there is no punctuation to compare with")
+        if self._as_json:
+            console.print_json(self._values(omitted))
+        else:
+            self._print_table()
+
+    def _values(self, omitted: int) -> dict[str, Any]:
+        scores = self._scores
+        marks = [{"mark": display(mark), **_score(score)} for mark, score in scores.of_marks().items()]
+        return {
+            "sentences": scores.sentences,
+            "omitted": omitted,
+            "slots": scores.slots,
+            "edits": scores.edits,
+            "average_edit_distance": scores.average_edit_distance,
+            **_score(scores.overall()),
+            "marks": marks,
+        }
+
+    def _print_table(self) -> None:
+        scores = self._scores
+        named = {display(mark): score for mark, score in scores.of_marks().items()}
+        rare = [mark for mark, score in named.items() if score.gold < SHOWN_FROM and not score.restored]
+        if rare:
+            gold = sum(named.pop(mark).gold for mark in rare)
+            named["rare"] = MarkScore(gold, 0, 0)
+        rows = [_row(name, score) for name, score in {**named, "all": scores.overall()}.items()]
+        header = [" mark", "in file", "restored", "right", "precision", "recall", "F1"]
+        console.print_table(self._name, header, rows)
+        edits = f"{scores.edits:,} edits in {scores.slots:,} slots of {scores.sentences:,} sentences"
+        console.say(f"average edit distance per slot: {scores.average_edit_distance:.4f} ({edits})")
+
+
+def _score(score: MarkScore) -> dict[str, Any]:
+    return {**score._asdict(), "precision": score.precision, "recall": score.recall, "f1": score.f1}
+
+
+def _row(name: str, score: MarkScore) -> Sequence[str]:
+    shares = (score.precision, score.recall, score.f1)
+    return [
+        name,
+        *(f"{count:,}" for count in score),
+        *("" if share is None else f"{share:.3f}" for share in shares),
+    ]

@@ -1,0 +1,1 @@
+"""Correcting wrong punctuation (Li, Wang & Eisner 2019, section 6.2)."""

@@ -1,0 +1,240 @@
+"""Correcting punctuation: from a sentence that may be punctuated wrongly to the right punctuation.
+
+The model is that of Li, Wang & Eisner (2019, section 6.2)::
+
+    p(x_c | x_e) = sum over T, T'_c of p(T | words) p(T'_c | T'_e) p(x_c | u(T'_c))
+
+where T'_e, the underlying tree of the wrong sentence, is the best one that a model of wrong text finds.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyropunct.correct.error_trees import ErrorVocabulary, read_errors
+from pyropunct.models.attach.correcting import CorrectingAttach
+from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.decoders import Decision
+from pyropunct.restore.restoring import (
+    SAMPLES,
+    TREES,
+    NoParserError,
+    Restored,
+    Source,
+    as_decided,
+    decide,
+    weighted_trees,
+    words_of,
+)
+from pyropunct.restore.rewriting import Rewriting, rewritten, with_abbreviation_dots, without_unknown
+from pyropunct.training import model_folder
+from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, marks_of
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+from pyropunct.vocabulary import Surface, Vocabulary
+
+if TYPE_CHECKING:
+    from pyropunct.draws import Draws
+
+String = tuple[str, ...]
+
+PARTS = ("reader", "writer")
+"""The folders in the folder of a corrector."""
+
+
+class Change(NamedTuple):
+    """A slot in which a correction changes something.
+
+    :ivar slot: its number, from 0 for the slot before the first word to n.
+    :ivar before: its marks as they were.
+    :ivar after: its marks as they should be.
+    """
+
+    slot: int
+    before: String
+    after: String
+
+
+def changes(wrong: Surface, right: Surface) -> list[Change]:
+    """What makes one punctuation of a sentence the other, slot by slot.
+
+    :raises ValueError: if one has more slots than the other.
+    """
+    pairs = enumerate(zip(wrong, right, strict=True))
+    both = ((slot, marks_of(before), marks_of(after)) for slot, (before, after) in pairs)
+    return [Change(slot, before, after) for slot, before, after in both if before != after]
+
+
+class CannotParseError(NoParserError):
+    """Raw words, but a corrector without a parser."""
+
+    def __init__(self) -> None:
+        ValueError.__init__(
+            self,
+            "the corrector has no parser, so it cannot correct raw text: fit it with a MODEL that was fitted "
+            "with `pyropunct fit TRAIN --parser`, or give CoNLL-U input",
+        )
+
+
+@dataclass(frozen=True)
+class Corrector:
+    """A trained model of correction.
+
+    :ivar reader: finds T'_e in the wrong sentence.  Its parser, if it has one, parses raw words.
+    :ivar writer: p(T'_c | T'_e) and the channel; it reads trees of the kind `ErrorTree`.
+    """
+
+    reader: Punctuator
+    writer: Punctuator
+
+    def decide(
+        self,
+        parses: Sequence[Sequence[WeightedTree]],
+        wrong: Sequence[Surface],
+        *,
+        decoder: str = "mbr",
+        samples: int = SAMPLES,
+        seed: int | None = None,
+    ) -> Iterator[Decision]:
+        """The right punctuation of some sentences, given their trees.
+
+        :param parses: for each sentence its trees T, with weights that add up to 1.
+        :param wrong: x_e: the punctuation that each has, in the slots 0..n.
+        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
+        :param samples: draws of x_c for each sentence, at least; its trees share them.
+        :param seed: equal seeds give equal results.
+        :raises KeyError: if there is no such decoder.
+        """
+        flat = [(parse.tree, surface) for some, surface in zip(parses, wrong, strict=True) for parse in some]
+        found = iter(read_errors(self.reader, [tree for tree, _ in flat], [surface for _, surface in flat]))
+        trees = [[WeightedTree(next(found), parse.weight) for parse in some] for some in parses]
+        rewritings = [staying_close(surface, self.writer.vocabulary) for surface in wrong]
+        return decide(self.writer, trees, decoder=decoder, samples=samples, seed=seed, rewritings=rewritings)
+
+    def correct(
+        self,
+        sources: Sequence[Source],
+        *,
+        decoder: str = "mbr",
+        samples: int = SAMPLES,
+        trees: int = TREES,
+        seed: int = 0,
+        parse: bool = False,
+        best_tree: bool = False,
+    ) -> Iterator[Restored]:
+        """Correct the punctuation of some sentences; a line without words stays as it is.
+
+        :param trees: trees of the parser to average over.
+        :param parse: parse the words of treebanks anew.
+        :param best_tree: see `pyropunct.restore.restoring.Restoration`.
+        :raises CannotParseError: if words have to be parsed and there is no parser.
+        """
+        used = [source for source in sources if words_of(source)]
+        to_parse = [self._to_parse(source, parse) for source in used]
+        parses = weighted_trees(self.reader, to_parse, trees)
+        wrong = [source.surface for source in used]
+        decisions = self.decide(parses, wrong, decoder=decoder, samples=samples, seed=seed)
+        told = weighted_trees(self.reader, to_parse, 1) if best_tree else parses
+        yield from as_decided(sources, told, decisions)
+
+    def _to_parse(self, source: Source, anew: bool) -> Sequence[str] | Tree:
+        if isinstance(source, Sentence) and not anew:
+            return source.tree
+        if self.reader.parser is None:
+            raise CannotParseError
+        return words_of(source)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the corrector to a new folder, whole or not at all: a model folder for each of its models.
+
+        :raises ModelFolderError: if it exists and is no corrector, or cannot be written.
+        """
+        folder = Path(folder)
+        check_writable(folder)
+        try:
+            scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+            try:
+                for name in PARTS:
+                    getattr(self, name).save(scratch / "new" / name)
+                _replace(folder, scratch / "new", scratch / "old")
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
+        except OSError as error:
+            raise ModelFolderError(f"{folder}: cannot write the corrector: {error.strerror}") from error
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Corrector":
+        """Read a corrector that `save` wrote.  No code in the folder is ever run.
+
+        :raises ModelFolderError: if the folder is missing, damaged, or no corrector of this program.
+        """
+        folder = Path(folder)
+        if folder.is_dir() and not all((folder / name).is_dir() for name in PARTS):
+            raise ModelFolderError(f"{folder}: is no corrector (fit one with `pyropunct fit-correction`)")
+        if not folder.is_dir():
+            raise ModelFolderError(f"{folder}: no such corrector folder")
+        reader, writer = (Punctuator.load(folder / name) for name in PARTS)
+        if not isinstance(writer.story.attach, CorrectingAttach):
+            raise ModelFolderError(f"{folder / 'writer'}: is not the model of a corrector")
+        return cls(reader, replace(writer, vocabulary=ErrorVocabulary.like(writer.vocabulary)))
+
+
+def check_writable(folder: Path) -> None:
+    """Make sure that a corrector can be written to a folder, without touching it.
+
+    :raises ModelFolderError: if something else is there, or the place cannot be written to.
+    """
+    if not folder.is_dir() or {path.name for path in folder.iterdir()} != set(PARTS):
+        model_folder.check_writable(folder)
+        return
+    for name in PARTS:
+        model_folder.check_writable(folder / name)
+
+
+def _replace(folder: Path, new: Path, old: Path) -> None:
+    """Put ``new`` in the place of a folder; if that fails, the folder is what it was."""
+    if folder.exists():
+        folder.rename(old)
+    try:
+        new.rename(folder)
+    except OSError:
+        if old.exists():
+            old.rename(folder)
+        raise
+
+
+def staying_close(wrong: Surface, vocabulary: Vocabulary) -> Rewriting:
+    """What becomes of draws of x_c, given the punctuation x_e that is to be corrected.
+
+    A mark that the model does not know is drawn as unknown: it stays as it is where the slot has such a
+    mark, and nothing is made of it elsewhere.  An abbreviation dot, which is a matter of spelling, stays
+    where it is, and there is none elsewhere.
+
+    :param vocabulary: the model's types.
+    """
+
+    def rewriting(draws: "Draws") -> "Draws":
+        for slot, string in enumerate(wrong):
+            strange = tuple(mark for mark in string if mark not in vocabulary.token_number)
+            if strange:
+                draws = rewritten(draws, partial(_named, strange), [slot])
+        draws = rewritten(without_unknown(draws), _without_dot)
+        return with_abbreviation_dots(draws, wrong)
+
+    return rewriting
+
+
+def _named(strange: String, drawn: String) -> String:
+    """A string with the names of its unknown marks, from left to right, as far as there are names."""
+    names = iter(strange)
+    return tuple(next(names, UNKNOWN) if mark == UNKNOWN else mark for mark in drawn)
+
+
+def _without_dot(drawn: String) -> String:
+    return tuple(mark for mark in drawn if mark != ABBREVIATION_DOT)

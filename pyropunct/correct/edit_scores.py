@@ -1,0 +1,162 @@
+"""How good corrections are: precision, recall and F0.5 of edits (Dahlmeier & Ng 2012; Ng et al. 2014).
+
+Correction is scored by what it changes, so a sentence that was right and stays so counts neither for nor
+against a system.  Counts are summed over all sentences before they are divided.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from pyropunct.treebank.marks import marks_of
+from pyropunct.vocabulary import Surface
+
+String = Sequence[str]
+
+
+class SlotEdit(NamedTuple):
+    """A change of the string of a slot: the marks start .. end - 1 are replaced by others.
+
+    :ivar start: counted from 0.
+    :ivar end: behind the last mark that is replaced; equal to ``start`` where marks are inserted.
+    :ivar marks: what they are replaced by; empty where they are deleted.
+    """
+
+    start: int
+    end: int
+    marks: tuple[str, ...]
+
+
+@dataclass
+class EditScores:
+    """Counts of edits, to which more can be added.
+
+    :ivar right: edits of the system that are gold edits.
+    :ivar proposed: edits of the system.
+    :ivar gold: edits that make wrong sentences right.
+    """
+
+    right: int = 0
+    proposed: int = 0
+    gold: int = 0
+
+    def add(self, source: Surface, found: Surface, wanted: Surface) -> None:
+        """Count one sentence.
+
+        :param source: its punctuation as it was.
+        :param found: as the system left it.
+        :param wanted: as it should be.
+        :raises ValueError: if they have not equally many slots.
+        """
+        for wrong, new, right in zip(source, found, wanted, strict=True):
+            shared = shared_edits(marks_of(wrong), marks_of(new), marks_of(right))
+            self.right += shared.right
+            self.proposed += shared.proposed
+            self.gold += shared.gold
+
+    @property
+    def precision(self) -> float:
+        """The share of proposed edits that are right; 1 if there are none."""
+        return self.right / self.proposed if self.proposed else 1.0
+
+    @property
+    def recall(self) -> float:
+        """The share of gold edits that were proposed; 1 if there are none."""
+        return self.right / self.gold if self.gold else 1.0
+
+    def f(self, beta: float = 0.5) -> float:
+        """F_beta = (1 + beta^2) P R / (beta^2 P + R): recall matters beta times as much as precision."""
+        below = beta**2 * self.precision + self.recall
+        return (1 + beta**2) * self.precision * self.recall / below if below else 0.0
+
+
+def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Iterable[Surface]) -> EditScores:
+    """The counts of some sentences.
+
+    :raises ValueError: if sentences or slots of one kind lack their partners.
+    """
+    scores = EditScores()
+    for sentence in zip(source, found, wanted, strict=True):
+        scores.add(*sentence)
+    return scores
+
+
+def gold_edits(wrong: String, right: String) -> list[SlotEdit]:
+    """What makes one string the other, in the fewest tokens: changes side by side are one edit."""
+    edits: list[SlotEdit] = []
+    for step in Levenshtein.opcodes(wrong, right):
+        if step.tag == "equal":
+            continue
+        marks = tuple(right[step.dest_start : step.dest_end])
+        if edits and edits[-1].end == step.src_start:
+            last = edits.pop()
+            edits.append(SlotEdit(last.start, step.src_end, last.marks + marks))
+        else:
+            edits.append(SlotEdit(step.src_start, step.src_end, marks))
+    return edits
+
+
+def shared_edits(wrong: String, new: String, right: String) -> EditScores:
+    """Compare the edits of a system in one slot with the gold edits there.
+
+    Of all shortest ways from the wrong to the new string the one is taken that shares most edits with the
+    gold ones, and of these one with the fewest edits: the MaxMatch of Dahlmeier & Ng (2012).  Edits of a
+    system that are side by side are one, unless one of them is a gold edit.
+
+    :param wrong: the string as it was.
+    :param new: as the system left it.
+    :param right: as it should be.
+    """
+    gold = gold_edits(wrong, right)
+    # The most edits shared on the way to a place, and of these the fewest edits in all, with a minus.
+    best: dict[Place, tuple[int, int]] = {Place(0, 0, False): (0, 0)}
+    for cell in product(range(len(wrong) + 1), range(len(new) + 1), (True, False)):
+        place = Place(*cell)
+        if place in best:
+            for after, shared, edits in _steps(wrong, new, gold, place):
+                value = (best[place][0] + shared, best[place][1] - edits)
+                best[after] = max(best.get(after, value), value)
+    ends = (Place(len(wrong), len(new), going_on) for going_on in (True, False))
+    shared, edits = max(best[end] for end in ends if end in best)
+    return EditScores(shared, -edits, len(gold))
+
+
+class Place(NamedTuple):
+    """How far two strings have been read on the way from one to the other.
+
+    :ivar read: marks of the first.
+    :ivar written: marks of the second.
+    :ivar going_on: whether the last step was a change, with which a next one would be one edit.
+    """
+
+    read: int
+    written: int
+    going_on: bool
+
+
+def _steps(
+    wrong: String, new: String, gold: Sequence[SlotEdit], place: Place
+) -> Iterator[tuple[Place, int, int]]:
+    """The steps from a place on shortest ways: where to, edits that are gold, and edits that begin there."""
+    i, j, going_on = place
+    left = _distance(wrong, new, i, j)
+    if i < len(wrong) and j < len(new) and wrong[i] == new[j] and _distance(wrong, new, i + 1, j + 1) == left:
+        yield Place(i + 1, j + 1, False), 0, 0
+    for read, written in ((i + 1, j), (i, j + 1), (i + 1, j + 1)):
+        within = read <= len(wrong) and written <= len(new)
+        if within and _distance(wrong, new, read, written) == left - 1:
+            yield Place(read, written, True), 0, 0 if going_on else 1
+    for edit in gold:
+        written = j + len(edit.marks)
+        if edit.start == i and tuple(new[j:written]) == edit.marks:
+            done = Levenshtein.distance(wrong[i : edit.end], edit.marks)
+            if _distance(wrong, new, edit.end, written) == left - done:
+                yield Place(edit.end, written, False), 1, 1
+
+
+def _distance(wrong: String, new: String, read: int, written: int) -> int:
+    """The edit distance of what is left of two strings."""
+    return int(Levenshtein.distance(wrong[read:], new[written:]))

@@ -1,0 +1,352 @@
+"""A simulation of how learners punctuate wrongly: right sentences with their trees in, wrong punctuation out.
+
+Text of learners with trees is not free, so what `pyropunct correct` needs, pairs of wrong and right
+punctuation, is made from a treebank.  Where an error may happen, its *occasion*, depends on the tree;
+how often it does, on `ErrorRates`.  Nothing but punctuation changes.  `docs/correction.md` says where
+the rates come from.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.quotes import DOUBLE, SINGLE
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+from pyropunct.vocabulary import Surface
+
+String = tuple[str, ...]
+
+COMMA = ","
+SEPARATORS = frozenset({";", ":", "-", "–", "—", "--"})
+"""Marks between clauses for which a comma is written, or nothing: comma splices and fused sentences."""
+
+INSTEAD = {".": COMMA, "?": ".", "!": ".", "。": COMMA, "？": "。", "！": "。"}
+"""Final marks, and what is written instead of each."""
+
+QUOTES = frozenset(DOUBLE + SINGLE)
+CLOSING_QUOTES = frozenset({DOUBLE[1], SINGLE[1]})
+SWAPPED = frozenset({COMMA, *INSTEAD})
+"""Marks that stand on the wrong side of a closing quotation mark."""
+
+NONRESTRICTIVE = frozenset({"appos", "acl", "parataxis", "vocative"})
+COORDINATE = frozenset({"conj", "cc"})
+RESTRICTIVE = frozenset({"acl", "ccomp", "advcl"})
+SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass"})
+"""Relations, without subtypes, of constituents at whose edges commas go wrong."""
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """The probability of each kind of error at each of its occasions.
+
+    :ivar introductory: the comma behind a constituent that precedes its head is missing.
+    :ivar compound: a comma before a coordinate clause is missing.
+    :ivar series: a comma before another conjunct is missing.
+    :ivar nonrestrictive: a comma at one edge of an apposition, a relative clause or a parenthesis is missing,
+        and the other one, if there is one, too.
+    :ivar unbalanced: of two such commas exactly one is missing, either with half of this probability.
+    :ivar other_comma: any other comma is missing.
+    :ivar moved: a comma stands a word too late behind a conjunction, and otherwise a word too early.
+    :ivar unnecessary: there is a comma between a subject and its verb, or before a restrictive clause.
+    :ivar splice: a comma stands for a semicolon, colon or dash.
+    :ivar fused: such a mark is missing.
+    :ivar quote_order: a final mark or comma and a closing quotation mark change places.
+    :ivar quote_missing: a quotation mark is missing.
+    :ivar final_missing: the final mark is missing.
+    :ivar final_wrong: the final mark is another, see `INSTEAD`.
+    :ivar final_doubled: the final mark is there twice.
+    :raises ValueError: if one of them is no probability, or if errors that exclude each other have more
+        than 1 together.
+    """
+
+    introductory: float = 0.45
+    compound: float = 0.5
+    series: float = 0.15
+    nonrestrictive: float = 0.2
+    unbalanced: float = 0.2
+    other_comma: float = 0.1
+    moved: float = 0.03
+    unnecessary: float = 0.04
+    splice: float = 0.14
+    fused: float = 0.14
+    quote_order: float = 0.4
+    quote_missing: float = 0.1
+    final_missing: float = 0.01
+    final_wrong: float = 0.01
+    final_doubled: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name, rate in asdict(self).items():
+            if not 0 <= rate <= 1:
+                raise ValueError(f"the error rate {name} is {rate}, which is no probability")
+        for names in EXCLUSIVE:
+            if sum(getattr(self, name) for name in names) > 1:
+                raise ValueError(f"the error rates {', '.join(names)} add up to more than 1")
+
+    def times(self, factor: float) -> "ErrorRates":
+        """All rates times a factor.
+
+        :raises ValueError: as for the class, if they become too large.
+        """
+        return replace(self, **{field.name: factor * getattr(self, field.name) for field in fields(self)})
+
+
+EXCLUSIVE = (
+    ("introductory", "moved"),
+    ("compound", "moved"),
+    ("series", "moved"),
+    ("other_comma", "moved"),
+    ("nonrestrictive", "unbalanced", "moved"),
+    ("splice", "fused"),
+    ("quote_order", "quote_missing", "final_missing", "final_wrong", "final_doubled"),
+)
+"""Kinds of errors of which at most one happens at an occasion."""
+
+
+class Option(NamedTuple):
+    """An error that may happen.
+
+    :ivar kind: its name in `ErrorRates`.
+    :ivar rate: its probability.
+    :ivar changes: for some slots what will be there.
+    """
+
+    kind: str
+    rate: float
+    changes: Mapping[int, String]
+
+
+Occasion = tuple[Option, ...]
+"""Errors of which one happens at most.  All other occasions are about other slots."""
+
+
+class WrongSurface(NamedTuple):
+    """Wrong punctuation.
+
+    :ivar surface: the punctuation tokens of the slots 0..n.
+    :ivar errors: the errors that were made.
+    """
+
+    surface: tuple[String, ...]
+    errors: tuple[Option, ...]
+
+
+def occasions(tree: Tree, surface: Surface, rates: ErrorRates) -> list[Occasion]:
+    """Where which errors may happen in a sentence.
+
+    :param surface: its right punctuation.
+    :raises ValueError: if the tree has n words and there are not n + 1 slots.
+    """
+    if len(surface) != len(tree) + 1:
+        raise ValueError(f"{len(tree)} words have {len(tree) + 1} slots, not {len(surface)}")
+    return list(_Occasions(tree, surface, rates).find())
+
+
+def make_errors(
+    tree: Tree, surface: Surface, rates: ErrorRates, generator: np.random.Generator
+) -> WrongSurface:
+    """Punctuate a sentence as a learner might.
+
+    :param surface: its right punctuation.
+    :param generator: where chance comes from.
+    """
+    wrong, errors = [tuple(slot) for slot in surface], []
+    for occasion in occasions(tree, surface, rates):
+        chance = generator.random()
+        for option in occasion:
+            chance -= option.rate
+            if chance < 0:
+                errors.append(option)
+                for slot, string in option.changes.items():
+                    wrong[slot] = string
+                break
+    return WrongSurface(tuple(wrong), tuple(errors))
+
+
+def wrong_surfaces(
+    sentences: Iterable[Sentence], rates: ErrorRates | None = None, seed: int = 0
+) -> Iterator[WrongSurface]:
+    """Wrong punctuation for each sentence of a treebank.
+
+    :param rates: by default ``ErrorRates()``.
+    :param seed: equal seeds give equal errors.
+    """
+    rates = ErrorRates() if rates is None else rates
+    generator = np.random.default_rng(seed)
+    for sentence in sentences:
+        yield make_errors(sentence.tree, sentence.surface, rates, generator)
+
+
+def wrong_copies(
+    sentences: Iterable[Sentence], rates: ErrorRates | None = None, copies: int = 1, seed: int = 0
+) -> list[tuple[Sentence, WrongSurface]]:
+    """Sentences with several wrong punctuations each: to train on.
+
+    :param copies: how often each sentence comes; copy k has the errors of the seed ``seed + 2 k``, so that
+        ``seed + 1`` is left for sentences to try on what was trained.
+    """
+    sentences = tuple(sentences)
+    return [
+        pair
+        for copy in range(copies)
+        for pair in zip(sentences, wrong_surfaces(sentences, rates, seed + 2 * copy), strict=True)
+    ]
+
+
+class _Occasions:
+    """Finds the occasions of one sentence.  No two of them are about the same slot."""
+
+    def __init__(self, tree: Tree, surface: Surface, rates: ErrorRates) -> None:
+        self._tree, self._rates = tree, rates
+        self._surface = [tuple(slot) for slot in surface]
+        self._relations = [relation.partition(":")[0] for relation in tree.relations]
+        self._left, self._right = _edges(tree)
+        self._claimed: set[int] = set()
+
+    def find(self) -> Iterator[Occasion]:
+        """All occasions."""
+        yield from self._parentheses()
+        for slot in range(1, len(self._tree)):
+            if slot not in self._claimed and self._marks(slot) == (COMMA,):
+                yield self._single_comma(slot)
+        for slot in range(len(self._surface)):
+            if slot not in self._claimed:
+                yield from filter(None, [self._other_mark(slot)])
+        for slot in sorted(self._tempting()):
+            if slot not in self._claimed and not self._surface[slot]:
+                yield (self._option("unnecessary", {slot: (COMMA,)}),)
+
+    def _option(self, kind: str, changes: Mapping[int, String], share: float = 1.0) -> Option:
+        return Option(kind, share * getattr(self._rates, kind), changes)
+
+    def _marks(self, slot: int) -> String:
+        """The marks of a slot that are no part of a word."""
+        return tuple(mark for mark in self._surface[slot] if mark not in (START, ABBREVIATION_DOT))
+
+    def _without_marks(self, slot: int) -> String:
+        return tuple(mark for mark in self._surface[slot] if mark in (START, ABBREVIATION_DOT))
+
+    def _missing(self, *slots: int) -> dict[int, String]:
+        """Slots without their marks."""
+        return {slot: self._without_marks(slot) for slot in slots}
+
+    def _parentheses(self) -> Iterator[Occasion]:
+        """Constituents between two commas."""
+        inner = range(1, len(self._tree))
+        for word in self._headed_by(NONRESTRICTIVE):
+            edges = left, right = self._left[word], self._right[word]
+            free = all(slot in inner and slot not in self._claimed for slot in edges)
+            if free and self._marks(left) == self._marks(right) == (COMMA,):
+                self._claimed.update(edges)
+                yield (
+                    self._option("nonrestrictive", self._missing(left, right)),
+                    self._option("unbalanced", self._missing(left), 0.5),
+                    self._option("unbalanced", self._missing(right), 0.5),
+                )
+
+    def _headed_by(self, relations: frozenset[str]) -> Iterator[int]:
+        """The words, counted from 0, with one of some relations."""
+        return (word for word, relation in enumerate(self._relations) if relation in relations)
+
+    def _single_comma(self, slot: int) -> Occasion:
+        self._claimed.add(slot)
+        options = [self._option(self._kind_of_comma(slot), self._missing(slot))]
+        target = slot + 1 if self._relations[slot] in ("cc", "mark") else slot - 1
+        if 0 < target < len(self._tree) and target not in self._claimed and not self._surface[target]:
+            self._claimed.add(target)
+            options.append(self._option("moved", {**self._missing(slot), target: (COMMA,)}))
+        return tuple(options)
+
+    def _kind_of_comma(self, slot: int) -> str:
+        """Which error it is if the comma in a slot is missing."""
+        begins = {word for word, left in enumerate(self._left) if left == slot}
+        ends = {word for word, right in enumerate(self._right) if right == slot}
+        if any(self._relations[word] in NONRESTRICTIVE for word in begins | ends):
+            return "nonrestrictive"
+        if any(self._relations[word] in COORDINATE for word in begins):
+            return "compound" if self._joins_clauses(begins) else "series"
+        if any(word + 1 < self._tree.heads[word] for word in ends):
+            return "introductory"
+        return "other_comma"
+
+    def _joins_clauses(self, words: set[int]) -> bool:
+        """Whether one of some words, or what a conjunction among them introduces, is a clause."""
+        after = {word + 1 for word in words if self._relations[word] == "cc" and word + 1 < len(self._tree)}
+        starts = {self._left[word] for word in words | after}
+        clauses = (word for word in self._headed_by(frozenset({"conj"})) if self._left[word] in starts)
+        return any(self._has_subject(word) for word in clauses)
+
+    def _has_subject(self, word: int) -> bool:
+        return any(self._tree.heads[subject] == word + 1 for subject in self._headed_by(SUBJECTS))
+
+    def _other_mark(self, slot: int) -> Occasion:
+        """What may happen to marks other than commas."""
+        marks = self._marks(slot)
+        if 0 < slot < len(self._tree) and len(marks) == 1 and marks[0] in SEPARATORS:
+            self._claimed.add(slot)
+            return (
+                self._option("splice", {slot: (*self._without_marks(slot), COMMA)}),
+                self._option("fused", self._missing(slot)),
+            )
+        options = tuple(self._of_quotes(slot, marks))
+        if slot == len(self._tree):
+            options += tuple(self._of_final_mark(slot, marks))
+        if options:
+            self._claimed.add(slot)
+        return options
+
+    def _of_quotes(self, slot: int, marks: String) -> Iterator[Option]:
+        quotes = [place for place, mark in enumerate(marks) if mark in QUOTES]
+        for place in quotes:
+            without = marks[:place] + marks[place + 1 :]
+            yield self._option("quote_missing", self._with(slot, without), 1 / len(quotes))
+        for place in range(len(marks) - 1):
+            first, second = marks[place : place + 2]
+            if (first in SWAPPED and second in CLOSING_QUOTES) or (
+                first in CLOSING_QUOTES and second in SWAPPED
+            ):
+                swapped = (*marks[:place], second, first, *marks[place + 2 :])
+                yield self._option("quote_order", self._with(slot, swapped))
+                return
+
+    def _of_final_mark(self, slot: int, marks: String) -> Iterator[Option]:
+        final = [place for place, mark in enumerate(marks) if mark in INSTEAD]
+        if final:
+            before, mark, after = marks[: final[-1]], marks[final[-1]], marks[final[-1] + 1 :]
+            yield self._option("final_missing", self._with(slot, before + after))
+            yield self._option("final_wrong", self._with(slot, (*before, INSTEAD[mark], *after)))
+            yield self._option("final_doubled", self._with(slot, (*before, mark, mark, *after)))
+
+    def _with(self, slot: int, marks: Sequence[str]) -> dict[int, String]:
+        """A slot with other marks."""
+        return {slot: (*self._without_marks(slot), *marks)}
+
+    def _tempting(self) -> set[int]:
+        """Slots in which learners put commas that should not be there."""
+        clauses = {
+            self._left[word]
+            for word in self._headed_by(RESTRICTIVE)
+            if word + 1 > self._tree.heads[word] and self._left[word] > 0
+        }
+        subjects = {
+            self._right[word]
+            for word in self._headed_by(SUBJECTS)
+            if word + 1 < self._tree.heads[word] and self._right[word] - self._left[word] > 1
+        }
+        return clauses | subjects
+
+
+def _edges(tree: Tree) -> tuple[list[int], list[int]]:
+    """The slots on the left and on the right of each constituent."""
+    left, right = list(range(len(tree))), list(range(1, len(tree) + 1))
+    for word in range(len(tree)):
+        head = tree.heads[word]
+        while head:
+            left[head - 1] = min(left[head - 1], word)
+            right[head - 1] = max(right[head - 1], word + 1)
+            head = tree.heads[head - 1]
+    return left, right

@@ -1,0 +1,1 @@
+"""What a model has learned, and what it finds in a sentence."""

@@ -1,0 +1,55 @@
+"""Underlying trees T' as text."""
+
+from collections.abc import Sequence
+
+from pyropunct.treebank.marks import display, displayed
+from pyropunct.treebank.tree import Tree
+
+Puncteme = Sequence[str]
+
+
+def bracketed(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str:
+    """A tree with its underlying punctuation as a string of words, marks and brackets.
+
+    Only constituents that sprout something get brackets, with their relation in front, as in
+    ``root[nsubj[“ Dale ”] means dobj[“ river valley ”] .]``.
+
+    :param punctemes: the left and right puncteme of each word's constituent.
+    """
+    children: list[list[int]] = [[] for _ in range(len(tree) + 1)]
+    for word, head in enumerate(tree.heads, 1):
+        children[head].append(word)
+    pieces: dict[int, list[str]] = {}
+    for word in reversed(_top_down(children)):
+        inner: list[str] = []
+        for child in [child for child in children[word] if child < word]:
+            inner += pieces.pop(child)
+        inner.append(tree.forms[word - 1])
+        for child in [child for child in children[word] if child > word]:
+            inner += pieces.pop(child)
+        left, right = (displayed(side) for side in punctemes[word - 1])
+        if left or right:
+            inner = [*left, *inner, *right]
+            inner[0] = f"{tree.relations[word - 1]}[{inner[0]}"
+            inner[-1] = f"{inner[-1]}]"
+        pieces[word] = inner
+    return " ".join(pieces[children[0][0]])
+
+
+def _top_down(children: list[list[int]]) -> list[int]:
+    order = list(children[0])
+    for word in order:
+        order.extend(children[word])
+    return order
+
+
+def misc_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[str, str]]:
+    """The entries ``PunctLeft`` and ``PunctRight`` of each word's MISC column; tokens joined by "+"."""
+    return [
+        {
+            name: "+".join(display(token) for token in side)
+            for name, side in (("PunctLeft", left), ("PunctRight", right))
+            if side
+        }
+        for left, right in punctemes
+    ]

@@ -1,0 +1,125 @@
+"""Nunberg's rules of English punctuation (Nunberg 1990; Li, Wang & Eisner 2019, Table 1 and section 5.1).
+
+Table 1 has specimens of his rules, and in its caption the principle behind them.  Of two neighbouring marks
+the weaker one is deleted, in the order of strength
+
+    { ?, !, and all brackets and quotation marks }  >  .  >  { ;, : }  >  -  >  ,
+
+except that a bracket does not absorb what is outside of the material that it brackets; and a comma or a
+period moves inside closing quotation marks.
+
+The paper says that the schemata consider 16 types of marks and generate 192 rules, but prints neither the
+types nor the rules.  This module reconstructs them.  Eleven marks are in the caption, the abbreviation dot
+is in the table, and square brackets and single quotation marks make sixteen.  What the table and its
+caption determine are then 112 rules: 60 of two points, 4 of quote transposition, 48 of a bracket and a
+weaker point inside of it.  To arrive at 192, 80 pairs have to be edited of whose marks neither is the
+weaker one.  There are just 80 such pairs that have a bracket and do not have a point outside of it: they
+are taken to be edited too, the bracket absorbing the point, and one of two brackets the other
+(`EQUAL_STRENGTH`).  64 pairs remain as they are: a point beside the outside of a bracket (60), and the
+different points of equal strength ``?!``, ``!?``, ``;:``, ``:;``.
+"""
+
+from itertools import product
+from typing import NamedTuple
+
+from pyropunct.models.symmetry import FACING
+from pyropunct.treebank.marks import ABBREVIATION_DOT
+
+STRENGTHS: tuple[tuple[str, ...], ...] = (
+    (",",),
+    ("-",),
+    (";", ":"),
+    (".",),
+    (ABBREVIATION_DOT,),
+    ("?", "!", "(", ")", "[", "]", "“", "”", "‘", "’"),
+)
+"""The 16 marks, the weakest first; marks side by side are equally strong."""
+
+MARKS: tuple[str, ...] = tuple(mark for equals in STRENGTHS for mark in equals)
+"""The 16 marks."""
+
+_STRENGTH = {mark: strength for strength, equals in enumerate(STRENGTHS) for mark in equals}
+_OPENING = {mark for mark in MARKS if mark in FACING}
+_CLOSING = {FACING[mark] for mark in _OPENING}
+_CLOSING_QUOTES = {"”", "’"}
+_TRANSPOSED = {",", "."}
+
+POINT_ABSORPTION = "point absorption"
+PERIOD_ABSORPTION = "period absorption"
+QUOTE_TRANSPOSITION = "quote transposition"
+BRACKET_ABSORPTION = "bracket absorption"
+EQUAL_STRENGTH = "equal strength"
+
+SCHEMATA = (
+    POINT_ABSORPTION,
+    QUOTE_TRANSPOSITION,
+    PERIOD_ABSORPTION,
+    BRACKET_ABSORPTION,
+    EQUAL_STRENGTH,
+)
+"""The schemata of Table 1 in its order of priority, and the one for what it leaves open."""
+
+
+class NunbergRule(NamedTuple):
+    """What becomes of two neighbouring underlying marks.
+
+    :ivar before: the marks, as on the page; the abbreviation dot is
+        `pyropunct.treebank.marks.ABBREVIATION_DOT`.
+    :ivar after: what they become.
+    :ivar schema: the schema that the rule belongs to, one of `SCHEMATA`.
+    """
+
+    before: tuple[str, str]
+    after: tuple[str, ...]
+    schema: str
+
+
+def nunberg_rules() -> tuple[NunbergRule, ...]:
+    """All rules; a pair of `MARKS` that has none stays as it is."""
+    rules = (_rule(a, b) for a, b in product(MARKS, repeat=2))
+    return tuple(rule for rule in rules if rule is not None)
+
+
+def _rule(a: str, b: str) -> NunbergRule | None:
+    """The rule for the neighbours a b.
+
+    That no two schemata apply to the same pair makes their priority unimportant.
+    """
+    if a in _CLOSING_QUOTES and b in _TRANSPOSED:
+        return NunbergRule((a, b), (b, a), QUOTE_TRANSPOSITION)
+    if not (_is_bracket(a) or _is_bracket(b)):
+        return _of_points(a, b)
+    remaining = _absorbing_bracket(a, b)
+    if remaining is None:
+        return None
+    schema = EQUAL_STRENGTH if _STRENGTH[a] == _STRENGTH[b] else BRACKET_ABSORPTION
+    return NunbergRule((a, b), (remaining,), schema)
+
+
+def _is_bracket(mark: str) -> bool:
+    return mark in _OPENING or mark in _CLOSING
+
+
+def _of_points(a: str, b: str) -> NunbergRule | None:
+    """The weaker of two points is absorbed, and of two equal ones one."""
+    if a != b and _STRENGTH[a] == _STRENGTH[b]:
+        return None
+    schema = (
+        PERIOD_ABSORPTION
+        if "." in (a, b) and max(_STRENGTH[a], _STRENGTH[b]) > _STRENGTH["."]
+        else (POINT_ABSORPTION)
+    )
+    return NunbergRule((a, b), (max(a, b, key=_STRENGTH.__getitem__),), schema)
+
+
+def _absorbing_bracket(a: str, b: str) -> str | None:
+    """The bracket that absorbs the other of two neighbours, if one does.
+
+    A bracket absorbs the points inside of it; of two brackets the first remains, unless both close, which
+    makes the second the outer one.
+    """
+    if _is_bracket(a) and _is_bracket(b):
+        return b if a in _CLOSING and b in _CLOSING else a
+    if a in _OPENING:
+        return a
+    return b if b in _CLOSING else None

@@ -1,0 +1,101 @@
+"""Heads for the marks of a treebank: each mark hangs on the constituent that sprouted it.
+
+Under the underlying tree T' each mark on the page is a token that some constituent sprouted (Li, Wang &
+Eisner 2019, section 2).  Its head is the head word of that constituent, as long as no arcs cross.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyropunct.explain.derivations import SlotDerivation
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, Token
+from pyropunct.treebank.sentence import Sentence
+
+RELATION = "punct"
+"""The relation of a mark to its head in Universal Dependencies."""
+
+
+def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) -> dict[int, int]:
+    """The head of each mark that the underlying tree explains, both as token ids of the original sentence.
+
+    A mark's head is the head word of the constituent that sprouted the mark.  One that stands among the marks
+    of other constituents, as a period that moved inside a quotation mark, would have an arc that crosses
+    theirs; its head is that of the constituent into which it moved.  So arcs of marks cross neither another
+    one nor those of a projective tree.
+
+    :param derivations: of the slots 0..n, see `pyropunct.explain.derivations.Derivations.of`.
+    """
+    attachments = {}
+    for slot, derivation in enumerate(derivations):
+        marks = sentence.layout.marks[slot]
+        special = len(derivation.surface) - len(
+            marks
+        )  # the sentence start or an abbreviation dot comes first
+        explained = [
+            (mark, derivation.underlying[origin].word)
+            for mark, origin in zip(marks, derivation.origins[special:], strict=True)
+            if origin is not None and derivation.underlying[origin].word
+        ]
+        heads = uncrossed([word for _, word in explained], slot)
+        for (mark, _), word in zip(explained, heads, strict=True):
+            attachments[mark] = sentence.layout.words[word - 1]
+    return attachments
+
+
+def uncrossed(words: Sequence[int], slot: int) -> list[int]:
+    """Heads for the marks of a slot whose arcs do not cross.
+
+    Arcs do not cross if and only if those marks that hang on words before the slot come first and heads do
+    not increase from left to right, among these and among the others.
+
+    :param words: the head of the constituent that sprouted each mark, from left to right; words up to
+        ``slot`` stand before the slot.
+    :returns: the same, but for marks that stand inside another constituent's mark: they get its head.
+    """
+    heads = list(words)
+    before = [place for place, word in enumerate(words) if word <= slot]
+    border = before[-1] + 1 if before else 0
+    innermost = 0
+    for place in reversed(range(border)):
+        innermost = max(innermost, words[place]) if words[place] <= slot else innermost
+        heads[place] = innermost
+    for place in range(border + 1, len(words)):
+        heads[place] = min(heads[place - 1], words[place])
+    return heads
+
+
+def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
+    """The sentence with other heads of some of its marks, and relation ``punct`` for these.
+
+    The same arc of the enhanced graph, if it is there, follows.
+
+    :param attachments: the head of each of these marks, both as token ids of the original sentence.
+    :raises ValueError: if a token that is no mark would get a head, or a mark would become one.
+    """
+    block = sentence.layout.block
+    words, marks = set(sentence.layout.words), {mark for slot in sentence.layout.marks for mark in slot}
+    if not (marks.issuperset(attachments) and words.issuperset(attachments.values())):
+        raise ValueError("marks hang on words, and words are not reattached")
+    tokens, lines = list(block.tokens), list(block.lines)
+    for mark, head in attachments.items():
+        token = tokens[mark - 1]
+        columns = _hung(token, head)
+        tokens[mark - 1] = Token(columns, head, token.row)
+        lines[token.row] = "\t".join(columns)
+    layout = replace(sentence.layout, block=replace(block, tokens=tuple(tokens), lines=tuple(lines)))
+    return replace(sentence, layout=layout)
+
+
+def _hung(token: Token, head: int) -> tuple[str, ...]:
+    columns = list(token.columns)
+    old, new = f"{columns[HEAD]}:{columns[DEPREL]}", f"{head}:{RELATION}"
+    arcs = {new if arc == old else arc for arc in columns[DEPS].split("|")}
+    columns[HEAD], columns[DEPREL] = str(head), RELATION
+    columns[DEPS] = "|".join(sorted(arcs, key=_by_head))
+    return tuple(columns)
+
+
+def _by_head(arc: str) -> tuple[list[int], str]:
+    """The order of arcs in DEPS: by head, where 5.1 comes after 5."""
+    head, _, relation = arc.partition(":")
+    return [int(part) for part in head.split(".") if part.isdigit()], relation

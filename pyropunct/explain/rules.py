@@ -1,0 +1,414 @@
+"""The edits that a channel has learned, beside Nunberg's rules (Li, Wang & Eisner 2019, section 5.1)."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pyro import poutine
+from torch import Tensor
+
+from pyropunct.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
+from pyropunct.punctuator import Punctuator
+from pyropunct.treebank.marks import START, display
+from pyropunct.treebank.sentence import Sentence
+
+CONFIDENT = 0.75
+"""The probability above which an edit counts as confidently learned (section 5.1)."""
+
+DECIDED = 0.5
+"""The probability that some outcome of a pair must exceed for the model to be sure what becomes of it."""
+
+FREQUENT = 25.0
+"""The underlying count from which the paper calls the distribution of a pair well trained (footnote 16)."""
+
+LEVEL = 0.9
+"""The posterior probability of a credible interval."""
+
+DRAWS = 1000
+"""Draws from the posterior, for credible intervals."""
+
+PART = 200
+"""Sentences whose edits are counted together."""
+
+DASHES = ("-", "—", "–", "--")
+"""How a treebank may write Nunberg's dash: the first of these that a model knows is taken for it."""
+
+Advance = Callable[[int], None]
+
+
+class NoEditsError(ValueError):
+    """A model whose channel has no edits, so that there are no rules to be read off."""
+
+
+class Outcome(NamedTuple):
+    """What two neighbouring underlying tokens may become.
+
+    :ivar after: the tokens that they become.
+    :ivar probability: p(after | before).  Where two edits have the same outcome, as left and right
+        absorption of equal tokens have, it is the sum of both.
+    :ivar interval: a credible interval of this probability, if the posterior of the model is known.
+    :ivar count: how often it happens in some sentences, in expectation; if there are sentences.
+    """
+
+    after: tuple[str, ...]
+    probability: float
+    interval: tuple[float, float] | None = None
+    count: float | None = None  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+
+
+@dataclass(frozen=True)
+class LearnedPair:
+    """The learned distribution of what becomes of two neighbouring underlying tokens a b.
+
+    :ivar before: the tokens, as on the page.
+    :ivar outcomes: a b, b, a, b a; for equal tokens a a and a.
+    :ivar listed: whether both are among the marks that Nunberg considers.
+    :ivar rule: his rule for them, in the model's tokens; without one, he leaves listed pairs as they are.
+    """
+
+    before: tuple[str, str]
+    outcomes: tuple[Outcome, ...]
+    listed: bool = False
+    rule: NunbergRule | None = None
+
+    @property
+    def count(self) -> float | None:
+        """The expected underlying count of the pair."""
+        counts = [outcome.count for outcome in self.outcomes if outcome.count is not None]
+        return math.fsum(counts) if counts else None
+
+    @property
+    def edits(self) -> tuple[Outcome, ...]:
+        """The outcomes that change something."""
+        return tuple(outcome for outcome in self.outcomes if outcome.after != self.before)
+
+    @property
+    def by_nunberg(self) -> tuple[str, ...] | None:
+        """What becomes of the pair according to Nunberg, if he considers its marks."""
+        if self.rule is not None:
+            return self.rule.after
+        return self.before if self.listed else None
+
+    @property
+    def rank(self) -> float | None:
+        """The rank of Nunberg's outcome among all by p(after | before), 1 for the most probable.
+
+        Outcomes of equal probability share the mean of their ranks.  None if he has no rule for the pair.
+        """
+        if self.rule is None:
+            return None
+        (own,) = (outcome.probability for outcome in self.outcomes if outcome.after == self.rule.after)
+        greater = sum(outcome.probability > own for outcome in self.outcomes)
+        equal = sum(outcome.probability == own for outcome in self.outcomes)
+        return greater + (equal + 1) / 2
+
+
+class Precision(NamedTuple):
+    """How many of the confidently learned edits are rules of Nunberg's.
+
+    :ivar edits: the edits, those that keep both tokens aside, of the pairs that Nunberg considers.
+    :ivar listed: how many of them are his.
+    """
+
+    edits: int
+    listed: int
+
+    @property
+    def share(self) -> float | None:
+        """Their share, if there are any edits."""
+        return self.listed / self.edits if self.edits else None
+
+
+class Recall(NamedTuple):
+    """How highly p(after | before) ranks the outcomes of some of Nunberg's rules.
+
+    :ivar rules: how many rules there are.
+    :ivar first: how many have rank 1.
+    :ivar second: how many have a rank above 1 and up to 2.
+    :ivar worse: the others.
+    :ivar mean_reciprocal_rank: the mean of 1 / rank; None without rules.
+    """
+
+    rules: int
+    first: int
+    second: int
+    worse: int
+    mean_reciprocal_rank: float | None
+
+
+@dataclass(frozen=True)
+class LearnedRules:
+    """All that a channel has learned about pairs of tokens, beside Nunberg's rules.
+
+    :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
+    :ivar unlearned: Nunberg's rules of which the model lacks a mark, so that nothing is learned about them.
+        They have no rank and are left out of `recall`.
+    :ivar confidence: the probability above which an edit is confident.
+    :ivar least: the expected count from which a pair is frequent.
+    :ivar level: the posterior probability of the credible intervals; None without a posterior.
+    :ivar sentences: in how many sentences the pairs are counted; None if they are not.
+    """
+
+    pairs: tuple[LearnedPair, ...]
+    unlearned: tuple[NunbergRule, ...] = ()
+    confidence: float = CONFIDENT
+    least: float = FREQUENT
+    level: float | None = None
+    sentences: int | None = None
+
+    @property
+    def ruled(self) -> tuple[LearnedPair, ...]:
+        """The pairs that Nunberg has a rule for."""
+        return tuple(pair for pair in self.pairs if pair.rule is not None)
+
+    def prominent(self, most: int) -> tuple[LearnedPair, ...]:
+        """The pairs to look at first.
+
+        If they are counted these are the most frequent ones, else those of Nunberg's marks with the most
+        probable edits.
+
+        :param most: how many.
+        """
+        if self.sentences is not None:
+            return self.pairs[:most]
+        listed = [pair for pair in self.pairs if pair.listed]
+        return tuple(sorted(listed, key=lambda pair: -max(edit.probability for edit in pair.edits))[:most])
+
+    def frequent(self, pair: LearnedPair) -> bool:
+        """Whether a pair is frequent in the sentences, if there are any."""
+        return pair.count is not None and pair.count >= self.least
+
+    @cached_property
+    def precision(self) -> Mapping[str, Precision]:
+        """The precision of the confident edits, of all pairs and of the frequent ones."""
+        of_pairs = {"all": [pair for pair in self.pairs if pair.listed]}
+        if self.sentences is not None:
+            of_pairs["frequent"] = [pair for pair in of_pairs["all"] if self.frequent(pair)]
+        return {name: precision(some, self.confidence) for name, some in of_pairs.items()}
+
+    @cached_property
+    def recall(self) -> Mapping[str, Recall]:
+        """The ranks of Nunberg's rules, of several groups of them.
+
+        "all"; "determined": without those that `pyropunct.explain.nunberg` had to add; "decided": where some
+        outcome has a probability above `DECIDED`, as in the paper; "edited": where one that changes something
+        has;
+        "frequent": of the frequent pairs, if they are counted, and "edited, frequent" of those that are both.
+        """
+        edited = [pair for pair in self.ruled if _exceeded(pair.edits)]
+        groups = {
+            "all": self.ruled,
+            "determined": [pair for pair in self.ruled if pair.rule and pair.rule.schema != EQUAL_STRENGTH],
+            "decided": [pair for pair in self.ruled if _exceeded(pair.outcomes)],
+            "edited": edited,
+        }
+        if self.sentences is not None:
+            groups["frequent"] = list(filter(self.frequent, self.ruled))
+            groups["edited, frequent"] = list(filter(self.frequent, edited))
+        return {name: recall(pairs) for name, pairs in groups.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything in plain JSON types; special tokens as they are displayed."""
+        return {
+            "sentences": self.sentences,
+            "confidence": self.confidence,
+            "least": self.least,
+            "level": self.level,
+            "precision": {
+                name: {**one._asdict(), "share": one.share} for name, one in self.precision.items()
+            },
+            "recall": {name: one._asdict() for name, one in self.recall.items()},
+            "unlearned": [_plain_rule(rule) for rule in self.unlearned],
+            "pairs": [_plain_pair(pair) for pair in self.pairs],
+        }
+
+
+def _exceeded(outcomes: Iterable[Outcome]) -> bool:
+    return any(outcome.probability > DECIDED for outcome in outcomes)
+
+
+def precision(pairs: Iterable[LearnedPair], confidence: float = CONFIDENT) -> Precision:
+    """How many edits of some pairs that have more than a certain probability are Nunberg's."""
+    confident = [
+        edit.after == pair.by_nunberg
+        for pair in pairs
+        for edit in pair.edits
+        if edit.probability > confidence
+    ]
+    return Precision(len(confident), sum(confident))
+
+
+def recall(pairs: Iterable[LearnedPair]) -> Recall:
+    """The ranks of Nunberg's outcomes of some pairs that he has rules for."""
+    ranks = [pair.rank for pair in pairs if pair.rank is not None]
+    buckets = Counter(min(3, math.ceil(rank)) for rank in ranks)
+    mean = math.fsum(1 / rank for rank in ranks) / len(ranks) if ranks else None
+    return Recall(len(ranks), buckets[1], buckets[2], buckets[3], mean)
+
+
+def learned_rules(
+    model: Punctuator,
+    sentences: Sequence[Sentence] | None = None,
+    *,
+    confidence: float = CONFIDENT,
+    least: float = FREQUENT,
+    level: float = LEVEL,
+    seed: int = 0,
+    advance: Advance | None = None,
+) -> LearnedRules:
+    """The learned distribution of each pair of tokens, beside Nunberg's rules.
+
+    :param model: a model whose channel has edits.
+    :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the
+        training treebank, in the best T'.
+    :param confidence: edits with a greater probability are confident.
+    :param least: pairs with this expected count or a greater one are frequent.
+    :param level: the posterior probability of the credible intervals, which a model trained with a normal
+        guide has.
+    :param seed: of the posterior's draws.
+    :param advance: called with the number of sentences done since.
+    :raises NoEditsError: if the model's channel has no edits.
+    """
+    table = require_edits(model)
+    intervals = _intervals(model, level, seed)
+    counts = None if sentences is None else _counts(model, sentences, advance)
+    rules, unlearned = _in_tokens_of(model)
+    listed = set(_tokens_of_marks(model).values())
+    probabilities, tokens = _outcomes(table.double().numpy()), model.vocabulary.tokens
+    pairs = []
+    for a, b in _neighbours(tokens):
+        before = tokens[a], tokens[b]
+        outcomes = tuple(
+            Outcome(
+                after,
+                float(probabilities[a, b, edit]),
+                None
+                if intervals is None
+                else (float(intervals[0, a, b, edit]), float(intervals[1, a, b, edit])),
+                None if counts is None else counts[before, after],
+            )
+            for edit, after in enumerate(_afters(*before))
+        )
+        pairs.append(LearnedPair(before, outcomes, listed.issuperset(before), rules.get(before)))
+    pairs.sort(key=lambda pair: -(pair.count or 0))
+    return LearnedRules(
+        tuple(pairs),
+        unlearned,
+        confidence,
+        least,
+        None if intervals is None else level,
+        None if sentences is None else len(sentences),
+    )
+
+
+def require_edits(model: Punctuator) -> Tensor:
+    """(tokens, tokens, 4) the learned probabilities of a model's edits.
+
+    :raises NoEditsError: if its channel has none.
+    """
+    table = model.edit_probabilities()
+    if table is None:
+        raise NoEditsError(f"the channel {model.recipe.channel} has no edits, so there are no rules to show")
+    return table
+
+
+def _neighbours(tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
+    """The numbers of all tokens that can stand side by side: the start is always on the left."""
+    for a in range(len(tokens)):
+        for b, token in enumerate(tokens):
+            if token != START:
+                yield a, b
+
+
+def _afters(a: str, b: str) -> tuple[tuple[str, ...], ...]:
+    """What a b can become, in the order of `pyropunct.models.channel.window.EDITS`, each once."""
+    return ((a, a), (a,)) if a == b else ((a, b), (b,), (a,), (b, a))
+
+
+def _outcomes(edits: NDArray[Any]) -> NDArray[Any]:
+    """(..., tokens, tokens, 4) probabilities of edits as those of what `_afters` lists."""
+    merged, equal = edits.copy(), np.arange(edits.shape[-2])
+    keep, left, right, transposed = (edits[..., equal, equal, edit] for edit in range(4))
+    merged[..., equal, equal, 0] = keep + transposed
+    merged[..., equal, equal, 1] = left + right
+    return np.minimum(merged, 1)  # which sums of rounded numbers may exceed
+
+
+def _intervals(model: Punctuator, level: float, seed: int) -> NDArray[Any] | None:
+    """(2, tokens, tokens, 4) both ends of the central credible intervals, if the posterior is known."""
+    if not model.scales:
+        return None
+    random = torch.Generator().manual_seed(seed)
+    drawn = {
+        name: value
+        + model.scales[name] * torch.randn(DRAWS, *value.shape, generator=random, dtype=value.dtype)
+        for name, value in model.values.items()
+        if name.startswith("channel.")
+    }
+    with torch.no_grad(), poutine.block(), poutine.condition(data=drawn):
+        table = model.story.edit_table()
+    assert table is not None  # as edit_probabilities is not
+    tables = _outcomes(table.numpy())
+    return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
+
+
+def _counts(
+    model: Punctuator, sentences: Sequence[Sentence], advance: Advance | None
+) -> Mapping[tuple[tuple[str, str], tuple[str, ...]], float]:
+    """The expected count of each outcome of each pair."""
+    counts: dict[tuple[tuple[str, str], tuple[str, ...]], float] = defaultdict(float)
+    shown: dict[str, str] = {display(token): token for token in model.vocabulary.tokens}
+    for start in range(0, len(sentences), PART):
+        part = sentences[start : start + PART]
+        for edit in model.edits(part):
+            a, b = (shown[token] for token in edit.before)
+            counts[(a, b), tuple(shown[token] for token in edit.after)] += edit.count
+        if advance is not None:
+            advance(len(part))
+    return counts
+
+
+def _tokens_of_marks(model: Punctuator) -> dict[str, str]:
+    """The model's token for each of Nunberg's marks that it knows."""
+    known = set(model.vocabulary.tokens)
+    spellings = {mark: DASHES if mark in DASHES else (mark,) for mark in MARKS}
+    found = {mark: [token for token in some if token in known] for mark, some in spellings.items()}
+    return {mark: tokens[0] for mark, tokens in found.items() if tokens}
+
+
+def _in_tokens_of(model: Punctuator) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:
+    """Nunberg's rules by their pairs, in the model's tokens; and those of which it lacks a mark."""
+    token = _tokens_of_marks(model)
+    rules, unlearned = {}, []
+    for rule in nunberg_rules():
+        if not token.keys() >= set(rule.before):
+            unlearned.append(rule)
+            continue
+        a, b = (token[mark] for mark in rule.before)
+        rules[a, b] = rule._replace(before=(a, b), after=tuple(token[mark] for mark in rule.after))
+    return rules, tuple(unlearned)
+
+
+def _plain_rule(rule: NunbergRule) -> dict[str, Any]:
+    return {"before": _shown(rule.before), "after": _shown(rule.after), "schema": rule.schema}
+
+
+def _plain_pair(pair: LearnedPair) -> dict[str, Any]:
+    return {
+        "before": _shown(pair.before),
+        "listed": pair.listed,
+        "rule": None if pair.rule is None else _plain_rule(pair.rule),
+        "rank": pair.rank,
+        "count": pair.count,
+        "outcomes": [{**outcome._asdict(), "after": _shown(outcome.after)} for outcome in pair.outcomes],
+    }
+
+
+def _shown(tokens: Iterable[str]) -> list[str]:
+    return [display(token) for token in tokens]

@@ -1,0 +1,1 @@
+"""Drawings of trees, plots and pages."""

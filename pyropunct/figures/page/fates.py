@@ -1,0 +1,85 @@
+"""What became of each underlying token: what the page can be searched for."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import NamedTuple
+
+from pyropunct.explain.derivations import SlotDerivation, SlotEdit
+from pyropunct.models.channel.window import EDITS, KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
+
+SLIP, OTHER = "slip", "other change"
+"""What happened where the channel ignored the underlying string, and in channels that have no named edits."""
+
+
+class Fate(NamedTuple):
+    """An underlying token and what became of it, or a token on the page that was no underlying one.
+
+    :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 if none did.
+    :ivar token: the underlying token; None if there was none.
+    :ivar slot: the slot, counted from 0.
+    :ivar edit: what happened: one of `pyropunct.models.channel.window.EDITS`, `SLIP`, or `OTHER`.
+    """
+
+    word: int
+    token: str | None
+    slot: int
+    edit: str
+
+
+def token_fates(derivations: Sequence[SlotDerivation]) -> list[Fate]:
+    """The fates of all tokens but the sentence start, slot by slot.
+
+    A token that is gone was absorbed.  One that is still on the page was transposed if it has changed places
+    with another, or with one that was absorbed afterwards.  Every edit of a slot is the fate of some token.
+
+    If equal tokens of a slot were absorbed in different ways, which was which is not known, and the ways are
+    told from left to right in the order of the edits.  Likewise, of several tokens that may have changed
+    places with one that is gone, the nearest is taken.
+
+    :param derivations: of the slots 0..n, see `pyropunct.explain.derivations.Derivations.of`.
+    """
+    return [fate for slot, derivation in enumerate(derivations) for fate in _slot_fates(slot, derivation)]
+
+
+def _slot_fates(slot: int, derivation: SlotDerivation) -> Iterator[Fate]:
+    absorptions = _absorptions(derivation.edits)
+    transposed = _transposed(derivation)
+    for place, (token, word, _) in enumerate(derivation.underlying):
+        if derivation.slipped:
+            edit = SLIP
+        elif place not in derivation.origins:
+            edit = absorptions[token].pop(0) if absorptions[token] else OTHER
+        else:
+            edit = EDITS[TRANSPOSITION if place in transposed else KEEP]
+        if word:
+            yield Fate(word, token, slot, edit)
+    if None in derivation.origins:
+        yield Fate(0, None, slot, SLIP if derivation.slipped else OTHER)
+
+
+def _absorptions(edits: Sequence[SlotEdit]) -> defaultdict[str, list[str]]:
+    """For each token the names of the edits that absorbed it."""
+    absorbed = {EDITS[LEFT_ABSORPTION]: 0, EDITS[RIGHT_ABSORPTION]: 1}
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for edit in edits:
+        if edit.name in absorbed:
+            names[edit.before[absorbed[edit.name]]].append(edit.name)
+    return names
+
+
+def _transposed(derivation: SlotDerivation) -> set[int]:
+    """The places of tokens that have changed places, among those that are still on the page."""
+    stay = [place for place in derivation.origins if place is not None]
+    moved = {place for pair in combinations(stay, 2) if pair[0] > pair[1] for place in pair}
+    tokens = [sprouted.token for sprouted in derivation.underlying]
+    gone = set(range(len(tokens))) - set(stay)
+    for edit in derivation.edits:
+        if edit.name == EDITS[TRANSPOSITION]:
+            partners = [
+                (abs(place - other), place)
+                for place, other in product(stay, gone)
+                if edit.before == (tokens[min(place, other)], tokens[max(place, other)])
+            ]
+            moved |= {place for _, place in sorted(partners)[:1]}
+    return moved

@@ -1,0 +1,166 @@
+"""Writing the page: its parts are a frame, a style sheet, a script, and the trees as JSON."""
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from pyropunct.explain.derivations import SlotDerivation
+from pyropunct.figures.drawing import FRAME, STYLES, Drawing, Label, PunctuatedTree, Stroke
+from pyropunct.figures.page.fates import SLIP, token_fates
+from pyropunct.inference.forest import forest_of
+from pyropunct.training.recipes import Recipe
+from pyropunct.treebank.marks import display, displayed
+from pyropunct.treebank.reading import Treebank
+
+
+def page_html(treebank: Treebank, trees: Sequence[PunctuatedTree], model: str, recipe: Recipe) -> str:
+    """A page with a search over trees; equal arguments give equal pages.
+
+    The page is one file that needs no other and asks for none: its Content-Security-Policy allows nothing but
+    its own style sheet and script, by their hashes.  Drawings are laid out here, see
+    `pyropunct.figures.drawing.Drawing`, and made into SVG when somebody wants to see them.
+
+    :param treebank: where the trees come from; the page tells what was left out of it.
+    :param trees: what to show; a sentence may have several, which are draws from the posterior.
+    :param model: the name of the model.
+    :param recipe: how the model was trained.
+    """
+    style, script = _part("page.css"), _part("page.js")
+    data = {"about": _about(treebank, model, recipe), **_data(trees)}
+    return Template(_part("page.html")).substitute(
+        title=html.escape(f"{_name(treebank.path)}: underlying punctuation"),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        style=style,
+        script=script,
+        # In a script element only "<" can end the data too early.
+        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+    )
+
+
+@cache
+def _part(name: str) -> str:
+    return files("pyropunct.figures.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(content: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def _name(path: str) -> str:
+    """The name of a file or folder: where it lies on this machine is nobody's business."""
+    return path if path == "<stdin>" else Path(path).resolve().name
+
+
+def _about(treebank: Treebank, model: str, recipe: Recipe) -> dict[str, Any]:
+    return {
+        "file": _name(treebank.path),
+        "sentences": len(treebank),
+        "omitted": [[one.identifier, one.line, one.reason] for one in treebank.omitted],
+        "lifted": list(treebank.lifted_sentences),
+        "model": _name(model),
+        "recipe": recipe.to_json(),
+        "version": version("pyropunct"),
+    }
+
+
+class _Names:
+    """Numbers for names, in the order in which they are first asked for."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, name: str) -> int:
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    def each(self, names: Sequence[str]) -> list[int]:
+        return [self(name) for name in names]
+
+
+@dataclass
+class _Tables:
+    """The names that the data have as numbers."""
+
+    relations: _Names = field(default_factory=_Names)
+    marks: _Names = field(default_factory=_Names)
+    edits: _Names = field(default_factory=_Names)
+    kinds: _Names = field(default_factory=_Names)
+
+    def to_json(self) -> dict[str, list[str]]:
+        return {name: list(names.numbers) for name, names in vars(self).items()}
+
+
+def _data(trees: Sequence[PunctuatedTree]) -> dict[str, Any]:
+    """All trees; the script says how it reads them."""
+    tables = _Tables()
+    plain = [_tree(tree, tables) for tree in trees]
+    return {"tables": tables.to_json(), "frame": FRAME, "styles": STYLES, "trees": plain}
+
+
+def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
+    return {
+        "id": tree.sentence.identifier,
+        "rightToLeft": tree.right_to_left,
+        "words": tree.tree.forms,
+        "relations": tables.relations.each(tree.tree.relations),
+        "constituents": list(_constituents(tree, tables)),
+        "slots": [
+            [number, *_slot(slot, tables)]
+            for number, slot in enumerate(tree.derivations)
+            if slot.changed or _marks(slot.surface, tables)
+        ],
+        "fates": [
+            [
+                fate.word,
+                -1 if fate.token is None else tables.marks(display(fate.token)),
+                fate.slot,
+                tables.edits(fate.edit),
+            ]
+            for fate in token_fates(tree.derivations)
+        ],
+        "drawing": _drawing(tree, tables),
+    }
+
+
+def _constituents(tree: PunctuatedTree, tables: _Tables) -> Iterator[list[Any]]:
+    """Those that sprout something, outer ones first: head, first and last word, and the two punctemes."""
+    forest = forest_of([tree.tree.heads])
+    depth, left, right = (part.tolist() for part in (forest.depth, forest.left_slot, forest.right_slot))
+    for node in sorted(range(len(tree.tree)), key=depth.__getitem__):
+        punctemes = [_marks(side, tables) for side in tree.punctemes[node]]
+        if any(punctemes):
+            yield [node + 1, left[node] + 1, right[node], *punctemes]
+
+
+def _slot(slot: SlotDerivation, tables: _Tables) -> list[Any]:
+    """The underlying and the surface string, whether they differ, and the edits."""
+    underlying = [sprouted.token for sprouted in slot.underlying]
+    names = dict.fromkeys(edit.name for edit in slot.edits)
+    edits = tables.edits.each([SLIP] if slot.slipped else list(names))
+    return [_marks(underlying, tables), _marks(slot.surface, tables), int(slot.changed), edits]
+
+
+def _marks(tokens: Sequence[str], tables: _Tables) -> list[int]:
+    return tables.marks.each(displayed(tokens))
+
+
+def _drawing(tree: PunctuatedTree, tables: _Tables) -> list[Any]:
+    """Width, height, and the elements: kind, text, x, y of a label; kind, x, y, x, y... of a stroke."""
+    drawing = Drawing(tree)
+    return [drawing.width, round(drawing.height), [_element(one, tables) for one in drawing.elements()]]
+
+
+def _element(element: Label | Stroke, tables: _Tables) -> list[int | str]:
+    kind = tables.kinds(element.kind)
+    if isinstance(element, Label):
+        return [kind, element.text, round(element.x), round(element.y)]
+    return [kind, *(round(place) for point in element.points for place in point)]

@@ -1,0 +1,60 @@
+"""What the constituents of each relation sprout, as bars (Li, Wang & Eisner 2019, section 5.2)."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from pyropunct.explain.relations import RelationPunctemes
+from pyropunct.figures.plots import svg
+
+WIDTH, BAR_HEIGHT, FRAME_HEIGHT = 7.5, 0.25, 1.3
+"""The size of the plot in inches: its width, what each relation adds to its height, and the rest of that."""
+
+
+def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
+    """A bar for each relation, as an SVG file; equal relations give equal files.
+
+    The dark part of a bar is the share of constituents that sprout symmetric punctemes, the hatched part that
+    of those that sprout others.  The entropy of the puncteme pair is written beside it.  The parts of bar i
+    are the elements ``relation-i-symmetric`` and ``relation-i-other``, counted from 0.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        places = range(len(relations))
+        symmetric = [one.symmetric for one in relations]
+        other = [one.nonempty - one.symmetric for one in relations]
+        parts = {
+            "symmetric": axes.barh(
+                places, symmetric, color="0.25", edgecolor="black", label="symmetric punctemes"
+            ),
+            "other": axes.barh(
+                places,
+                other,
+                left=symmetric,
+                color="white",
+                edgecolor="black",
+                hatch="///",
+                label="other punctemes",
+            ),
+        }
+        for name, bars in parts.items():
+            for place, bar in enumerate(bars):
+                bar.set_gid(f"relation-{place}-{name}")
+        for place, one in enumerate(relations):
+            axes.annotate(
+                f"{one.entropy:.2f} bits",
+                (one.nonempty, place),
+                xytext=(4, 0),
+                textcoords="offset points",
+                verticalalignment="center",
+                fontsize=8,
+            )
+        axes.set_yticks(places, [f"{one.name} ({one.count:,})" for one in relations])
+        axes.set_ylim(max(1, len(relations)) - 0.5, -0.5)
+        axes.set_xlim(0, 1)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_xlabel("expected share of the constituents")
+        axes.legend(loc="lower right", frameon=False)
+
+    return svg(draw, WIDTH, FRAME_HEIGHT + BAR_HEIGHT * len(relations))

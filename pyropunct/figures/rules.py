@@ -1,0 +1,62 @@
+"""Figure 3 of Li, Wang & Eisner (2019): the learned distribution of each of some pairs of tokens."""
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pyropunct.explain.rules import LearnedPair
+from pyropunct.figures.plots import svg
+from pyropunct.treebank.marks import display
+
+COLUMNS = 6
+PANEL_WIDTH, PANEL_HEIGHT = 1.8, 1.5
+"""Panels in a row, and the size of each in inches."""
+
+BY_NUNBERG, OTHER = "0.25", "0.9"
+"""The grey of the bar of what Nunberg says, and that of the other bars."""
+
+
+def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
+    """A panel with a bar for each outcome of each pair, as an SVG file; equal pairs give equal files.
+
+    A dark bar is what Nunberg's rules make of the pair; a pair of tokens that he does not consider has none.
+    Lines on the bars are credible intervals.  The bar of outcome k of pair i is the element
+    ``pair-i-outcome-k``, counted from 0.
+    """
+    rows = max(1, math.ceil(len(pairs) / COLUMNS))
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(rows, COLUMNS, sharey=True, squeeze=False).flat
+        for number, axes in enumerate(panels):
+            if number < len(pairs):
+                _draw_pair(axes, number, pairs[number])
+            else:
+                axes.set_visible(False)
+
+    return svg(draw, COLUMNS * PANEL_WIDTH, rows * PANEL_HEIGHT)
+
+
+def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
+    outcomes = pair.outcomes
+    colours = [BY_NUNBERG if outcome.after == pair.by_nunberg else OTHER for outcome in outcomes]
+    heights = [outcome.probability for outcome in outcomes]
+    bars = axes.bar(range(len(outcomes)), heights, color=colours, edgecolor="black", linewidth=0.8)
+    for place, bar in enumerate(bars):
+        bar.set_gid(f"pair-{number}-outcome-{place}")
+    for place, outcome in enumerate(outcomes):
+        if outcome.interval is not None:
+            axes.vlines(place, *outcome.interval, color="black" if colours[place] == OTHER else "0.6")
+    count = "" if pair.count is None else f"  ({pair.count:,.0f})"
+    axes.set_title(f"{_text(pair.before)}{count}", fontsize=10, parse_math=False)
+    axes.set_xticks(
+        range(len(outcomes)), [_text(outcome.after) for outcome in outcomes], fontsize=8, parse_math=False
+    )
+    axes.set_ylim(0, 1)
+    axes.set_xlim(-0.6, 3.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _text(tokens: Sequence[str]) -> str:
+    return " ".join(display(token) for token in tokens)

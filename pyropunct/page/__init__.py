@@ -1,6 +1,0 @@
-"""A page of HTML that shows all trees of a file with their underlying punctuation, and searches them."""
-
-from pyropunct.page.fates import Fate, token_fates
-from pyropunct.page.writing import page_html
-
-__all__ = ["Fate", "page_html", "token_fates"]

@@ -1,0 +1,92 @@
+"""How good restored punctuation is, mark by mark, and in edits per slot."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pyropunct.restore.edit_distance import surface_distance
+from pyropunct.treebank.marks import START
+from pyropunct.vocabulary import Surface
+
+
+class MarkScore(NamedTuple):
+    """How often a mark was restored.
+
+    :ivar gold: how many there are in the truth.
+    :ivar restored: how many were restored.
+    :ivar right: how many of these are in the truth, in the same slot.
+    """
+
+    gold: int
+    restored: int
+    right: int
+
+    @property
+    def precision(self) -> float | None:
+        """The share of restored marks that are right; None if there are none."""
+        return self.right / self.restored if self.restored else None
+
+    @property
+    def recall(self) -> float | None:
+        """The share of true marks that were restored; None if there are none."""
+        return self.right / self.gold if self.gold else None
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of precision and recall: 2 right / (gold + restored); None if both are none."""
+        return 2 * self.right / (self.gold + self.restored) if self.gold + self.restored else None
+
+
+@dataclass
+class RestorationScores:
+    """Counts over sentences, to which more can be added.
+
+    Within a slot marks have no order here: of a mark that is there g times in the truth and r times in the
+    restored string, min(g, r) are right.  The edit distance does heed the order.
+
+    :ivar sentences: how many.
+    :ivar slots: their slots, n + 1 for each sentence of n words.
+    :ivar edits: the total edit distance over all slots.
+    :ivar gold: how often each mark is in the truth.
+    :ivar restored: how often each mark was restored.
+    :ivar right: how often each mark was restored where it belongs.
+    """
+
+    sentences: int = 0
+    slots: int = 0
+    edits: int = 0
+    gold: Counter[str] = field(default_factory=Counter)
+    restored: Counter[str] = field(default_factory=Counter)
+    right: Counter[str] = field(default_factory=Counter)
+
+    def add(self, restored: Surface, gold: Surface) -> None:
+        """Count one sentence.
+
+        :raises ValueError: if one surface has more slots than the other.
+        """
+        self.edits += surface_distance(restored, gold)
+        self.sentences += 1
+        self.slots += len(gold)
+        for found, wanted in zip(restored, gold, strict=True):
+            here, there = Counter(found), Counter(wanted)
+            self.restored += here
+            self.gold += there
+            self.right += here & there
+        for counts in (self.restored, self.gold, self.right):
+            del counts[START]
+
+    @property
+    def average_edit_distance(self) -> float | None:
+        """AED: edits per slot (Li, Wang & Eisner 2019, section 6.1); None if there is no slot."""
+        return self.edits / self.slots if self.slots else None
+
+    def of_marks(self) -> dict[str, MarkScore]:
+        """The score of each mark that is in the truth or was restored, the most frequent first."""
+        marks = sorted(
+            self.gold | self.restored, key=lambda mark: (-self.gold[mark], -self.restored[mark], mark)
+        )
+        return {mark: MarkScore(self.gold[mark], self.restored[mark], self.right[mark]) for mark in marks}
+
+    def overall(self) -> MarkScore:
+        """The score of all marks together, whose precision, recall and F1 are micro-averages."""
+        return MarkScore(self.gold.total(), self.restored.total(), self.right.total())

@@ -1,0 +1,251 @@
+"""Lines of raw text, whose words are separated by spaces, as words and marks of punctuation.
+
+There is no telling punctuation from words for certain.  What the model knows decides: its marks, its words,
+and the abbreviations of its treebank.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.quotes import STRAIGHT, direct_quotes
+from pyropunct.treebank.spacing import space_beside_mark, space_between_words
+from pyropunct.vocabulary import Vocabulary
+
+_SPACE = re.compile(r"[\s\u200b\ufeff]+")
+"""Any white space, non-breaking included, and the two characters that stand for a space of no width."""
+
+_APOSTROPHES = frozenset("'`’")
+"""Marks that are letters of a word as often, as in "dogs'", and so stay with it."""
+
+_QUOTED = re.compile(r"‘([^‘]*?)’(?!\w)")
+"""Where no apostrophe is meant, because the quotation mark was opened."""
+
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
+
+_BEHIND_DOTS = frozenset(",;:?!")
+"""Marks that follow an abbreviation dot, but no period."""
+
+_WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
+"""The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
+
+_OPEN, _CLOSED = "``", "''"
+"""Tags that make a quotation mark opening or closing; see `direct_quotes`."""
+
+
+@dataclass(frozen=True)
+class RawSentence:
+    """A line of raw text.
+
+    :ivar line: its number, counted from 1.
+    :ivar text: the line as it was.
+    :ivar words: its n words; an abbreviation has lost its dot.
+    :ivar surface: the punctuation that was there already, in the slots 0..n.
+    """
+
+    line: int
+    text: str
+    words: tuple[str, ...]
+    surface: tuple[tuple[str, ...], ...]
+
+
+class _Mark(NamedTuple):
+    """A mark of the text.
+
+    :ivar tag: the tag of a quotation mark of which the direction is seen.
+    """
+
+    form: str
+    tag: str = ""
+
+
+class _Word(NamedTuple):
+    form: str
+    dot: bool = False
+
+
+_Piece = _Mark | _Word
+
+
+@dataclass(frozen=True)
+class RawReader:
+    """Reads raw text as a model would have it.
+
+    - A token is a mark if the model knows it as one, and else a word if the model knows it as one, as it may
+      know "&" or ":)".  Any other token is a mark if it is nothing but punctuation.
+    - Known marks are split off at both ends of a token: opening ones in front, closing ones behind, dashes
+      at either end.  Brackets that close or open within the word stay, as in "f(x)".
+    - Known dashes, other than the hyphen, and marks of scripts without spaces split a token that they are in,
+      but not between two digits.
+    - A mark of full width that the model does not know is the narrow one that it knows, if it does.
+    - A dot behind an abbreviation is its own: behind letters with dots between them, behind a single
+      capital letter, behind a word that has a dot in the treebank, and before a mark such as a comma.
+
+    :ivar vocabulary: the model's types.
+    :ivar conventions: how its treebank writes.
+    """
+
+    vocabulary: Vocabulary
+    conventions: Conventions
+
+    def read(self, text: str, line: int = 1) -> RawSentence:
+        """A line of raw text as words and marks.
+
+        :param line: its number.
+        """
+        tokens = _SPACE.split(_QUOTED.sub(r"‘\1 ’ ", text))
+        pieces = [piece for token in tokens if token for piece in self._pieces(token)]
+        words = [piece for piece in pieces if isinstance(piece, _Word)]
+        marks = [
+            _Mark(self._narrow.get(piece.form, piece.form), piece.tag)
+            for piece in pieces
+            if isinstance(piece, _Mark)
+        ]
+        directed = iter(
+            direct_quotes([mark.form for mark in marks], [mark.tag for mark in marks], [0] * len(marks))
+        )
+        surface: list[list[str]] = [[START]]
+        for piece in pieces:
+            if isinstance(piece, _Mark):
+                surface[-1].append(next(directed))
+            else:
+                surface.append([ABBREVIATION_DOT] if piece.dot else [])
+        return RawSentence(line, text, tuple(word.form for word in words), tuple(map(tuple, surface)))
+
+    def _pieces(self, token: str) -> Iterator[_Piece]:
+        if self._is_mark(token):
+            yield from map(_Mark, self._apart(token))
+        elif token.lower() in self._words:
+            yield _Word(token)
+        else:
+            yield from self._split(token)
+
+    def _split(self, token: str) -> Iterator[_Piece]:
+        """An unknown token, split at the marks inside it."""
+        start = 0
+        for found in self._separators.finditer(token):
+            if not (token[: found.start()][-1:].isdigit() and token[found.end() :][:1].isdigit()):
+                yield from self._word(token[start : found.start()])
+                yield _Mark(found.group())
+                start = found.end()
+        yield from self._word(token[start:])
+
+    def _is_mark(self, token: str) -> bool:
+        if token in self._known:
+            return True
+        if token.lower() in self._words:
+            return False
+        return all(
+            character in self._known or unicodedata.category(character).startswith("P") for character in token
+        )
+
+    def _apart(self, token: str) -> list[str]:
+        """A token of nothing but punctuation as known marks, if it is made of them."""
+        if token in self._known or not re.fullmatch(f"(?:{self._any.pattern})+", token):
+            return [token]
+        return self._any.findall(token)
+
+    def _word(self, token: str) -> Iterator[_Piece]:
+        """A word with marks at its ends."""
+        front, core, back = self._peeled(token)
+        yield from (_Mark(form, _OPEN) for form in front)
+        if core:
+            dot = back[:1] == ["."] and (self._is_abbreviation(core) or bool(_BEHIND_DOTS & set(back[1:2])))
+            yield _Word(core, dot)
+            back = back[dot:]
+        yield from (_Mark(form, _CLOSED) for form in back)
+
+    def _peeled(self, token: str) -> tuple[list[str], str, list[str]]:
+        """The known marks in front of a word, the word, and those behind it."""
+        front, back = self._front.match(token), self._back.search(token)
+        assert front is not None  # both match the empty string, at least
+        assert back is not None
+        start, end = front.end(), max(back.start(), front.end())
+        for closing, opening in _BRACKETS.items():
+            core = token[start:end]
+            if core.count(opening) > core.count(closing) and token[end : end + 1] == closing:
+                end += 1
+            elif core.count(closing) > core.count(opening) and token[start - 1 : start] == opening:
+                start -= 1
+        return self._any.findall(token[:start]), token[start:end], self._any.findall(token[end:])
+
+    def _is_abbreviation(self, word: str) -> bool:
+        parts = word.split(".")
+        if len(parts) > 1 and all(part.isalpha() and len(part) <= 2 for part in parts):
+            return True
+        return (len(word) == 1 and word.isupper()) or word.lower() in self.conventions.abbreviations
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """The marks that the model knows, as they may be typed."""
+        straight = {form for form, pair in STRAIGHT.items() if self._tokens & set(pair)}
+        return self._tokens | straight | frozenset(self._narrow)
+
+    @cached_property
+    def _tokens(self) -> frozenset[str]:
+        return frozenset(self.vocabulary.tokens) - {START, ABBREVIATION_DOT, UNKNOWN}
+
+    @cached_property
+    def _narrow(self) -> dict[str, str]:
+        """The model's mark for each mark of full width that it does not know itself."""
+        wide = {mark.translate(_WIDE): mark for mark in self._tokens}
+        return {form: mark for form, mark in wide.items() if form not in self._tokens}
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(self.vocabulary.forms)
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        return _one_of(self._known)
+
+    @cached_property
+    def _separators(self) -> re.Pattern[str]:
+        return _one_of(mark for mark in self._known if _is_dash(mark) or _is_unspaced(mark))
+
+    @cached_property
+    def _front(self) -> re.Pattern[str]:
+        marks = [mark for mark in self._known - _APOSTROPHES if _opens(mark) or _is_dash(mark)]
+        return re.compile(f"(?:{_one_of(marks).pattern})*")
+
+    @cached_property
+    def _back(self) -> re.Pattern[str]:
+        marks = [mark for mark in self._known - _APOSTROPHES if _closes(mark) or _is_dash(mark)]
+        return re.compile(f"(?:{_one_of(marks).pattern})*$")
+
+
+def _one_of(marks: Iterable[str]) -> re.Pattern[str]:
+    """A pattern for any of the marks, the longest if there is a choice; for nothing if there are none."""
+    longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
+    return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+
+
+def _is_dash(mark: str) -> bool:
+    """Whether it is a dash, but not a hyphen, which belongs to words."""
+    return mark not in "-‐‑" and all(unicodedata.category(character) == "Pd" for character in mark)
+
+
+def _is_unspaced(mark: str) -> bool:
+    return not space_between_words(mark, mark)
+
+
+def _opens(mark: str) -> bool:
+    """Whether a mark sticks to the word behind it alone; a straight quotation mark may."""
+    before, behind = _spaces(mark)
+    return (before and not behind) or mark in STRAIGHT
+
+
+def _closes(mark: str) -> bool:
+    """Whether a mark sticks to the word before it alone; a straight quotation mark may."""
+    before, behind = _spaces(mark)
+    return (behind and not before) or mark in STRAIGHT
+
+
+def _spaces(mark: str) -> tuple[bool, bool]:
+    """Whether a space stands before the mark and behind it, between words."""
+    return space_beside_mark("x", mark, False, True), space_beside_mark(mark, "x", True, False)

@@ -1,0 +1,217 @@
+"""Restoring punctuation: parse, draw, decide (Li, Wang & Eisner 2019, section 6.1)."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.restore.decoders import DECODERS, Decision
+from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.rewriting import (
+    Rewriting,
+    mixture,
+    with_abbreviation_dots,
+    with_given,
+    with_marks_only,
+    without_unknown,
+)
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+from pyropunct.vocabulary import Surface
+
+if TYPE_CHECKING:
+    from pyropunct.draws import Draws
+    from pyropunct.punctuator import Punctuator
+
+SAMPLES = 1000
+"""Draws for each sentence, as in the paper."""
+
+TREES = 10
+"""Trees of the parser that a sentence is averaged over (footnote 20 of the paper)."""
+
+Source = RawSentence | Sentence
+"""What can be restored: a line of raw text, or a sentence of a treebank."""
+
+
+class NoParserError(ValueError):
+    """Raw words, but a model without a parser."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the model has no parser, so it cannot restore raw words: "
+            "fit one with `pyropunct fit TRAIN --parser`, or give CoNLL-U input"
+        )
+
+
+def weighted_trees(
+    model: "Punctuator", sentences: Sequence[Sequence[str] | Tree], trees: int = TREES
+) -> list[list[WeightedTree]]:
+    """At most so many trees of each sentence, whose weights add up to 1; of a tree, itself.
+
+    :param sentences: words, which the model's parser parses, or trees.
+    :raises NoParserError: if there are raw words and the model has no parser.
+    """
+    raw = [sentence for sentence in sentences if not isinstance(sentence, Tree)]
+    if raw and model.parser is None:
+        raise NoParserError
+    parsed = iter(model.parser.parse(raw, trees)) if model.parser is not None and raw else iter(())
+    return [
+        [WeightedTree(sentence, 1.0)] if isinstance(sentence, Tree) else next(parsed)
+        for sentence in sentences
+    ]
+
+
+def decide(
+    model: "Punctuator",
+    parses: Sequence[Sequence[WeightedTree]],
+    *,
+    decoder: str = "mbr",
+    samples: int = SAMPLES,
+    seed: int | None = None,
+    rewritings: Sequence[Rewriting] | None = None,
+) -> Iterator[Decision]:
+    """Punctuate sentences, given their trees.
+
+    A sentence with several trees is restored from the mixture of p(x | T) over them (footnote 20 of the
+    paper).
+
+    :param parses: for each sentence its trees, with weights that add up to 1.
+    :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
+    :param samples: how many draws a sentence has, at least; its trees share them.
+    :param seed: equal seeds give equal results, whatever other sentences there are.
+    :param rewritings: for each sentence what becomes of its draws; by default unknown marks, which cannot
+        be printed, are left out.
+    :raises KeyError: if there is no such decoder.
+    """
+    choose = DECODERS[decoder]
+    if rewritings is None:
+        rewritings = [without_unknown] * len(parses)
+    for draws, rewriting in zip(_draws(model, parses, samples, seed), rewritings, strict=True):
+        yield choose(rewriting(draws))
+
+
+def _draws(
+    model: "Punctuator", parses: Sequence[Sequence[WeightedTree]], samples: int, seed: int | None
+) -> "Iterator[Draws]":
+    """The draws of each sentence.  As many come from each of its trees, and share the weight of the tree."""
+    kinds = {
+        size: model.draws(
+            [parse.tree for some in parses if len(some) == size for parse in some], -(-samples // size), seed
+        )
+        for size in set(map(len, parses))
+    }
+    for some in parses:
+        parts = list(islice(kinds[len(some)], len(some)))
+        yield mixture(parts, [parse.weight for parse in some])
+
+
+class Restored(NamedTuple):
+    """A sentence with new punctuation.
+
+    :ivar source: what it was.
+    :ivar surface: the punctuation tokens of the slots 0..n.
+    :ivar risk: the expected edit distance of the surface from the truth.
+    :ivar tree: its tree, of several the heaviest, or the best one if that was asked for; None for a line
+        without words.
+    """
+
+    source: Source
+    surface: Surface
+    risk: float
+    tree: Tree | None
+
+
+@dataclass(frozen=True)
+class Restoration:
+    """A way to restore sentences that may have punctuation already.
+
+    :ivar model: the model.
+    :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`.
+    :ivar samples: draws for each sentence.
+    :ivar trees: trees of the parser to average over.
+    :ivar seed: equal seeds give equal results.
+    :ivar marks: the only marks to restore; None for all that the model knows.
+    :ivar keep: keep the marks that are there, and fill only slots that are empty.  Otherwise they are taken
+        off, but for abbreviation dots if ``keep_dots``.
+    :ivar keep_dots: whether the abbreviation dots of raw text, which are part of how words are spelt, stay.
+    :ivar parse: parse the words of treebanks anew.
+    :ivar best_tree: parse words once more for their best tree, to tell it.
+    """
+
+    model: "Punctuator"
+    decoder: str = "mbr"
+    samples: int = SAMPLES
+    trees: int = TREES
+    seed: int = 0
+    marks: Collection[str] | None = None
+    keep: bool = False
+    keep_dots: bool = True
+    parse: bool = False
+    best_tree: bool = False
+
+    def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
+        """Restore some sentences; a line without words stays as it is.
+
+        :raises NoParserError: if words have to be parsed and the model has no parser.
+        """
+        used = [source for source in sources if words_of(source)]
+        to_parse = [self._to_parse(source) for source in used]
+        parses = weighted_trees(self.model, to_parse, self.trees)
+        rewritings = [self._rewriting(source) for source in used]
+        decisions = decide(
+            self.model,
+            parses,
+            decoder=self.decoder,
+            samples=self.samples,
+            seed=self.seed,
+            rewritings=rewritings,
+        )
+        told = weighted_trees(self.model, to_parse, 1) if self.best_tree else parses
+        yield from as_decided(sources, told, decisions)
+
+    def _to_parse(self, source: Source) -> Sequence[str] | Tree:
+        return source.tree if isinstance(source, Sentence) and not self.parse else words_of(source)
+
+    def _rewriting(self, source: Source) -> Rewriting:
+        def rewriting(draws: "Draws") -> "Draws":
+            draws = without_unknown(draws) if self.marks is None else with_marks_only(draws, self.marks)
+            if self.keep:
+                return with_given(draws, source.surface)
+            if self.keep_dots and isinstance(source, RawSentence):
+                return with_abbreviation_dots(draws, source.surface)
+            return draws
+
+        return rewriting
+
+
+def as_decided(
+    sources: Sequence[Source], trees: Sequence[Sequence[WeightedTree]], decisions: Iterable[Decision]
+) -> Iterator[Restored]:
+    """Sentences with the punctuation that was decided on; a line without words stays as it is.
+
+    :param trees: those of each sentence that has words, of which the first is told.
+    :param decisions: what was decided for each of these.
+    """
+    decided = zip(trees, decisions, strict=True)
+    for source in sources:
+        if words_of(source):
+            parses, decision = next(decided)
+            yield Restored(source, decision.surface, decision.risk, parses[0].tree)
+        else:
+            yield Restored(source, source.surface, 0.0, None)
+
+
+def words_of(source: Source) -> tuple[str, ...]:
+    """The words of a sentence; those of a treebank's are the forms of its tree."""
+    return source.tree.forms if isinstance(source, Sentence) else source.words
+
+
+def has_marks(source: Source) -> bool:
+    """Whether there is punctuation to take off, other than abbreviation dots.
+
+    A line of nothing but marks stays as it is.
+    """
+    marks = {token for slot in source.surface for token in slot} - {START, ABBREVIATION_DOT}
+    return bool(marks) and bool(words_of(source))

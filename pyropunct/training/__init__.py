@@ -1,0 +1,1 @@
+"""Training a model: recipes, fits, optimisers, and the folder in which a model is kept."""

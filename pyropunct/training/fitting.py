@@ -1,0 +1,378 @@
+"""Training: from a treebank to a `Punctuator`."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyro
+import torch
+from pyro.infer.autoguide import AutoGuide, AutoNormal
+from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
+from torch import Tensor
+
+from pyropunct.inference.pyro.guides import PointEstimate
+from pyropunct.inference.pyro.handlers import collapse_trees, tree_elbo
+from pyropunct.models.attach.scores import join_contexts
+from pyropunct.models.syntax import HeadOutward
+from pyropunct.models.trees import TreeBatch, join_surfaces
+from pyropunct.punctuator import Punctuator, build_story
+from pyropunct.training.model_folder import ModelFolderError, unpack_tensors, write_whole
+from pyropunct.training.optimisers import SparseAdagrad
+from pyropunct.training.recipes import Recipe
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.vocabulary import Vocabulary, build_vocabulary
+
+HELD_OUT = 10
+"""Without a dev treebank, every tenth training sentence serves as one."""
+
+LARGE_BATCH = 500
+"""Sentences in which the attach model looks for contexts together."""
+
+GUIDES: dict[str, Callable[..., AutoGuide]] = {"map": PointEstimate, "normal": AutoNormal}
+
+
+class Epoch(NamedTuple):
+    """What one epoch came to.
+
+    :ivar number: counted from 1.
+    :ivar objective: the training objective per sentence, priors included: lower is better.
+    :ivar perplexity: per slot of the dev treebank.
+    :ivar seconds: since training began.
+    """
+
+    number: int
+    objective: float
+    perplexity: float
+    seconds: float
+
+
+class Progress(NamedTuple):
+    """How far training is.
+
+    :ivar direction: the direction that is being trained.
+    :ivar epoch: the current epoch, counted from 1.
+    :ivar done: sentences of this epoch that are done.
+    :ivar sentences: sentences of this epoch.
+    :ivar last: the last finished epoch.
+    """
+
+    direction: str
+    epoch: int
+    done: int
+    sentences: int
+    last: Epoch | None
+
+
+Watch = Callable[[Progress], None]
+
+_OWN_PARAMETERS = pyro.settings.context(module_local_params=True)
+"""Around whatever calls a guide: else all trainings in one process would share their parameters by name."""
+
+
+def fit(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None = None,
+    recipe: Recipe | None = None,
+    *,
+    direction: str = "auto",
+    seed: int = 0,
+    device: str = "cpu",
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    watch: Watch | None = None,
+) -> Punctuator:
+    """Train a model of latent punctuation: maximise equation (5) of Li, Wang & Eisner (2019).
+
+    :param train: training sentences, as `pyropunct.read_treebank` gives them.
+    :param dev: sentences on which the direction is chosen and perplexity is reported; without them every
+        tenth training sentence is held out.
+    :param recipe: the settings; by default ``RECIPES["default"]``.
+    :param direction: "left", "right", or "auto" to train both and keep the better on dev.
+    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
+    :param device: where the weights and the optimiser live, as torch names it.
+    :param checkpoint: a file to keep the state of training in after every epoch, beside one per direction.
+    :param resume: go on from these files; else they are deleted at the start.
+    :param watch: called after every step.
+    :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
+    :raises UnknownVariantError: if the recipe names an unknown variant.
+    """
+    recipe = Recipe() if recipe is None else recipe
+    train, dev = _split(tuple(train), None if dev is None else tuple(dev))
+    vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
+    directions = ("left", "right") if direction == "auto" else (direction,)
+    kept = {} if checkpoint is None else _checkpoints(checkpoint)
+    if not resume:
+        for path in kept.values():
+            path.unlink(missing_ok=True)
+    fitted = []
+    for one in directions:
+        training = Training(vocabulary, train, dev, replace(recipe, direction=one), seed, device)
+        training.run(kept.get(one), resume, watch)
+        fitted.append(training.punctuator())
+    best = min(fitted, key=lambda model: model.report["epochs"][-1]["perplexity"])
+    tried = {model.recipe.direction: model.report["epochs"][-1]["perplexity"] for model in fitted}
+    report = {**best.report, "directions": tried, "seed": seed}
+    return replace(best, report=report, conventions=Conventions.learn(train))
+
+
+def _checkpoints(path: Path) -> dict[str, Path]:
+    """The file of each direction."""
+    return {direction: path.with_name(f"{path.name}.{direction}") for direction in ("left", "right")}
+
+
+def _split(
+    train: Sequence[Sentence], dev: Sequence[Sentence] | None
+) -> tuple[Sequence[Sentence], Sequence[Sentence]]:
+    if dev is not None:
+        return train, dev
+    if len(train) < 2:
+        return train, train
+    held_out = train[HELD_OUT - 1 :: HELD_OUT] or train[-1:]
+    rest = [sentence for number, sentence in enumerate(train) if number % HELD_OUT != HELD_OUT - 1]
+    return rest[: len(train) - len(held_out)], held_out
+
+
+@dataclass
+class Training:
+    """The training of one model, an epoch at a time."""
+
+    vocabulary: Vocabulary
+    train: Sequence[Sentence]
+    dev: Sequence[Sentence]
+    recipe: Recipe
+    seed: int
+    device: str
+    epochs: list[Epoch] = field(default_factory=list)
+
+    @_OWN_PARAMETERS
+    def __post_init__(self) -> None:
+        pyro.set_rng_seed(self.seed)
+        self.trees = self.vocabulary.encode_trees([sentence.tree for sentence in self.train])
+        self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
+        self.story = build_story(self.vocabulary, self.recipe, self.surfaces)
+        if hasattr(self._attach, "learn_contexts"):
+            self._attach.learn_contexts(self._parts())
+        if hasattr(self._attach, "contexts"):
+            contexts = [self._attach.contexts(trees, surface) for trees, surface in self._parts()]
+            self.trees = replace(self.trees, contexts=join_contexts(contexts))
+        assert isinstance(self.story.syntax, HeadOutward)
+        self.story.syntax.fit_counts([self.trees])
+        self.guide = self._make_guide()
+        self.story.to(self.device)
+        self.guide.to(self.device)
+        self.optimisers = self._make_optimisers()
+        self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
+        self._checked = False
+        self._spent = 0.0
+
+    def _make_guide(self) -> AutoGuide:
+        start = init_to_sample
+        if not self.recipe.random_start:
+            start = init_to_value(values=self._starting_point(), fallback=init_to_mean)
+        # A copy: the mean of a prior is a tensor of the prior's own, which would move along with the guide's.
+        guide = GUIDES[self.recipe.guide](
+            collapse_trees(self.story), init_loc_fn=lambda site: start(site).clone()
+        )
+        guide(*self.batch([0]))
+        return guide
+
+    def _starting_point(self) -> dict[str, Tensor]:
+        """Where the attach model wants some of its weights to start."""
+        if not hasattr(self._attach, "starting_point"):
+            return {}
+        return {f"attach.{name}": value for name, value in self._attach.starting_point().items()}
+
+    def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor]:
+        """Some training sentences, as the models read them.
+
+        :param numbers: which, counted from 0.
+        """
+        return self.trees.pick(numbers), join_surfaces([self.surfaces[number] for number in numbers])
+
+    def _parts(self) -> Iterator[tuple[TreeBatch, Tensor]]:
+        """The training treebank in large batches."""
+        for first in range(0, len(self.train), LARGE_BATCH):
+            yield self.batch(range(first, min(first + LARGE_BATCH, len(self.train))))
+
+    @property
+    def _attach(self) -> Any:
+        """The attach model, which may have more than it must: see `pyropunct.models.story.Attach`."""
+        return self.story.attach
+
+    def _make_optimisers(self) -> list[torch.optim.Optimizer]:
+        """Adagrad for weights with sparse gradients; Adam for all others, the channel's at its own rate.
+
+        Both are for the sites of the story, which have priors; AdamW is for its plain parameters.
+        """
+        recipe, sparse = self.recipe, self._sparse_sites()
+        groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
+        for name, parameter in self.guide.named_parameters():
+            part = "channel" if "channel" in name.split(".") else "attach"
+            groups["sparse" if name.removesuffix("_unconstrained") in sparse else part].append(parameter)
+        rates = {"attach": recipe.learning_rate, "channel": recipe.edit_learning_rate}
+        dense = [{"params": groups[name], "lr": rate} for name, rate in rates.items()]
+        optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(dense, fused=True)]
+        if groups["sparse"]:
+            optimisers.append(SparseAdagrad(groups["sparse"], recipe.sparse_learning_rate))
+        for optimiser in optimisers:
+            for group in optimiser.param_groups:
+                group["end"] = 1 - recipe.network_share
+        if plain := list(self.story.parameters()):
+            group = {"params": plain, "lr": recipe.network_learning_rate, "end": 1.0}
+            weight_decay = recipe.network_weight_decay
+            optimisers.append(torch.optim.AdamW([group], weight_decay=weight_decay, fused=True))
+        for optimiser in optimisers:
+            for group in optimiser.param_groups:
+                group["initial_lr"] = group["lr"]
+        return optimisers
+
+    def _sparse_sites(self) -> set[str]:
+        """The sites whose gradients are to be sparse."""
+        if (self.recipe.optimiser, self.recipe.guide) != ("adagrad", "map"):
+            return set()
+        if not hasattr(self._attach, "sparse"):
+            return set()
+        self._attach.sparse = True
+        return {"attach.weights"}
+
+    @property
+    def epoch_size(self) -> int:
+        """Sentences in an epoch."""
+        return min(self.recipe.sentences_per_epoch or len(self.train), len(self.train))
+
+    def run(self, checkpoint: Path | None = None, resume: bool = False, watch: Watch | None = None) -> None:
+        """Train until all epochs of the recipe are done."""
+        if checkpoint is not None and resume and checkpoint.exists():
+            self.load(checkpoint)
+        while len(self.epochs) < self.recipe.epochs:
+            self.run_epoch(watch)
+            if checkpoint is not None:
+                write_whole(checkpoint, self.state())
+
+    def run_epoch(self, watch: Watch | None = None) -> None:
+        """One epoch of steps, and its perplexity on dev."""
+        began, total, done = time.monotonic(), 0.0, 0
+        self.story.train()
+        order = torch.randperm(len(self.train))[: self.epoch_size].tolist()
+        for first in range(0, len(order), self.recipe.batch_size):
+            part = order[first : first + self.recipe.batch_size]
+            total += self.step(part, done) * len(part)
+            done += len(part)
+            if watch is not None:
+                last = self.epochs[-1] if self.epochs else None
+                number = len(self.epochs) + 1
+                watch(Progress(self.recipe.direction, number, done, len(order), last))
+        self.story.eval()
+        perplexity = self.punctuator().evaluate(self.dev).perplexity
+        self._spent += time.monotonic() - began
+        self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
+
+    @_OWN_PARAMETERS
+    def step(self, numbers: Sequence[int], done: int) -> float:
+        """One step on some training sentences; returns the objective per sentence.
+
+        :param numbers: which sentences, counted from 0.
+        :param done: how many sentences of the current epoch have been seen before.
+        """
+        number = len(self.train)
+        given = *self.batch(numbers), number / len(numbers)
+        for optimiser in self.optimisers:
+            optimiser.zero_grad()
+            for group in optimiser.param_groups:
+                group["lr"] = group["initial_lr"] * self.decay(done, group["end"])
+        # Every step runs the same sites, so the first one alone is checked by Pyro, which takes time.
+        with pyro.validation_enabled(not self._checked):
+            loss = self.elbo.differentiable_loss(self.story, self.guide, *given)
+        self._checked = True
+        (loss / number).backward()
+        for optimiser in self.optimisers:
+            if any(group["lr"] for group in optimiser.param_groups):
+                optimiser.step()
+        return float(loss.detach()) / number
+
+    def decay(self, done: int, end: float = 1.0) -> float:
+        """The share left of a learning rate when so many sentences of the current epoch are done.
+
+        :param end: after which part of training nothing is left.
+        """
+        passed = len(self.epochs) + done / self.epoch_size
+        whole = end * self.recipe.epochs
+        if passed >= whole:
+            return 0.0
+        return max(0.01, 1 - passed / whole) if self.recipe.decay else 1.0
+
+    @_OWN_PARAMETERS
+    def punctuator(self) -> Punctuator:
+        """The model as it is now."""
+        values, scales = _posterior(self.guide)
+        weights = [*values.values(), *self.story.parameters()]
+        report = {
+            "epochs": [epoch._asdict() for epoch in self.epochs],
+            "train_sentences": len(self.train),
+            "dev_sentences": len(self.dev),
+            "weights": sum(weight.numel() for weight in weights),
+        }
+        return Punctuator(self.vocabulary, self.recipe, self.story, values, scales, report)
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on later as if never interrupted."""
+        return {
+            "fingerprint": self.fingerprint(),
+            "guide": self.guide.state_dict(),
+            "story": self.story.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+            "random": torch.get_rng_state(),
+            "epochs": [tuple(epoch) for epoch in self.epochs],
+        }
+
+    def load(self, path: Path) -> None:
+        """Go on from a checkpoint.
+
+        :raises ModelFolderError: if it is damaged, or is of other data, settings or another seed.
+        """
+        try:
+            state = unpack_tensors(path.read_bytes(), str(path))
+        except OSError as error:
+            raise ModelFolderError(f"{path}: cannot be read: {error.strerror}") from error
+        if state.get("fingerprint") != self.fingerprint():
+            raise ModelFolderError(
+                f"{path}: this checkpoint is of other data, settings or another seed; "
+                "delete it, or repeat the command that began it"
+            )
+        try:
+            self._go_on_from(state)
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            reason = " ".join(str(error).split())
+            raise ModelFolderError(f"{path}: is damaged: {type(error).__name__}: {reason}") from error
+
+    def _go_on_from(self, state: dict[str, Any]) -> None:
+        self.guide.load_state_dict(state["guide"])
+        self.story.load_state_dict(state["story"])
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        torch.set_rng_state(state["random"])
+        self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]
+        self._spent = self.epochs[-1].seconds
+
+    def fingerprint(self) -> str:
+        """A checksum of the data, the settings and the seed."""
+        digest = sha256(repr((self.recipe, self.seed)).encode())
+        for part in (self.train, self.dev):
+            for sentence in part:
+                digest.update(repr((sentence.tree, sentence.surface)).encode())
+        return digest.hexdigest()
+
+
+def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The guide's point values of all sites, and their standard deviations if it has them."""
+    with torch.no_grad():
+        values = {name: value.detach().clone() for name, value in guide.median().items()}
+    if not isinstance(guide, AutoNormal):
+        return values, {}
+    # Every site of the story is real-valued, so the guide's scales are those of the sites themselves.
+    scales = {name: guide._get_loc_and_scale(name)[1].detach().clone() for name in values}
+    return values, scales

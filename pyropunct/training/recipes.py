@@ -1,0 +1,127 @@
+"""How a model is trained: the settings that `fit` can be given."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
+"""The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
+
+DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "shapes")
+"""Those and ours; see `pyropunct.models.attach.log_linear.FAMILIES`, where there are more that do not pay."""
+
+
+LATER_SETTINGS = ("network_learning_rate", "network_weight_decay", "network_share")
+"""Settings that recipes in older model folders lack: their models had nothing for them to decide."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a fit beside the data and the seed.
+
+    :ivar attach: the attach model, a name in `pyropunct.training.registry.ATTACH` or ``module:Class``.
+    :ivar channel: the channel, a name in `pyropunct.training.registry.CHANNEL` or ``module:Class``.
+    :ivar direction: where the channel starts to read, "left" or "right".
+    :ivar families: the feature families of the log-linear attach model.
+    :ivar least: features of contexts seen at fewer nodes of the training treebank are left out.
+    :ivar prior_scale: standard deviation s of the normal prior of the feature weights; the penalty
+        varsigma of the paper's equation (5) is 1 / (2 s^2).
+    :ivar edit_prior_scale: the same for the logits of the edits.
+    :ivar prior_keep: the mean of the prior of the logits of keeping two tokens as they are.
+    :ivar symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
+    :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
+    :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights.
+    :ivar epochs: passes over the training treebank, or over as many of its sentences as the next field says.
+    :ivar sentences_per_epoch: sentences drawn for each epoch; 0 for all.
+    :ivar batch_size: sentences in a step.
+    :ivar optimiser: "adagrad" for the weights of a log-linear attach model, with steps that touch those
+        alone that bear on the batch; or "adam" for all weights.
+    :ivar sparse_learning_rate: Adagrad's rate at the start.
+    :ivar learning_rate: Adam's rate at the start, for the attach model.
+    :ivar edit_learning_rate: the same for the channel, whose weights do not add up in hundreds.
+    :ivar network_learning_rate: AdamW's rate at the start, for plain parameters of the story's parts, which
+        have no priors.
+    :ivar network_weight_decay: the share of the rate by which AdamW shrinks them at each step.
+    :ivar network_share: the part of training, at its end, in which they alone are trained.
+    :ivar decay: whether the learning rates fall to zero in a straight line.
+    """
+
+    attach: str = "log-linear"
+    channel: str = "sliding-window"
+    direction: str = "left"
+    families: tuple[str, ...] = DEFAULT_FAMILIES
+    least: int = 2
+    prior_scale: float = 0.35
+    edit_prior_scale: float = 30.0
+    prior_keep: float = 1.0
+    symmetry_weight: float = 0.0
+    random_start: bool = False
+    guide: str = "map"
+    epochs: int = 5
+    sentences_per_epoch: int = 0
+    batch_size: int = 64
+    optimiser: str = "adagrad"
+    sparse_learning_rate: float = 0.08
+    learning_rate: float = 0.02
+    edit_learning_rate: float = 0.25
+    network_learning_rate: float = 0.002
+    network_weight_decay: float = 0.01
+    network_share: float = 0.0
+    decay: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary, from which `from_json` makes an equal recipe."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "Recipe":
+        """The recipe that `to_json` wrote.
+
+        Of `LATER_SETTINGS` it may lack some.
+
+        :raises KeyError: if another setting is missing.
+        :raises TypeError: if one that is a number is none.
+        """
+        default = asdict(cls())
+        plain = {name: default[name] for name in LATER_SETTINGS} | plain
+        known = {name: plain[name] for name in default}
+        for name, usual in default.items():
+            if isinstance(usual, float) and not isinstance(known[name], int | float):
+                raise TypeError(f"{name} is {known[name]!r}, not a number")
+        return cls(**{**known, "families": tuple(plain["families"])})
+
+
+RECIPES: dict[str, Recipe] = {
+    "default": Recipe(),
+    "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
+    "paper": Recipe(
+        families=PAPER_FAMILIES,
+        least=1,
+        prior_scale=1.0,
+        edit_prior_scale=1.0,
+        prior_keep=0.0,
+        symmetry_weight=1.0,
+        random_start=True,
+        epochs=30,
+        sentences_per_epoch=400,
+        batch_size=5,
+        optimiser="adam",
+        learning_rate=0.07,
+        edit_learning_rate=0.07,
+        decay=False,
+    ),
+}
+"""Named recipes: "neural" is for the attach model of this name, "paper" has the hyperparameters of Li, Wang &
+Eisner (2019, section 3.2)."""
+
+
+def named_recipe(name: str, **changes: Any) -> Recipe:
+    """A recipe of `RECIPES` with some settings changed.
+
+    "default" is the recipe of the attach model that is asked for, if this has one of its own.
+
+    :raises KeyError: if there is no recipe of this name.
+    """
+    attach = changes.get("attach")
+    if name == "default" and attach in RECIPES:
+        name = attach
+    return replace(RECIPES[name], **changes)

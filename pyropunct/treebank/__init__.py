@@ -1,0 +1,1 @@
+"""Treebanks: reading and writing, trees, marks, and how a treebank writes them."""

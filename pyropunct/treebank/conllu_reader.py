@@ -1,0 +1,258 @@
+"""From CoNLL-U text to checked blocks: one block a sentence, its lines kept as they were written.
+
+The ``conllu`` library parses one block at a time, so that an error can name its line.  A block
+that gets through has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import networkx
+from conllu.exceptions import ParseException
+from conllu.models import TokenList
+from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_token_and_metadata
+
+from pyropunct.treebank.conllu_block import (
+    COLUMN_NAMES,
+    HEAD,
+    ID,
+    MISC,
+    Block,
+    EmptyNode,
+    MultiwordRange,
+    Token,
+    TreebankError,
+)
+
+Progress = Callable[[int, int], None]
+"""Called after each sentence with the number of lines read and the number of lines in all."""
+
+
+def decode(data: bytes, path: str) -> str:
+    """The bytes of a CoNLL-U file as text, without a byte order mark.
+
+    :raises TreebankError: if they are not UTF-8; it names the line and the first bad byte.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The codec counts from behind a byte order mark.
+        start = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
+        problem = f"byte {start} is 0x{data[start]:02x}, which is not UTF-8 (save the file as UTF-8)"
+        raise TreebankError(path, problem, data.count(b"\n", 0, start) + 1) from None
+
+
+def read_blocks(text: str, path: str, progress: Progress | None = None) -> Iterator[Block]:
+    """The sentences of a CoNLL-U text, in order.
+
+    Windows line ends, spaces on the blank lines between sentences and a missing last line end do
+    no harm.  Comments that no token follows are skipped.
+
+    :param path: the name that errors give to the text.
+    :raises TreebankError: at the first malformed line or tree.
+    """
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    sentences = 0
+    for first, last in _paragraphs(lines):
+        paragraph = tuple(lines[first:last])
+        if all(map(is_comment, paragraph)):
+            continue
+        sentences += 1
+        yield read_block(paragraph, path, first + 1, sentences)
+        if progress is not None:
+            progress(last, len(lines))
+
+
+def _paragraphs(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """The maximal runs of lines that are not blank, as pairs (first, one past the last)."""
+    first = 0
+    for index, line in enumerate([*lines, ""]):
+        if not line.strip():
+            if index > first:
+                yield first, index
+            first = index + 1
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line of CoNLL-U is a comment."""
+    return line.lstrip().startswith("#")
+
+
+def read_block(lines: tuple[str, ...], path: str, first_line: int, position: int) -> Block:
+    """Parse and check one sentence, the one at ``position`` (from 1) in its file.
+
+    :raises TreebankError: if it is malformed.
+    """
+    identifier = _metadata(lines).get("sent_id") or f"#{position}"
+    bare = Block(path, identifier, first_line, lines, (), (), ())
+    rows = [row for row, line in enumerate(lines) if not is_comment(line)]
+    for row in rows:
+        _check_columns(bare, row)
+    block = _arrange(bare, rows, _parse(bare, rows))
+    _check_tree(block)
+    return block
+
+
+def _old_sentence_id(key: str, value: str | None) -> tuple[str, str | None]:
+    """Read the first version's ``# sent_id s1``, which has no equals sign, like ``# sent_id = s1``."""
+    words = key.split()
+    if value is None and len(words) == 2 and words[0] == "sent_id":
+        return words[0], words[1]
+    return key, value
+
+
+def _metadata(lines: tuple[str, ...]) -> dict[str, str | None]:
+    """The ``key = value`` comments."""
+    comments = "\n".join(filter(is_comment, lines))
+    if not comments:
+        return {}
+    parsers: dict[str, Callable[[str, str | None], Any]] = {"__fallback__": _old_sentence_id}
+    return dict(parse_token_and_metadata(comments, metadata_parsers=parsers).metadata)
+
+
+def _check_columns(block: Block, row: int) -> None:
+    columns = block.lines[row].split("\t")
+    if len(columns) != len(COLUMN_NAMES):
+        count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+        raise block.error(f"the line has {count}, not 10 (separate the columns by single tabs)", row)
+    for name, column in zip(COLUMN_NAMES[:MISC], columns, strict=False):
+        if not column.strip():
+            raise block.error(f"the column {name} is empty (write _ for no value)", row)
+        # The library would take the two spaces for a column border.
+        if "  " in column:
+            raise block.error(f"the column {name} holds two spaces in a row (write one)", row)
+
+
+def _as_written(columns: list[str], index: int) -> str:
+    return columns[index]
+
+
+# Only ids and heads need a reading; the other columns must come out again as they went in.
+_FIELD_PARSERS = dict.fromkeys(DEFAULT_FIELDS[:MISC], _as_written) | {
+    field: DEFAULT_FIELD_PARSERS[field] for field in ("id", "head")
+}
+
+
+def _parse(block: Block, rows: list[int]) -> TokenList:
+    text = "\n".join(block.lines[row] for row in rows)
+    try:
+        # A copy each time, because the library adds keys to the dictionary.
+        return parse_token_and_metadata(text, DEFAULT_FIELDS[:MISC], dict(_FIELD_PARSERS))
+    except (ParseException, ValueError) as error:
+        raise _parse_error(block, rows, str(error)) from None
+
+
+def _parse_error(block: Block, rows: list[int], reason: str) -> TreebankError:
+    """Read ids and heads one by one to find the one that the library rejects."""
+    problems = {
+        ID: "the id {!r} is not of the form 1, 1-2 or 1.1",
+        HEAD: "the head {!r} is not a whole number",
+    }
+    for row in rows:
+        columns = block.lines[row].strip().split("\t")
+        for column, problem in problems.items():
+            try:
+                _FIELD_PARSERS[DEFAULT_FIELDS[column]](columns, column)
+            except (ParseException, ValueError):
+                return block.error(problem.format(columns[column]), row)
+    return block.error(f"the sentence cannot be parsed: {reason}")
+
+
+def _arrange(block: Block, rows: list[int], parsed: TokenList) -> Block:
+    """Sort the lines into tokens, ranges and empty nodes, and check their ids."""
+    tokens: list[Token] = []
+    ranges: list[MultiwordRange] = []
+    empty_nodes: list[EmptyNode] = []
+    seen: set[str] = set()
+    for row, entry in zip(rows, parsed, strict=True):
+        columns = tuple(block.lines[row].split("\t"))
+        if columns[ID] in seen:
+            raise block.error(f"the id {columns[ID]} occurs twice (a blank line ends a sentence)", row)
+        seen.add(columns[ID])
+        match entry["id"]:
+            case int(number):
+                _expect(block, row, number, len(tokens) + 1)
+                tokens.append(Token(columns, _head(block, row, entry["head"]), row))
+            case (first, "-", last):
+                _expect(block, row, first, max([len(tokens), *(former.last for former in ranges)]) + 1)
+                ranges.append(MultiwordRange(columns, first, last, row))
+            case (after, ".", _):
+                _expect(block, row, after, len(tokens))
+                empty_nodes.append(EmptyNode(columns, after, row))
+            case _:
+                raise block.error("the line has no id (number the words 1, 2, 3, ...)", row)
+    return _complete(block, tokens, ranges, empty_nodes)
+
+
+def _complete(
+    block: Block, tokens: list[Token], ranges: list[MultiwordRange], empty_nodes: list[EmptyNode]
+) -> Block:
+    if ranges and ranges[-1].last > len(tokens):
+        last = ranges[-1]
+        raise block.error(f"the range {last.columns[ID]} ends behind the last word, {len(tokens)}", last.row)
+    return Block(
+        block.path,
+        block.identifier,
+        block.first_line,
+        block.lines,
+        tuple(tokens),
+        tuple(ranges),
+        tuple(empty_nodes),
+    )
+
+
+def _expect(block: Block, row: int, found: int, expected: int) -> None:
+    """Check that the whole number with which an id starts is the one whose turn it is."""
+    if found != expected:
+        written = block.lines[row].split("\t")[ID]
+        raise block.error(f"the id {written} is out of order (it should start with {expected})", row)
+
+
+def _head(block: Block, row: int, head: int | None) -> int:
+    if head is None:
+        raise block.error("the word has no head (write 0 for the root)", row)
+    return head
+
+
+def _check_tree(block: Block) -> None:
+    """Check that the heads make one tree over all tokens, punctuation included."""
+    size = len(block.tokens)
+    roots = []
+    for number, token in enumerate(block.tokens, start=1):
+        if not 0 <= token.head <= size:
+            raise block.error(f"the head {token.head} is not one of the words 1 to {size}", token.row)
+        if token.head == number:
+            raise block.error(f"word {number} is its own head", token.row)
+        if token.head == 0:
+            roots.append(number)
+    if not roots:
+        raise block.error("no word is the root (give one word the head 0)")
+    if len(roots) > 1:
+        listed = ", ".join(map(str, roots))
+        row = block.tokens[roots[1] - 1].row
+        raise block.error(f"the words {listed} are all roots (give one word only the head 0)", row)
+    if not _all_reach_root([token.head for token in block.tokens]):
+        raise _cycle_error(block)
+
+
+def _all_reach_root(heads: list[int]) -> bool:
+    """Whether every path of heads ends at 0; each word is walked over once."""
+    reaches = [True] + [False] * len(heads)
+    for start in range(1, len(heads) + 1):
+        path = [start]
+        while not reaches[path[-1]]:
+            if len(path) > len(heads):
+                return False
+            path.append(heads[path[-1] - 1])
+        for word in path:
+            reaches[word] = True
+    return True
+
+
+def _cycle_error(block: Block) -> TreebankError:
+    graph = networkx.DiGraph((number, token.head) for number, token in enumerate(block.tokens, start=1))
+    cycle = [word for word, _ in networkx.find_cycle(graph)]
+    smallest = cycle.index(min(cycle))
+    cycle = cycle[smallest:] + cycle[:smallest] + [min(cycle)]
+    heads = " -> ".join(map(str, cycle))
+    return block.error(f"the heads run in a circle: {heads}", block.tokens[cycle[0] - 1].row)

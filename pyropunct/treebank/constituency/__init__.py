@@ -1,0 +1,1 @@
+"""Phrase-structure treebanks, read as dependency trees."""

@@ -1,0 +1,276 @@
+"""Phrase-structure trees as dependency trees whose subtrees are the maximal projections.
+
+Li, Wang & Eisner (2019, footnote 2) note that their model could be adapted to constituency trees.  Here
+the trees are adapted to the model.  Head rules choose the head of each phrase among its daughters.  The
+phrases that a word heads, one inside the other, are its projections; with the largest of them, its maximal
+projection, the word depends on the head of the phrase around that.  So every maximal projection is a subtree
+and sprouts punctemes; smaller projections do not.  ``docs/constituency.md`` has the rules in full.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pyropunct.restore.reading import opened, read_lines
+from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.conllu_reader import Progress
+from pyropunct.treebank.conllu_writer import as_written, escaped
+from pyropunct.treebank.constituency.head_rules import HeadRules, load_head_rules
+from pyropunct.treebank.constituency.penn_tags import EMPTY_ELEMENT, OTHER, as_printed, universal_tag
+from pyropunct.treebank.constituency.phrase_trees import (
+    PhraseTree,
+    category_of,
+    function_tags,
+    read_phrase_trees,
+)
+from pyropunct.treebank.reading import Treebank, read_text
+from pyropunct.treebank.spacing import space_beside_mark, space_between_words
+
+PROJECTION_SEPARATOR = ">"
+
+_ENCLITIC = re.compile(r"n['’]t|['’](?:s|m|d|ll|re|ve)?|%", re.IGNORECASE)
+_CURRENCIES = frozenset({"$", "#"})
+_NOT_A_LETTER = re.compile(r"[\W\d_]")
+
+
+def read_brackets(
+    path: str | Path, head_rules: str | HeadRules = "english", *, progress: Progress | None = None
+) -> Treebank:
+    """Read a file of bracketed phrase-structure trees; see :func:`~pyropunct.treebank.reading.read_treebank`.
+
+    The sentences are those of the converted CoNLL-U; their identifiers are the name of the file, without
+    ending, and the position of the tree in it, such as ``wsj_0001-17``.  The lines of omissions are
+    lines of the CoNLL-U.
+
+    :param path: the file, or ``-`` for the standard input.
+    :param head_rules: ``english``, ``chinese``, the path of a file of rules, or rules.
+    :param progress: called after each sentence with the number of lines of CoNLL-U read and of all.
+    :raises TreebankError: if the file cannot be read, is not UTF-8, has something that is no tree, or has no
+        tree with a word.
+    :raises HeadRulesError: if there are no such rules.
+    """
+    rules = load_head_rules(head_rules) if isinstance(head_rules, str) else head_rules
+    with opened(str(path)) as (stream, name):
+        text = "".join(Conversion(rules).blocks(read_lines(stream, name), name))
+    return read_text(text, name, progress=progress)
+
+
+@dataclass(slots=True)
+class _Token:
+    """A word or mark on its way to a line.
+
+    :ivar tag: its label in the tree.
+    :ivar written: the form in the tree.
+    :ivar projections: the labels of the phrases that it heads, the smallest first.
+    :ivar head: the index of its head among the tokens; None for the root.
+    :ivar level: of which projection of its head, counted from 1, its maximal projection is a daughter.
+    """
+
+    tag: str
+    written: str
+    upos: str
+    projections: list[str] = field(default_factory=list)
+    head: int | None = None
+    level: int = 0
+
+    @property
+    def form(self) -> str:
+        return as_printed(self.written, self.tag)
+
+    @property
+    def is_mark(self) -> bool:
+        return self.upos == "PUNCT"
+
+    @property
+    def relation(self) -> str:
+        if self.head is None:
+            return "root"
+        if self.is_mark:
+            return "punct"
+        return relation_of(self.projections[-1] if self.projections else self.tag) or self.upos.lower()
+
+
+@dataclass
+class Conversion:
+    """Turns phrase-structure trees into CoNLL-U, and counts.
+
+    :ivar rules: the head rules.
+    :ivar trees: how many trees were converted.
+    :ivar words: how many words they have.
+    :ivar marks: how many marks of punctuation.
+    :ivar empty: how many trees were left out because they hold nothing but empty elements.
+    :ivar unknown_tags: how often each tag was seen that has no universal tag.
+    :ivar unknown_phrases: how often each category was seen that has no head rule, but several daughters to
+        choose from.
+    """
+
+    rules: HeadRules
+    trees: int = 0
+    words: int = 0
+    marks: int = 0
+    empty: int = 0
+    unknown_tags: Counter[str] = field(default_factory=Counter)
+    unknown_phrases: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts, ready for JSON."""
+        return {
+            "trees": self.trees,
+            "words": self.words,
+            "marks": self.marks,
+            "empty": self.empty,
+            "unknown_tags": dict(self.unknown_tags.most_common()),
+            "unknown_phrases": dict(self.unknown_phrases.most_common()),
+        }
+
+    def blocks(self, lines: Iterable[str], name: str) -> Iterator[str]:
+        """The sentences of a bracketed text as CoNLL-U, each with the blank line behind it.
+
+        :param lines: the lines of the text.
+        :param name: the name that errors give to it, from which identifiers are made.
+        :raises TreebankError: at the first thing that is no tree, and if there is no tree.
+        """
+        stem = "-".join(Path(name.strip("<>")).stem.split()) or "tree"
+        position = 0
+        for position, tree in enumerate(read_phrase_trees(lines, name), start=1):
+            tokens = self._tokens(tree, name, position)
+            if tokens:
+                yield _conllu(tokens, f"{stem}-{position}")
+        if not position:
+            raise TreebankError(name, "there is no tree in the file")
+
+    def _tokens(self, tree: PhraseTree, name: str, position: int) -> list[_Token]:
+        """The words and marks of a tree with their heads; none if all elements are empty."""
+        pruned = without_empty_elements(tree)
+        if pruned is None:
+            self.empty += 1
+            return []
+        tokens: list[_Token] = []
+        root, *others = self._project(_rooted(pruned, name, position), tokens)
+        for other in others:  # of a tree of marks alone
+            tokens[other].head = root
+        marks = sum(token.is_mark for token in tokens)
+        self.trees += 1
+        self.words += len(tokens) - marks
+        self.marks += marks
+        return tokens
+
+    def _project(self, tree: PhraseTree, tokens: list[_Token]) -> list[int]:
+        """Append the tokens of a tree and give the index of its head; of all its marks if it has no word."""
+        if tree.word:
+            tokens.append(self._token(tree))
+            return [len(tokens) - 1]
+        marks: list[int] = []
+        lexical: list[tuple[PhraseTree, int]] = []
+        for daughter in tree.daughters:
+            top, *others = self._project(daughter, tokens)
+            if tokens[top].is_mark:
+                marks += [top, *others]
+            else:
+                lexical.append((daughter, top))
+        if not lexical:
+            return _headed_by(marks, tree, tokens)
+        head = lexical[self._head(tree, [daughter for daughter, _ in lexical])][1]
+        dependents = marks + [top for _, top in lexical if top != head]
+        for dependent in dependents:
+            tokens[dependent].head = head
+            tokens[dependent].level = len(tokens[head].projections) + 1
+        return _headed_by([head], tree, tokens)
+
+    def _token(self, leaf: PhraseTree) -> _Token:
+        upos = universal_tag(leaf.category)
+        if upos is None:
+            self.unknown_tags[leaf.category] += 1
+        return _Token(leaf.label, leaf.word, upos or OTHER)
+
+    def _head(self, phrase: PhraseTree, daughters: Sequence[PhraseTree]) -> int:
+        if len(daughters) > 1 and not self.rules.knows(phrase.category):
+            self.unknown_phrases[phrase.category] += 1
+        return self.rules.head(phrase.category, daughters)
+
+
+def without_empty_elements(tree: PhraseTree) -> PhraseTree | None:
+    """A tree without traces, and without the phrases that hold nothing else; None if nothing is left."""
+    if tree.word:
+        return None if tree.label == EMPTY_ELEMENT else tree
+    daughters = tuple(filter(None, map(without_empty_elements, tree.daughters)))
+    return replace(tree, daughters=daughters) if daughters else None
+
+
+def relation_of(label: str) -> str:
+    """The name of a relation for a label: small letters, function tags as a subtype.
+
+    ``NP`` becomes ``np``, ``PRP$`` becomes ``prp``, ``PP-LOC-CLR-2`` becomes ``pp:locclr``; a label without
+    letters becomes the empty string.
+    """
+    category, *tags = (
+        _NOT_A_LETTER.sub("", part).lower() for part in [category_of(label), *function_tags(label)]
+    )
+    return ":".join(filter(None, [category, "".join(tags)]))
+
+
+def _rooted(tree: PhraseTree, name: str, position: int) -> PhraseTree:
+    """A tree without the bracket that has no label, if there is one around it.
+
+    Marks may stand beside the tree in that bracket; it is called ROOT then.
+    """
+    if tree.label:
+        return tree
+    if len(tree.daughters) == 1:
+        return tree.daughters[0]
+    roots = [daughter.label for daughter in tree.daughters if _has_word(daughter)]
+    if len(roots) > 1:
+        problem = f"the tree has several roots, {', '.join(roots)} (put them into one bracket with a label)"
+        raise TreebankError(name, problem, tree.line, f"#{position}")
+    return replace(tree, label="ROOT")
+
+
+def _has_word(tree: PhraseTree) -> bool:
+    if tree.word:
+        return universal_tag(tree.category) != "PUNCT"
+    return any(map(_has_word, tree.daughters))
+
+
+def _headed_by(heads: list[int], phrase: PhraseTree, tokens: Sequence[_Token]) -> list[int]:
+    """Make a phrase a projection of its head, or of each of its marks if it has no word; give these."""
+    for head in heads:
+        tokens[head].projections.append(phrase.label)
+    return heads
+
+
+# CoNLL-U
+
+
+def _conllu(tokens: Sequence[_Token], identifier: str) -> str:
+    spaces = [_space_between(left, right) for left, right in pairwise(tokens)] + [True]
+    text = "".join(token.form + " " * space for token, space in zip(tokens, spaces, strict=True)).rstrip()
+    lines = [f"# sent_id = {identifier}", f"# text = {text}"]
+    for number, (token, space) in enumerate(zip(tokens, spaces, strict=True), start=1):
+        head = 0 if token.head is None else token.head + 1
+        columns = (number, token.form, "_", token.upos, token.tag, "_", head, token.relation, "_")
+        lines.append("\t".join([*map(str, columns), _misc(token, space)]))
+    return as_written(lines)
+
+
+def _space_between(left: _Token, right: _Token) -> bool:
+    """Whether a space stands between two tokens, which trees do not tell."""
+    if left.is_mark or right.is_mark:
+        return space_beside_mark(left.form, right.form, left.is_mark, right.is_mark)
+    if left.tag in _CURRENCIES or _ENCLITIC.fullmatch(right.form):
+        return False
+    return space_between_words(left.form, right.form)
+
+
+def _misc(token: _Token, space: bool) -> str:
+    """What the other columns lose."""
+    entries = {
+        "Phrase": PROJECTION_SEPARATOR.join(token.projections),
+        "Level": str(token.level or ""),
+        "Leaf": token.written if token.written != token.form else "",
+        "SpaceAfter": "" if space else "No",
+    }
+    return "|".join(f"{key}={escaped(value)}" for key, value in entries.items() if value) or "_"

@@ -1,0 +1,269 @@
+"""How a treebank writes: spaces, quotation marks, abbreviations, capital letters.
+
+Restored punctuation is to look as the training treebank does.  The rules of `pyropunct.treebank.spacing` hold
+wherever the treebank has shown nothing else.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from pyropunct.treebank.capitals import Capitals
+from pyropunct.treebank.conllu_block import FORM
+from pyropunct.treebank.marks import ABBREVIATION_DOT
+from pyropunct.treebank.quotes import STRAIGHT
+from pyropunct.treebank.repunctuate import Layout, original_spaces
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.spacing import space_beside_mark, space_between_words
+
+WORD, UNSPACED_WORD = "\tword", "\tunspaced word"
+"""Stand for all words, and for those that begin or end in a script without spaces, such as Chinese."""
+
+BESIDE_MARKS, BETWEEN_WORDS = 2, 10
+"""How many observations the rules are worth, where a mark is involved and between two words."""
+
+LEAST_ABBREVIATIONS = 2
+"""How often a word must have had an abbreviation dot to be known as an abbreviation."""
+
+
+class Written(NamedTuple):
+    """A token as it is to be printed.
+
+    :ivar form: what is written.
+    :ivar mark: the mark, directed if it is a quotation mark; empty for a word.
+    """
+
+    form: str
+    mark: str = ""
+
+
+Counts = Mapping[tuple[str, str], tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class SpacingStatistics:
+    """Where a treebank leaves spaces.
+
+    The probability of a space between two neighbours a and b is (spaces + k r) / (pairs + k): so many pairs
+    a b there are in the treebank, and between so many there is a space; r is 1 or 0 as the rules of
+    `pyropunct.treebank.spacing` have it, and k is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as
+    itself, and a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between two marks, r is the lesser
+    of the probabilities that either would have beside a word.
+
+    :ivar counts: for each pair (a, b) its (spaces, pairs); nothing at all for a treebank that does not tell.
+    :ivar enclitics: lower-cased words that are mostly written together with the word before, such as "n't".
+    :ivar proclitics: those mostly written together with the word behind, such as "$".
+    :ivar joined: pairs of other words that are mostly written together, such as "can" and "not".
+    """
+
+    counts: Counts = field(default_factory=dict)
+    enclitics: frozenset[str] = frozenset()
+    proclitics: frozenset[str] = frozenset()
+    joined: frozenset[tuple[str, str]] = frozenset()
+
+    @classmethod
+    def learn(cls, sentences: Iterable[Sentence]) -> "SpacingStatistics":
+        """Count the spaces of a treebank.
+
+        Where each mark of the whole treebank has a space on either side, nobody took down the spaces with
+        ``SpaceAfter=No``, and nothing is learned.
+        """
+        seen: Counter[tuple[str, str, bool]] = Counter()
+        words: Counter[tuple[str, str, bool]] = Counter()
+        for sentence in sentences:
+            for left, right, space in _neighbours(sentence.layout):
+                seen[*_kinds(left, right), space] += 1
+                if not left.mark and not right.mark:
+                    words[_folded(left.form), _folded(right.form), space] += 1
+        kinds = {WORD, UNSPACED_WORD}
+        if all(space or {left, right} <= kinds for left, right, space in seen):
+            return cls()
+        counts = {(a, b): (seen[a, b, True], seen[a, b, True] + seen[a, b, False]) for a, b, _ in seen}
+        return cls(counts, *_together(words))
+
+    def space(self, left: Written, right: Written) -> bool:
+        """Whether a space stands between two neighbours."""
+        if not left.mark and not right.mark and self._are_together(_folded(left.form), _folded(right.form)):
+            return False
+        return self.probability(left, right) > 0.5
+
+    def _are_together(self, left: str, right: str) -> bool:
+        return right in self.enclitics or left in self.proclitics or (left, right) in self.joined
+
+    def probability(self, left: Written, right: Written) -> float:
+        """How likely a space is between a mark and its neighbour, or between two words of their kinds."""
+        spaces, pairs = self.counts.get(_kinds(left, right), (0, 0))
+        weight = BESIDE_MARKS if left.mark or right.mark else BETWEEN_WORDS
+        return (spaces + weight * self._prior(left, right)) / (pairs + weight)
+
+    def _prior(self, left: Written, right: Written) -> float:
+        if not left.mark and not right.mark:
+            return float(space_between_words(left.form, right.form))
+        if left.mark and right.mark and self.counts:
+            as_words = Written(left.form), Written(right.form)
+            return min(self.probability(left, as_words[1]), self.probability(as_words[0], right))
+        return float(
+            space_beside_mark(
+                left.mark or left.form, right.mark or right.form, bool(left.mark), bool(right.mark)
+            )
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists, from which `from_json` makes equal statistics."""
+        return {
+            "counts": [[*pair, *counts] for pair, counts in sorted(self.counts.items())],
+            "enclitics": sorted(self.enclitics),
+            "proclitics": sorted(self.proclitics),
+            "joined": sorted(map(list, self.joined)),
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "SpacingStatistics":
+        """The statistics that `to_json` wrote."""
+        counts = {(left, right): (spaces, pairs) for left, right, spaces, pairs in plain["counts"]}
+        joined = frozenset((left, right) for left, right in plain["joined"])
+        return cls(counts, frozenset(plain["enclitics"]), frozenset(plain["proclitics"]), joined)
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """How a treebank writes.  Without anything learned, the usual rules hold.
+
+    :ivar spacing: where it leaves spaces.
+    :ivar quotes: how it writes directed quotation marks, if not as they are.
+    :ivar abbreviations: lower-cased words, without their dot, that mostly have an abbreviation dot.
+    :ivar capitals: which words have a capital letter inside sentences.
+    """
+
+    spacing: SpacingStatistics = SpacingStatistics()
+    quotes: Mapping[str, str] = field(default_factory=dict)
+    abbreviations: frozenset[str] = frozenset()
+    capitals: Capitals = field(default_factory=Capitals)
+
+    @classmethod
+    def learn(cls, sentences: Iterable[Sentence]) -> "Conventions":
+        """Look at the sentences of a treebank."""
+        sentences = tuple(sentences)
+        return cls(
+            SpacingStatistics.learn(sentences),
+            _quote_style(sentences),
+            _abbreviations(sentences),
+            Capitals.learn(sentences),
+        )
+
+    def written(self, mark: str) -> Written:
+        """A mark as this treebank writes it."""
+        return Written(self.quotes.get(mark, mark), mark)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and dictionaries, from which `from_json` makes equal conventions."""
+        return {
+            "spacing": self.spacing.to_json(),
+            "quotes": dict(self.quotes),
+            "abbreviations": sorted(self.abbreviations),
+            "capitals": self.capitals.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "Conventions":
+        """The conventions that `to_json` wrote; older ones know nothing of capital letters."""
+        spacing = SpacingStatistics.from_json(plain["spacing"])
+        capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
+        return cls(spacing, dict(plain["quotes"]), frozenset(plain["abbreviations"]), capitals)
+
+
+def _folded(form: str) -> str:
+    """A word in small letters, but for a single letter: an initial "M" is no "m" of "I'm"."""
+    return form if len(form) == 1 else form.lower()
+
+
+def _kinds(left: Written, right: Written) -> tuple[str, str]:
+    """What two neighbours count as."""
+    ends_unspaced = not space_between_words(left.form, "x")
+    starts_unspaced = not space_between_words("x", right.form)
+    return (
+        left.mark or (UNSPACED_WORD if ends_unspaced else WORD),
+        right.mark or (UNSPACED_WORD if starts_unspaced else WORD),
+    )
+
+
+def _neighbours(layout: Layout) -> Iterator[tuple[Written, Written, bool]]:
+    """The tokens of a sentence in pairs, and whether there is a space between them.
+
+    Left out are the words of a contraction such as Spanish "del", of which the parts, "de" and "el", are not
+    written side by side.
+    """
+    block, marks = layout.block, dict(_marks(layout))
+    numbers = range(1, len(block.tokens) + 1)
+    tokens = [Written(layout.form(token), marks.get(token, "")) for token in numbers]
+    spaces = original_spaces(block)
+    contracted: set[int] = set()
+    for multiword in block.ranges:
+        inside = range(multiword.first, multiword.last)
+        if multiword.columns[FORM] != "".join(layout.form(token) for token in (*inside, multiword.last)):
+            contracted.update(inside)
+    for number, (left, right) in enumerate(pairwise(tokens), start=1):
+        if number not in contracted:
+            yield left, right, spaces[number]
+
+
+def _marks(layout: Layout) -> Iterator[tuple[int, str]]:
+    """The token ids of the marks of a sentence, with the marks, directed."""
+    for tokens, slot in zip(layout.marks, layout.surface, strict=True):
+        yield from zip(tokens, slot[len(slot) - len(tokens) :], strict=True)
+
+
+def _together(
+    words: Counter[tuple[str, str, bool]],
+) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]:
+    """Enclitics, proclitics and joined words, from the counts of (left, right, space).
+
+    What an enclitic explains makes no proclitic of the word before it, and what either explains makes
+    no joined pair.
+    """
+    enclitics = _mostly_together((right, space, count) for (_, right, space), count in words.items())
+    proclitics = _mostly_together(
+        (left, space, count) for (left, right, space), count in words.items() if right not in enclitics
+    )
+    joined = _mostly_together(
+        ((left, right), space, count)
+        for (left, right, space), count in words.items()
+        if right not in enclitics and left not in proclitics
+    )
+    return enclitics, proclitics, joined
+
+
+def _mostly_together(counts: Iterable[tuple[Any, bool, int]]) -> frozenset[Any]:
+    """What has no space in most cases, although `BETWEEN_WORDS` cases with a space are added."""
+    lead: Counter[Any] = Counter()
+    for what, space, count in counts:
+        lead[what] += -count if space else count
+    return frozenset(what for what, ahead in lead.items() if ahead > BETWEEN_WORDS)
+
+
+def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:
+    """For each directed quotation mark its most frequent form, if that is a straight one."""
+    forms: dict[str, Counter[str]] = {}
+    for sentence in sentences:
+        for token, mark in _marks(sentence.layout):
+            form = sentence.layout.form(token)
+            if form != mark or mark in _DIRECTED:
+                forms.setdefault(mark, Counter())[form] += 1
+    style = {mark: counts.most_common(1)[0][0] for mark, counts in forms.items()}
+    return {mark: form for mark, form in style.items() if form != mark}
+
+
+_DIRECTED = frozenset(mark for pair in STRAIGHT.values() for mark in pair)
+
+
+def _abbreviations(sentences: Iterable[Sentence]) -> frozenset[str]:
+    with_dot: Counter[str] = Counter()
+    without: Counter[str] = Counter()
+    for sentence in sentences:
+        for form, slot in zip(sentence.tree.forms, sentence.surface[1:], strict=True):
+            (with_dot if ABBREVIATION_DOT in slot else without)[form.lower()] += 1
+    return frozenset(
+        form for form, count in with_dot.items() if count >= LEAST_ABBREVIATIONS and count > without[form]
+    )

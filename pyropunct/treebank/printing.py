@@ -1,0 +1,115 @@
+"""Punctuated words as real text, and as CoNLL-U, where no layout is known: only words and marks."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from pyropunct.treebank.conllu_writer import as_written
+from pyropunct.treebank.conventions import Conventions, Written
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.quotes import DOUBLE, SINGLE
+from pyropunct.treebank.sentence import mark_heads
+from pyropunct.treebank.tree import Tree
+from pyropunct.vocabulary import Surface
+
+_OPENING = (DOUBLE[0], SINGLE[0])
+
+
+class _Token(NamedTuple):
+    """A word or a mark in its place.
+
+    :ivar written: how it is written.
+    :ivar slot: for a mark, the slot in which it stands; for the i-th word, i.
+    """
+
+    written: Written
+    slot: int
+
+
+def print_words(
+    words: Sequence[str], surface: Surface, conventions: Conventions, *, capital: bool = False
+) -> str:
+    """The text of n words with punctuation in the slots 0..n.
+
+    Spaces and quotation marks are those of the treebank whose conventions are given.  An abbreviation dot
+    becomes part of the word before its slot, and absorbs a period right behind it.  Unknown marks are left
+    out.
+
+    :param capital: whether the first word begins with a capital letter; a word that has one inside stays.
+    :raises ValueError: if there are not n + 1 slots.
+    """
+    return _text(_tokens(words, surface, conventions, capital), conventions)
+
+
+def print_conllu(
+    tree: Tree, surface: Surface, conventions: Conventions, identifier: str, *, capital: bool = False
+) -> str:
+    """The tree with its punctuation as CoNLL-U, and the blank line behind it.
+
+    Words and marks are written as by `print_words`.  A mark hangs, with relation ``punct``, on the
+    highest word from which its arc crosses no other.
+
+    :param identifier: for the comment ``sent_id``.
+    :raises ValueError: if the tree has n words and there are not n + 1 slots.
+    """
+    tokens = _tokens(tree.forms, surface, conventions, capital)
+    spaces = [*_spaces(tokens, conventions), True]  # nothing is known of what follows the last
+    numbers = [0, *(number for number, token in enumerate(tokens, 1) if not token.written.mark)]
+    word_heads = [numbers[head] for head in tree.heads]
+    heads_of_marks = [numbers[head] for head in mark_heads(tree)]
+    lines = [f"# sent_id = {identifier}", f"# text = {_text(tokens, conventions)}"]
+    for number, (token, space) in enumerate(zip(tokens, spaces, strict=True), 1):
+        is_mark = bool(token.written.mark)
+        columns = _mark_columns(token, heads_of_marks) if is_mark else _word_columns(token, tree, word_heads)
+        lines.append("\t".join([str(number), *columns, "_", "_" if space else "SpaceAfter=No"]))
+    return as_written(lines)
+
+
+def _word_columns(token: _Token, tree: Tree, heads: Sequence[int]) -> list[str]:
+    """The columns FORM to DEPREL of a word."""
+    word = token.slot - 1
+    return [token.written.form, "_", tree.tags[word], "_", "_", str(heads[word]), tree.relations[word]]
+
+
+def _mark_columns(token: _Token, heads: Sequence[int]) -> list[str]:
+    """The columns FORM to DEPREL of a mark.  The tag of a straight quotation mark tells its direction."""
+    form, mark = token.written
+    tag = "_" if form == mark else "``" if mark in _OPENING else "''"
+    return [form, form, "PUNCT", tag, "_", str(heads[token.slot]), "punct"]
+
+
+def _tokens(words: Sequence[str], surface: Surface, conventions: Conventions, capital: bool) -> list[_Token]:
+    if len(surface) != len(words) + 1:
+        raise ValueError(f"{len(words)} words have {len(words) + 1} slots, not {len(surface)}")
+    tokens = []
+    for slot, marks in enumerate(surface):
+        dot = slot > 0 and ABBREVIATION_DOT in marks
+        if slot:
+            word = _capitalised(words[0]) if capital and slot == 1 else words[slot - 1]
+            tokens.append(_Token(Written(word + "." * dot), slot))
+        tokens += [_Token(conventions.written(mark), slot) for mark in _printed(marks, dot)]
+    return tokens
+
+
+def _printed(marks: Sequence[str], dot: bool) -> Iterator[str]:
+    """The marks of a slot that are printed, behind an abbreviation dot or not."""
+    real = [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
+    if dot and real[:1] == ["."]:
+        del real[0]
+    return (mark for mark in real if mark != UNKNOWN)
+
+
+def _capitalised(word: str) -> str:
+    """The word with a capital letter at its beginning, unless it has one elsewhere, as "iPhone" has."""
+    return word if any(map(str.isupper, word)) else word[:1].title() + word[1:]
+
+
+def _spaces(tokens: Sequence[_Token], conventions: Conventions) -> list[bool]:
+    """Whether there is a space between each token and the next."""
+    return [conventions.spacing.space(left.written, right.written) for left, right in pairwise(tokens)]
+
+
+def _text(tokens: Sequence[_Token], conventions: Conventions) -> str:
+    spaces = [*_spaces(tokens, conventions), False]
+    pairs = zip(tokens, spaces, strict=False)  # without tokens, there is one space too many
+    return "".join(token.written.form + (" " if space else "") for token, space in pairs)

@@ -1,0 +1,239 @@
+"""From a treebank to pairs (T, x) of an unpunctuated tree and its surface punctuation.
+
+This is the preprocessing of Li, Wang & Eisner 2019, section 4; ``docs/treebanks.md`` lists its rules.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import overload
+
+from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token, TreebankError
+from pyropunct.treebank.conllu_reader import Progress, decode, read_blocks
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.projective import projectivise
+from pyropunct.treebank.quotes import direct_quotes
+from pyropunct.treebank.repunctuate import Layout
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+
+__all__ = [
+    "NO_WORD",
+    "Omission",
+    "Sentence",
+    "Treebank",
+    "TreebankError",
+    "read_text",
+    "read_treebank",
+    "require_punctuation",
+]
+
+
+NO_WORD = "it has no word"
+"""The reason for an omission when there is nothing but punctuation."""
+
+
+@dataclass(frozen=True)
+class Omission:
+    """A sentence that was left out.
+
+    :ivar identifier: its ``sent_id`` comment, else its position in the file, such as ``#17``.
+    :ivar line: the line of the file at which it starts.
+    :ivar reason: :data:`NO_WORD`, or which token depends on which mark of punctuation.
+    """
+
+    identifier: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Treebank(Sequence[Sentence]):
+    """The sentences of one file.
+
+    :ivar path: the file, or the name under which its text was read.
+    :ivar omitted: the sentences that were left out.
+    """
+
+    path: str
+    sentences: tuple[Sentence, ...]
+    omitted: tuple[Omission, ...]
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    @overload
+    def __getitem__(self, place: int) -> Sentence: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Sentence, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Sentence | tuple[Sentence, ...]:
+        return self.sentences[place]
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return iter(self.sentences)
+
+    @property
+    def lifted_arcs(self) -> int:
+        """The number of words that projectivisation gave another head."""
+        return sum(sentence.lifted for sentence in self.sentences)
+
+    @property
+    def lifted_sentences(self) -> tuple[str, ...]:
+        """The identifiers of the sentences whose tree was not projective."""
+        return tuple(sentence.identifier for sentence in self.sentences if sentence.lifted)
+
+
+def read_treebank(
+    path: str | Path, *, punctuation_relation: bool = True, progress: Progress | None = None
+) -> Treebank:
+    """Read and prepare a CoNLL-U file.
+
+    :param path: the file, or ``-`` for the standard input.
+    :param punctuation_relation: whether a token is punctuation if its relation, without subtype,
+        is ``punct``, and not only if its universal tag is ``PUNCT``.
+    :param progress: called after each sentence with the number of lines read and of all lines.
+    :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or if not one of
+        its sentences can be kept.
+    """
+    if str(path) == "-":
+        name, data = "<stdin>", sys.stdin.buffer.read()
+    else:
+        name, data = str(path), _read_bytes(Path(path))
+    text = decode(data, name)
+    return read_text(text, name, punctuation_relation=punctuation_relation, progress=progress)
+
+
+def read_text(
+    text: str,
+    name: str = "<string>",
+    *,
+    punctuation_relation: bool = True,
+    progress: Progress | None = None,
+) -> Treebank:
+    """Prepare a treebank that is in memory; see :func:`read_treebank`.
+
+    :param name: the name that errors give to the text.
+    """
+    sentences: list[Sentence] = []
+    omitted: list[Omission] = []
+    for block in read_blocks(text, name, progress):
+        outcome = prepare(block, punctuation_relation)
+        if isinstance(outcome, Sentence):
+            sentences.append(outcome)
+        else:
+            omitted.append(outcome)
+    if not sentences and not omitted:
+        raise TreebankError(name, "there is no sentence in the file")
+    if not sentences:
+        first = omitted[0]
+        raise TreebankError(
+            name,
+            f"all {len(omitted)} sentences are omitted; the first: {first.reason}",
+            first.line,
+            first.identifier,
+        )
+    return Treebank(name, tuple(sentences), tuple(omitted))
+
+
+def require_punctuation(treebank: Treebank) -> None:
+    """Check that a model of punctuation can be fitted.
+
+    :raises TreebankError: if no sentence of the treebank has a mark of punctuation.
+    """
+    if not any(marks for sentence in treebank for marks in sentence.layout.marks):
+        raise TreebankError(
+            treebank.path, "there is no punctuation in the treebank (is it without on purpose?)"
+        )
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise TreebankError(str(path), "there is no such file") from None
+    except OSError as error:
+        raise TreebankError(str(path), f"the file cannot be read: {error.strerror}") from None
+
+
+def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
+    """Take the punctuation off a tree, or say why it cannot be used (Li, Wang & Eisner 2019, section 4).
+
+    :param punctuation_relation: whether words whose relation is ``punct`` are punctuation too.
+    """
+    words = [
+        number
+        for number, token in enumerate(block.tokens, start=1)
+        if not _is_punctuation(token, punctuation_relation)
+    ]
+    reason = _reason_to_omit(block, words)
+    if reason is not None:
+        return Omission(block.identifier, block.first_line, reason)
+    return _sentence(_layout(block, words))
+
+
+def _reason_to_omit(block: Block, words: list[int]) -> str | None:
+    possible_heads = {0, *words}
+    for number, token in enumerate(block.tokens, start=1):
+        if token.head not in possible_heads:
+            mark = block.tokens[token.head - 1].columns[FORM]
+            return f"token {number} depends on the punctuation mark {mark} (token {token.head})"
+    return None if words else NO_WORD
+
+
+def _is_punctuation(token: Token, punctuation_relation: bool) -> bool:
+    if token.columns[UPOS] == "PUNCT":
+        return True
+    return punctuation_relation and token.columns[DEPREL].partition(":")[0] == "punct"
+
+
+def _layout(block: Block, words: list[int]) -> Layout:
+    """Collect the marks between the words, direct the quotation marks and add the special tokens."""
+    marks = _between(words, len(block.tokens))
+    tokens = [block.tokens[token - 1] for slot in marks for token in slot]
+    directed = iter(
+        direct_quotes(
+            [token.columns[FORM] for token in tokens],
+            [token.columns[XPOS] for token in tokens],
+            [token.head for token in tokens],
+        )
+    )
+    surface = [[next(directed) for _ in slot] for slot in marks]
+    surface[0].insert(0, START)
+    for slot, word in enumerate(words, start=1):
+        if _has_abbreviation_dot(block.tokens[word - 1].columns[FORM]):
+            surface[slot].insert(0, ABBREVIATION_DOT)
+    return Layout(block, tuple(words), marks, tuple(map(tuple, surface)))
+
+
+def _between(words: list[int], size: int) -> tuple[tuple[int, ...], ...]:
+    """For each slot the ids, out of 1..size, that lie between the two words around it."""
+    borders = zip([0, *words], [*words, size + 1], strict=True)
+    return tuple(tuple(range(left + 1, right)) for left, right in borders)
+
+
+def _has_abbreviation_dot(form: str) -> bool:
+    """Whether the form ends in a single dot; two or more are an ellipsis that belongs to the word."""
+    return len(form) > 1 and form.endswith(".") and not form.endswith("..")
+
+
+def _sentence(layout: Layout) -> Sentence:
+    block = layout.block
+    tokens = [block.tokens[token - 1] for token in layout.words]
+    position = {token: word for word, token in enumerate(layout.words, start=1)} | {0: 0}
+    heads = [position[token.head] for token in tokens]
+    projective = projectivise(heads)
+    forms = [
+        token.columns[FORM].removesuffix(".") if ABBREVIATION_DOT in slot else token.columns[FORM]
+        for token, slot in zip(tokens, layout.surface[1:], strict=True)
+    ]
+    tree = Tree(
+        heads=projective,
+        relations=tuple(token.columns[DEPREL] for token in tokens),
+        tags=tuple(token.columns[UPOS] for token in tokens),
+        forms=tuple(forms),
+    )
+    lifted = sum(old != new for old, new in zip(heads, projective, strict=True))
+    return Sentence(block.identifier, tree, layout.surface, lifted, layout)

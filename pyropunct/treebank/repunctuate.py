@@ -1,0 +1,195 @@
+"""The tokens of a sentence whose punctuation was exchanged, and how they are spaced.
+
+What stays, words and marks, remains the token that it was; so its line and the space after it
+can be taken from the original wherever both its neighbours stay as well.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+from pyropunct.treebank.conllu_block import FORM, Block, MultiwordRange, has_space_after
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.quotes import STRAIGHT
+from pyropunct.treebank.spacing import space_beside_mark, space_between_words
+
+Surface = Sequence[Sequence[str]]
+"""The punctuation tokens of slots 0..n, each slot from left to right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the words and marks of an unpunctuated sentence stand in its block.
+
+    :ivar block: the original sentence.
+    :ivar words: the token id of each of the n words.
+    :ivar marks: the token ids of the marks of each of the slots 0..n.
+    :ivar surface: the marks with quotation marks directed, and the special tokens.
+    """
+
+    block: Block
+    words: tuple[int, ...]
+    marks: tuple[tuple[int, ...], ...]
+    surface: tuple[tuple[str, ...], ...]
+
+    def form(self, token: int) -> str:
+        """The form of a token as written."""
+        return self.block.tokens[token - 1].columns[FORM]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One token of the new sentence.
+
+    :ivar form: what is written.
+    :ivar token: its token id in the original, 0 for a new mark.
+    :ivar slot: for a mark, the slot in which it stands; for the i-th word, i.
+    :ivar mark: the mark, directed if it is a quotation mark; empty for a word.
+    """
+
+    form: str
+    token: int
+    slot: int
+    mark: str = ""
+
+
+def arrange(layout: Layout, surface: Surface) -> list[Item]:
+    """The words of the sentence with the marks of ``surface`` between them.
+
+    The sentence start is not a token.  The abbreviation dot, wherever in its slot, becomes part
+    of the word before the slot, and a period right behind it is written only if both were
+    there in the original.  An unknown mark stands for the original mark in its place, and for
+    nothing if there is none.
+
+    :raises ValueError: if ``surface`` has not one slot more than the sentence has words.
+    """
+    if len(surface) != len(layout.words) + 1:
+        raise ValueError(f"{len(layout.words)} words have {len(layout.words) + 1} slots, not {len(surface)}")
+    style = _quote_style(layout)
+    items = []
+    for slot, marks in enumerate(surface):
+        if slot:
+            items.append(_word(layout, slot, ABBREVIATION_DOT in marks))
+        items.extend(_slot_items(layout, slot, marks, style))
+    return items
+
+
+def _word(layout: Layout, word: int, dot: bool) -> Item:
+    token = layout.words[word - 1]
+    form = layout.form(token)
+    had_dot = ABBREVIATION_DOT in layout.surface[word]
+    if had_dot and not dot:
+        form = form[:-1]
+    elif dot and not had_dot:
+        form += "."
+    return Item(form, token, word)
+
+
+def _slot_items(layout: Layout, slot: int, marks: Sequence[str], style: dict[str, str]) -> Iterator[Item]:
+    """Align the new marks of a slot with its old ones; what is aligned stays."""
+    old = _real_marks(layout.surface[slot])
+    new = _real_marks(marks)
+    tokens = layout.marks[slot]
+    had_dot = ABBREVIATION_DOT in layout.surface[slot]
+    has_dot = slot > 0 and ABBREVIATION_DOT in marks
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for change, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+        for offset, mark in enumerate(new[new_start:new_end]):
+            position = old_start + offset
+            stays = change == "equal" or (mark == UNKNOWN and position < old_end)
+            # "etc." at the end of a sentence has one dot, unless the original had two.
+            merged = has_dot and mark == "." and new_start + offset == 0 and not (stays and had_dot)
+            if stays and not merged:
+                yield Item(layout.form(tokens[position]), tokens[position], slot, old[position])
+            elif mark != UNKNOWN and not merged:
+                yield Item(style.get(mark, mark), 0, slot, mark)
+
+
+def _real_marks(marks: Sequence[str]) -> list[str]:
+    return [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
+
+
+def _quote_style(layout: Layout) -> dict[str, str]:
+    """How this sentence writes directed quotation marks, if it writes them straight."""
+    style: dict[str, str] = {}
+    for tokens, marks in zip(layout.marks, layout.surface, strict=True):
+        for token, mark in zip(tokens, marks[len(marks) - len(tokens) :], strict=True):
+            form = layout.form(token)
+            if form == mark:
+                continue
+            style[mark] = form
+            if form not in ("``", "`"):
+                style |= {other: style.get(other, form) for other in STRAIGHT[form]}
+    return style
+
+
+def kept_ranges(layout: Layout, items: Sequence[Item]) -> dict[int, MultiwordRange]:
+    """The multiword tokens in which no mark came or went, by the position of their first item."""
+    positions = {item.token: position for position, item in enumerate(items) if item.token}
+    kept = {}
+    for multiword in layout.block.ranges:
+        start = positions.get(multiword.first)
+        length = multiword.last - multiword.first
+        if start is not None and positions.get(multiword.last) == start + length:
+            inside = items[start : start + length + 1]
+            if [item.token for item in inside] == list(range(multiword.first, multiword.last + 1)):
+                kept[start] = multiword
+    return kept
+
+
+def range_form(layout: Layout, multiword: MultiwordRange, last: Item) -> str:
+    """The form of a multiword token, whose last word may have lost or got its abbreviation dot."""
+    form = multiword.columns[FORM]
+    old = layout.form(last.token)
+    if last.form == old + ".":
+        return form + "."
+    if last.form + "." == old:
+        return form.removesuffix(".")
+    return form
+
+
+def spaces_after(layout: Layout, items: Sequence[Item]) -> list[bool]:
+    """Whether a space follows each item."""
+    original = original_spaces(layout.block)
+    spaces = []
+    for left, right in pairwise(items):
+        if left.token and right.token == left.token + 1:
+            spaces.append(original[left.token])
+        elif left.mark or right.mark:
+            marks = (bool(left.mark), bool(right.mark))
+            spaces.append(space_beside_mark(left.mark or left.form, right.mark or right.form, *marks))
+        else:
+            had_space = any(original[left.token : right.token])
+            spaces.append(had_space or space_between_words(left.form, right.form))
+    return [*spaces, original[-1]]
+
+
+def original_spaces(block: Block) -> list[bool]:
+    """Whether a space follows each token of the original, indexed by token id; index 0 is not used.
+
+    No space follows inside a multiword token, and its own line says what follows its last word.
+    """
+    spaces = [False] + [has_space_after(token.columns) for token in block.tokens]
+    for multiword in block.ranges:
+        for token in range(multiword.first, multiword.last):
+            spaces[token] = False
+        spaces[multiword.last] = has_space_after(multiword.columns)
+    return spaces
+
+
+def print_text(layout: Layout, items: Sequence[Item]) -> str:
+    """The text that the items make."""
+    spaces = spaces_after(layout, items)
+    ranges = kept_ranges(layout, items)
+    text = []
+    position = 0
+    while position < len(items):
+        form = items[position].form
+        if position in ranges:
+            multiword = ranges[position]
+            position += multiword.last - multiword.first
+            form = range_form(layout, multiword, items[position])
+        text.append(form + (" " if spaces[position] else ""))
+        position += 1
+    return "".join(text).rstrip(" ")

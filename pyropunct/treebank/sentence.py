@@ -1,0 +1,89 @@
+"""One sentence of a treebank: its unpunctuated tree, its surface punctuation, and the way back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
+from pyropunct.treebank.repunctuate import Layout, Surface, arrange, print_text
+from pyropunct.treebank.tree import Tree
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of n words, prepared as in Li, Wang & Eisner 2019, section 4.
+
+    :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
+    :ivar tree: the unpunctuated, projective tree.  A form that ended in an abbreviation dot lost it.
+    :ivar surface: for each of the slots 0..n its punctuation tokens from left to right.  Slot 0
+        starts with :data:`~pyropunct.treebank.marks.START`; slot i starts with
+        :data:`~pyropunct.treebank.marks.ABBREVIATION_DOT` if word i lost its dot.  Quotation marks are
+        directed.  Rare marks are as written.
+    :ivar lifted: the number of words that projectivisation gave another head.
+    :ivar layout: where words and marks stand in the original.
+    """
+
+    identifier: str
+    tree: Tree
+    surface: tuple[tuple[str, ...], ...]
+    lifted: int
+    layout: Layout = field(repr=False)
+
+    def text(self, surface: Surface | None = None) -> str:
+        """The printed sentence.
+
+        With its own punctuation, the default, it is the original text: multiword forms, spaces
+        and straight quotation marks included.  With another surface, what stays keeps the spaces
+        between it, and the others are set as usual: opening marks stick to the next token, closing
+        ones to the previous, hyphens and slashes to both.
+
+        :param surface: the punctuation tokens of the slots 0..n.
+        :raises ValueError: if the number of slots is not n + 1.
+        """
+        return print_text(self.layout, arrange(self.layout, self.surface if surface is None else surface))
+
+    def conllu(self, misc: Sequence[Mapping[str, str]] | None = None) -> str:
+        """The original lines and the blank line behind them.
+
+        :param misc: for each of the n words, entries that replace or join those of its MISC column.
+            Backslash, bar, tab and newline in a value become ``\\\\``, ``\\p``, ``\\t``, ``\\n``.
+        :raises ValueError: if ``misc`` has not n members.
+        """
+        if misc is None:
+            return as_written(self.layout.block.lines)
+        return write_misc(self.layout, misc)
+
+    def conllu_with_surface(self, surface: Surface) -> str:
+        """The sentence as CoNLL-U with other punctuation, and the blank line behind it.
+
+        What stays keeps its line but for the numbers and ``SpaceAfter``.  A new mark hangs, with
+        relation ``punct``, on the highest word from which its arc crosses no other.  A comment
+        with the text is written anew.
+
+        :param surface: the punctuation tokens of the slots 0..n.
+        :raises ValueError: if the number of slots is not n + 1.
+        """
+        items = arrange(self.layout, surface)
+        if [(item.token, item.form) for item in items] == self._original_items():
+            return self.conllu()
+        heads = [self.layout.words[word - 1] for word in mark_heads(self.tree)]
+        return write_items(self.layout, items, heads)
+
+    def _original_items(self) -> list[tuple[int, str]]:
+        return [(token, self.layout.form(token)) for token in range(1, len(self.layout.block.tokens) + 1)]
+
+
+def mark_heads(tree: Tree) -> list[int]:
+    """For each slot the highest word that a mark there can hang on without crossing an arc.
+
+    In a projective tree the arcs over a slot lie inside each other, and the head of the innermost
+    is that word.  Over the first and the last slot there is no arc, and it is the root.
+    """
+    root = tree.heads.index(0) + 1
+    heads = [root] * (len(tree) + 1)
+    arcs = [
+        (abs(word - head), min(word, head), max(word, head), head) for word, head in enumerate(tree.heads, 1)
+    ]
+    for _, left, right, head in sorted(arcs, reverse=True):
+        if head:
+            heads[left:right] = [head] * (right - left)
+    return heads

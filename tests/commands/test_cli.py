@@ -1,0 +1,236 @@
+"""What the commands print."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import answer, environment, invoke, printed, run
+
+from pyropunct.punctuator import Punctuator
+from pyropunct.treebank.reading import read_text, read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+COMMANDS = ["fit", "evaluate", "underlying", "sample", "restore", "compare", "rules", "relations"]
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)])
+def test_help(arguments: list[str]) -> None:
+    text = printed(*arguments, "--help")
+    assert text.startswith("Usage: pyropunct")
+    assert "--help" in text
+
+
+def test_help_of_the_program_names_every_command() -> None:
+    text = printed("--help")
+    assert all(re.search(rf"^  {name} ", text, re.MULTILINE) for name in COMMANDS)
+
+
+def test_help_is_quick() -> None:
+    """Nothing that takes long to import is imported for it."""
+    script = (
+        "import sys\n"
+        "from pyropunct.commands.main import main\n"
+        "main(['--help'], standalone_mode=False)\n"
+        "heavy = {'torch', 'pyro', 'numba', 'numpy', 'rich', 'networkx', 'matplotlib'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_program_is_installed() -> None:
+    program = Path(sys.executable).with_name("pyropunct")
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"pyropunct, version \d+\.\d+\.\d+\n", done.stdout)
+
+
+# fit
+
+
+def test_fit_reports_every_epoch_and_every_direction(small: Path, tmp_path: Path) -> None:
+    train, dev, out = small / "train.conllu", small / "dev.conllu", tmp_path / "deep" / "down"
+    value = answer("fit", train, "--dev", dev, "--out", out, "--epochs", 2, "--seed", 3)
+    assert value["model"] == str(out)
+    assert [epoch["number"] for epoch in value["epochs"]] == [1, 2]
+    assert set(value["epochs"][0]) == {"number", "objective", "perplexity", "seconds"}
+    assert (value["train_sentences"], value["dev_sentences"], value["seed"]) == (120, 30, 3)
+    assert value["direction"] == min(value["directions"], key=value["directions"].get)
+    assert set(value["directions"]) == {"left", "right"}
+    assert value["treebanks"] == [
+        {"path": str(path), "sentences": size, "omitted": [], "lifted": []}
+        for path, size in ((train, 120), (dev, 30))
+    ]
+    assert set(value["edits"][0]) == {"before", "name", "after", "probability", "count"}
+    evaluation = answer("evaluate", out, dev)
+    assert evaluation["perplexity"] == value["epochs"][-1]["perplexity"]
+    assert [path.name for path in out.parent.iterdir()] == ["down"]
+
+
+def test_fit_prints_tables(small: Path, tmp_path: Path) -> None:
+    text = printed(
+        "fit", small / "train.conllu", "--out", tmp_path / "m", "--epochs", 1, "--direction", "left"
+    )
+    assert f"{small}/train.conllu: 120 sentences" in text
+    assert "dev perplexity" in text
+    assert "expected count" in text
+    assert text.endswith(f"model written to {tmp_path}/m\n")
+
+
+def test_fit_without_a_treebank_takes_the_embedded_ones(tmp_path: Path) -> None:
+    options = ("--families", "symmetry", "--channel", "identity", "--direction", "left", "--epochs", 1)
+    value = answer("fit", "--out", tmp_path / "m", *options)
+    assert (value["train_sentences"], value["dev_sentences"], value["edits"]) == (1700, 200, [])
+
+
+def test_recipe_and_changes_to_it_are_kept_with_the_model(small: Path, tmp_path: Path) -> None:
+    options = ("--recipe", "paper", "--epochs", 2, "--families", "symmetry,head", "--symmetry-weight", 0.5)
+    value = answer("fit", small / "train.conllu", "--out", tmp_path / "m", "--direction", "left", *options)
+    assert math.isfinite(value["epochs"][-1]["perplexity"])
+    recipe = Punctuator.load(tmp_path / "m").recipe
+    assert (recipe.epochs, recipe.families, recipe.symmetry_weight) == (2, ("symmetry", "head"), 0.5)
+    assert (recipe.random_start, recipe.sentences_per_epoch, recipe.direction) == (True, 400, "left")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--attach", "variants:PairFrequencies"),
+        ("--channel", "variants:Stutter"),
+        ("--channel", "identity"),
+        ("--guide", "normal"),
+    ],
+)
+def test_variants(small: Path, tmp_path: Path, options: tuple[str, str]) -> None:
+    out, dev = tmp_path / "m", small / "dev.conllu"
+    value = answer(
+        "fit",
+        small / "train.conllu",
+        "--dev",
+        dev,
+        "--out",
+        out,
+        "--epochs",
+        2,
+        "--direction",
+        "right",
+        *options,
+    )
+    assert answer("evaluate", out, dev)["perplexity"] == value["epochs"][-1]["perplexity"] < 20
+    assert len(answer("underlying", out, dev)["sentences"]) == 30
+    assert len(answer("sample", out, dev)["sentences"]) == 30
+
+
+# evaluate
+
+
+def test_evaluate(small: Path) -> None:
+    value = answer("evaluate", small / "model", small / "dev.conllu")
+    assert list(value) == ["sentences", "omitted", "slots", "log_likelihood", "perplexity"]
+    treebank = read_treebank(small / "dev.conllu")
+    assert value["sentences"] == 30
+    assert value["slots"] == sum(len(sentence.tree) + 1 for sentence in treebank)
+    assert value["perplexity"] == pytest.approx(math.exp(-value["log_likelihood"] / value["slots"]), 1e-12)
+    model = Punctuator.load(small / "model")
+    assert value["log_likelihood"] == float(model.log_prob(list(treebank)).sum())
+
+
+def test_evaluate_counts_omitted_sentences(small: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "odd.conllu"
+    dot = "1\t!\t!\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
+    odd.write_text((small / "dev.conllu").read_text(encoding="utf-8") + dot, encoding="utf-8")
+    value = answer("evaluate", small / "model", odd)
+    assert (value["sentences"], value["omitted"]) == (30, 1)
+
+
+def test_evaluate_prints_the_same_numbers_in_a_table(small: Path) -> None:
+    value = answer("evaluate", small / "model", small / "dev.conllu")
+    text = printed("evaluate", small / "model", small / "dev.conllu")
+    for name in ("sentences", "omitted", "log likelihood", "perplexity"):
+        assert re.search(rf"│ {name} +│ +{re.escape(str(value[name.replace(' ', '_')]))} │", text)
+
+
+def test_the_same_number_in_a_new_process(small: Path) -> None:
+    here = answer("evaluate", small / "model", small / "dev.conllu")
+    there = run("evaluate", small / "model", small / "dev.conllu", "--json")
+    assert json.loads(there.stdout) == here
+
+
+# underlying and sample
+
+
+def test_underlying_as_brackets(small: Path) -> None:
+    lines = printed("underlying", small / "model", small / "dev.conllu").splitlines()
+    assert len(lines) == 30
+    assert all(line.startswith("root[") or line[0] != "[" for line in lines)
+
+
+def test_underlying_as_conllu_goes_round(small: Path) -> None:
+    text = printed("underlying", small / "model", small / "dev.conllu", "--format", "conllu")
+    assert "PunctRight=" in text
+    again, original = read_text(text), read_treebank(small / "dev.conllu")
+    for one, other in zip(again, original, strict=True):
+        assert (one.tree, one.surface, one.text()) == (other.tree, other.surface, other.text())
+
+
+@pytest.mark.parametrize(("options", "trees"), [((), 1), (("--samples", 3), 3)])
+def test_underlying_as_json(small: Path, options: tuple[str, int], trees: int) -> None:
+    found = answer("underlying", small / "model", small / "dev.conllu", *options)["sentences"]
+    for one, sentence in zip(found, read_treebank(small / "dev.conllu"), strict=True):
+        assert (one["id"], one["forms"]) == (sentence.identifier, list(sentence.tree.forms))
+        assert len(one["trees"]) == trees
+        assert all(len(tree) == len(sentence.tree) for tree in one["trees"])
+    text = printed("underlying", small / "model", small / "dev.conllu", *options, "--format", "json")
+    assert json.loads(text)["sentences"] == found
+
+
+@pytest.mark.parametrize("name", ["sample", "underlying"])
+def test_seeds_of_draws(small: Path, name: str) -> None:
+    arguments = (name, small / "model", small / "dev.conllu", "--samples", 2, "--seed")
+    first, again, other = (printed(*arguments, seed) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_sample(small: Path) -> None:
+    found = answer("sample", small / "model", small / "dev.conllu", "--samples", 3)["sentences"]
+    text = printed("sample", small / "model", small / "dev.conllu", "--samples", 3)
+    assert [line for one in found for line in one["texts"]] == text.splitlines()
+    conllu = printed("sample", small / "model", small / "dev.conllu", "--samples", 3, "--format", "conllu")
+    drawn = read_text(conllu)
+    assert [sentence.text() for sentence in drawn] == text.splitlines()
+    for number, sentence in enumerate(read_treebank(small / "dev.conllu")):
+        assert drawn.sentences[3 * number].tree == sentence.tree
+
+
+def test_standard_input(small: Path) -> None:
+    with (small / "dev.conllu").open("rb") as file:
+        done = run("evaluate", small / "model", "-", "--json", stdin=file)
+    assert json.loads(done.stdout) == answer("evaluate", small / "model", small / "dev.conllu")
+
+
+def test_brackets_in_names_are_no_markup(small: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "[bold]x[red].conllu"
+    odd.write_bytes((small / "dev.conllu").read_bytes())
+    assert "[bold]x[red].conllu" in "".join(printed("evaluate", small / "model", odd).split())
+
+
+def test_an_unknown_option_is_an_error() -> None:
+    result = invoke("fit", "--unheard-of")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_environment_has_no_influence_on_json(small: Path) -> None:
+    """A terminal that is dumb or colourful leaves JSON alone."""
+    arguments = ("evaluate", small / "model", small / "dev.conllu", "--json")
+    done = subprocess.run(
+        [Path(sys.executable).with_name("pyropunct"), *arguments],
+        env=environment(FORCE_COLOR="1", TERM="xterm-256color"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == answer(*arguments[:3])

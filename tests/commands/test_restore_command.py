@@ -1,0 +1,320 @@
+"""The command ``pyropunct restore``."""
+
+import json
+import os
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+from command_line import answer, command, complaint, environment, invoke, printed, run
+
+from pyropunct.parsing import BiaffineParser, ParserRecipe
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.mark_scores import RestorationScores
+from pyropunct.restore.reading import CHUNK
+from pyropunct.treebank.reading import read_text, read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+BAD_INPUT = 2
+QUICK = ("--samples", 20)
+TAKEN_OFF = "pyropunct: punctuation that is there already is taken off (--keep keeps it)\n"
+
+
+@pytest.fixture(scope="module")
+def model(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with a parser, neither of them good."""
+    folder = tmp_path_factory.mktemp("restore") / "model"
+    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser")
+    with pytest.MonkeyPatch.context() as patch:
+        quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
+        patch.setattr("pyropunct.parsing.ParserRecipe", quick)
+        value = answer(
+            "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
+        )
+    assert set(value["parser"]) == {"words", "uas", "las", "upos"}
+    return folder
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "input"
+
+
+def restored(model: Path, file: Path, text: str | bytes, *options: object) -> str:
+    """What is printed for a file of some text, without a word on standard error."""
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return printed("restore", model, file, *QUICK, *options)
+
+
+def sentences(model: Path, file: Path, text: str, *options: object) -> list[dict[str, object]]:
+    value = json.loads(restored(model, file, text, *options, "--json"))
+    assert value["omitted"] == 0
+    return list(value["sentences"])
+
+
+# Raw words
+
+
+def test_parser_comes_back(model: Path, tmp_path: Path) -> None:
+    words = [["Ann", "sings", "loudly"], ["Go"]]
+    one = Punctuator.load(model)
+    assert isinstance(one.parser, BiaffineParser)
+    one.save(tmp_path / "again")
+    again = Punctuator.load(tmp_path / "again")
+    assert again.parser is not None
+    assert again.parser.parse(words) == one.parser.parse(words)
+    assert again.conventions == one.conventions
+    assert one.conventions.spacing.enclitics == again.conventions.spacing.enclitics
+
+
+def test_text_has_a_line_for_each_line(model: Path, file: Path) -> None:
+    text = restored(model, file, "\nmy sister sings\n \n\nAnn went to the hospital\n?!\ngo")
+    lines = text.split("\n")
+    assert [lines[number] for number in (0, 2, 3, 5, 7)] == ["", " ", "", "?!", ""]
+    assert lines[1].startswith("My sister")
+    assert lines[4].startswith("Ann went")
+    assert lines[6].startswith("Go")
+    assert restored(model, file, "go", "--no-capital").startswith("go")
+
+
+def test_json(model: Path, file: Path) -> None:
+    found = sentences(model, file, "my sister sings\n\n")
+    assert [set(one) for one in found] == [{"line", "text", "words", "marks", "expected_edits"}] * 2
+    assert [(one["line"], one["words"]) for one in found] == [(1, ["my", "sister", "sings"]), (2, [])]
+    assert [len(one["marks"]) for one in found] == [4, 1]
+    assert found[0]["expected_edits"] > 0 == found[1]["expected_edits"]
+    assert found[0]["text"] == restored(model, file, "my sister sings").rstrip("\n")
+
+
+def test_conllu_has_the_tree_of_the_parser(model: Path, file: Path) -> None:
+    text = "my sister sings\n\nAnn went to the hospital"
+    first, second = read_text(restored(model, file, text, "--format", "conllu"))
+    lines = restored(model, file, text).split("\n")
+    assert (first.identifier, first.text(), second.identifier, second.text()) == (
+        "1",
+        lines[0],
+        "3",
+        lines[2],
+    )
+    parser = Punctuator.load(model).parser
+    assert parser is not None
+    ((parsed,),) = parser.parse([["Ann", "went", "to", "the", "hospital"]])
+    assert second.tree == parsed.tree
+
+
+@pytest.mark.parametrize("trees", [1, 3])
+@pytest.mark.parametrize("decoder", ["mbr", "slot-mbr", "map"])
+def test_decoders_and_trees(model: Path, file: Path, decoder: str, trees: int) -> None:
+    (found,) = sentences(model, file, "my sister sings", "--decoder", decoder, "--trees", trees)
+    words = [["my", "sister", "sings"]]
+    (surface,) = Punctuator.load(model).restore(words, decoder=decoder, samples=20, trees=trees, seed=0)
+    assert found["marks"] == [[t for t in slot if t != "\t^"] for slot in surface]
+
+
+def test_seed(model: Path, file: Path, small: Path) -> None:
+    words = "\n".join(" ".join(one.tree.forms) for one in read_treebank(small / "dev.conllu"))
+    options = ("--samples", 2, "--seed")
+    first, again, other = (restored(model, file, words, *options, seed) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_chunks_make_no_difference(model: Path, file: Path) -> None:
+    lines = [f"my {number} sisters sing" for number in range(CHUNK + 20)]
+    together = restored(model, file, "\n".join(lines)).splitlines()
+    assert together[-20:] == restored(model, file, "\n".join(lines[-20:])).splitlines()
+
+
+def test_standard_input(model: Path, file: Path) -> None:
+    expected = restored(model, file, "my sister sings")
+    with file.open("rb") as stream:
+        done = run("restore", model, "-", *QUICK, stdin=stream)
+    assert (done.stdout, done.stderr) == (expected, "")
+
+
+def test_odd_words(model: Path, file: Path) -> None:
+    """Spaces of other kinds, unseen characters, a word of punctuation signs, many words."""
+    odd = ["a\u00a0b", "🙂 \U00010330 \u0301 ʘ", "a(b)c", "x" * 3000, "word"]
+    found = sentences(model, file, "\n".join(odd))
+    assert [len(one["words"]) for one in found] == [2, 4, 1, 1, 1]
+
+
+def test_a_long_sentence(model: Path, file: Path) -> None:
+    (found,) = sentences(model, file, "sing " * 300)
+    assert (len(found["words"]), len(found["marks"])) == (300, 301)
+
+
+# Punctuation that is there
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "json"), ("--format", "conllu")])
+def test_punctuation_is_taken_off(model: Path, file: Path, options: tuple[str, ...]) -> None:
+    bare = restored(model, file, "my sister sings\ngo", *options)
+    file.write_text("my sister, sings;\ngo!\n")
+    result = invoke("restore", model, file, *QUICK, *options)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, bare, TAKEN_OFF)
+
+
+def test_punctuation_is_kept(model: Path, file: Path) -> None:
+    (found,) = sentences(model, file, "my sister , sings ;", "--keep")
+    assert found["marks"][2:] == [[","], [";"]]
+    assert found["text"].endswith(" sister, sings;")
+
+
+def test_abbreviation_dots_stay(model: Path, file: Path) -> None:
+    (found,) = sentences(model, file, "the U.S. and Prof. Hayes")
+    assert found["words"] == ["the", "U.S", "and", "Prof", "Hayes"]
+    assert ("abbr." in found["marks"][2], "abbr." in found["marks"][4]) == (True, True)
+
+
+def test_marks(model: Path, file: Path, small: Path) -> None:
+    dev = small / "dev.conllu"
+    for wanted, allowed in ((".,", {".", ",", "abbr."}), ("? ,", {"?", ","}), ('"', {"“", "”"})):
+        result = invoke("restore", model, dev, *QUICK, "--marks", wanted, "--json")
+        found = json.loads(result.stdout)["sentences"]
+        assert {mark for one in found for slot in one["marks"] for mark in slot} <= allowed
+
+
+def test_unknown_marks(model: Path, small: Path) -> None:
+    message = complaint(BAD_INPUT, "restore", model, small / "dev.conllu", "--marks", ",‽")
+    assert message.startswith("--marks: the model has no mark ‽, it has ! ( ) ,")
+
+
+# CoNLL-U
+
+
+@pytest.mark.parametrize("parse", [(), ("--parse",)])
+def test_conllu_keeps_words_and_trees(model: Path, small: Path, parse: tuple[str, ...]) -> None:
+    result = invoke("restore", model, small / "dev.conllu", *QUICK, "--format", "conllu", *parse)
+    assert (result.exit_code, result.stderr) == (0, TAKEN_OFF)
+    for one, other in zip(read_text(result.stdout), read_treebank(small / "dev.conllu"), strict=True):
+        assert (one.identifier, one.tree) == (other.identifier, other.tree)
+    text = invoke("restore", model, small / "dev.conllu", *QUICK, *parse).stdout
+    assert text.splitlines() == [one.text() for one in read_text(result.stdout)]
+
+
+def test_restoring_twice_makes_no_difference(model: Path, small: Path, file: Path) -> None:
+    once = invoke("restore", model, small / "dev.conllu", *QUICK, "--format", "conllu").stdout
+    file.write_text(once)
+    assert invoke("restore", model, file, *QUICK, "--format", "conllu").stdout == once
+    assert restored(model, file, once, "--keep", "--marks", ".", "--format", "conllu").count("\n\n") == 30
+
+
+def test_omitted_sentences(model: Path, small: Path, file: Path) -> None:
+    odd = "1\t!\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n\n" * 2
+    file.write_text(odd + (small / "dev.conllu").read_text(encoding="utf-8"), encoding="utf-8")
+    result = invoke("restore", model, file, *QUICK, "--json")
+    value = json.loads(result.stdout)
+    assert (len(value["sentences"]), value["omitted"]) == (30, 2)
+    note = f"pyropunct: {file}: 2 omitted; the first: sentence '#1': it has no word\n"
+    assert result.stderr == TAKEN_OFF + note
+
+
+# Scores
+
+
+def test_score(model: Path, small: Path) -> None:
+    value = answer("restore", model, small / "dev.conllu", *QUICK, "--score")
+    dev = read_treebank(small / "dev.conllu")
+    scores = RestorationScores()
+    found = Punctuator.load(model).restore([sentence.tree for sentence in dev], samples=20, seed=0)
+    for sentence, surface in zip(dev, found, strict=True):
+        scores.add(surface, sentence.surface)
+    assert value["average_edit_distance"] == scores.average_edit_distance
+    assert (value["sentences"], value["slots"], value["edits"]) == (30, scores.slots, scores.edits)
+    assert (value["gold"], value["restored"], value["right"]) == scores.overall()
+    assert {one["mark"]: one["f1"] for one in value["marks"]}["."] == scores.of_marks()["."].f1
+    text = printed("restore", model, small / "dev.conllu", *QUICK, "--score")
+    assert f"average edit distance per slot: {scores.average_edit_distance:.4f} ({scores.edits}" in text
+    assert "precision" in text
+
+
+def test_score_of_raw_text(model: Path, file: Path) -> None:
+    """The abbreviation dot is not given away."""
+    value = json.loads(restored(model, file, "Prof. Hayes sings, loudly.\n\n", "--score", "--json"))
+    assert (value["sentences"], value["gold"], value["slots"]) == (1, 3, 5)
+    assert value["edits"] >= 3 - value["right"]
+
+
+def test_nothing_to_score(model: Path, file: Path) -> None:
+    for text in ("", "my sister\n\n", "?!\n"):
+        file.write_text(text)
+        assert complaint(BAD_INPUT, "restore", model, file, *QUICK, "--score") == (
+            f"{file}: there is no punctuation to compare with"
+        )
+
+
+# Bad input
+
+
+def test_a_model_without_a_parser(small: Path, file: Path) -> None:
+    file.write_text("my sister\n")
+    message = complaint(BAD_INPUT, "restore", small / "model", file)
+    assert message == (
+        "the model has no parser, so it cannot restore raw words: "
+        "fit one with `pyropunct fit TRAIN --parser`, or give CoNLL-U input"
+    )
+    file.write_text("\n\n")
+    assert printed("restore", small / "model", file) == "\n\n"
+    assert (
+        "the model has no parser"
+        in invoke("restore", small / "model", small / "dev.conllu", "--parse").stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"a\xff\n", "{file}:1: byte 1 is 0xff, which is not UTF-8 (save the file as UTF-8)"),
+        (b"PK\x03\x04\x00\n", "{file}:1: the line holds a zero byte (is this text?)"),
+        (
+            b"1\tGo\tx\n",
+            "{file}:1: sentence '#1': the line has 3 columns, not 10 (separate the columns by single tabs)",
+        ),
+    ],
+)
+def test_bad_files(model: Path, file: Path, data: bytes, problem: str) -> None:
+    file.write_bytes(data)
+    for options in ((), ("--json",), ("--score",)):
+        assert complaint(BAD_INPUT, "restore", model, file, *options) == problem.format(file=file)
+
+
+def test_no_such_file(model: Path, file: Path) -> None:
+    assert complaint(BAD_INPUT, "restore", model, file) == f"{file}: there is no such file"
+
+
+def test_nothing_at_all(model: Path, file: Path) -> None:
+    assert restored(model, file, "") == ""
+    assert json.loads(restored(model, file, "", "--json")) == {"sentences": [], "omitted": 0}
+
+
+def test_what_comes_before_a_bad_line_is_printed(model: Path, file: Path) -> None:
+    file.write_bytes(b"go\n" * CHUNK + b"\xff\n")
+    result = invoke("restore", model, file, *QUICK)
+    assert (result.exit_code, result.stdout.count("\n")) == (BAD_INPUT, CHUNK)
+    assert result.stderr.startswith(f"pyropunct: {file}:{CHUNK + 1}: byte ")
+
+
+def test_keep_and_score(model: Path, small: Path) -> None:
+    result = invoke("restore", model, small / "dev.conllu", "--keep", "--score")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--keep gives away what --score asks for" in result.stderr
+
+
+def test_the_bar_on_a_terminal_leaves_the_results_alone(model: Path, small: Path) -> None:
+    """They go where standard output goes, although the bar is on a terminal."""
+    ours, theirs = os.openpty()
+    arguments = command("restore", model, small / "dev.conllu", *QUICK, "--keep")
+    process = subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment(TERM="xterm")
+    )
+    os.close(theirs)
+    assert process.stdout is not None
+    lines = process.stdout.read().splitlines()
+    process.stdout.close()
+    process.wait()
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert len(lines) == 30
+    assert "dev.conllu" in shown

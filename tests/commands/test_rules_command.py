@@ -1,0 +1,186 @@
+"""The command ``pyropunct rules``."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib
+import pytest
+import torch
+from command_line import answer, complaint, printed
+from made_up_rules import LOGITS, TOKENS, made_up
+
+from pyropunct.explain.rules import LearnedPair, learned_rules
+from pyropunct.figures.rules import rules_svg
+from pyropunct.punctuator import Punctuator
+from pyropunct.treebank.marks import display
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a row of a table; none of what is no row."""
+    return [cell.strip() for cell in line.split("│")[1:-1]]
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_the_table_has_the_numbers_of_the_json(small: Path, counted: bool) -> None:
+    arguments = ["rules", small / "model", *([small / "train.conllu"] if counted else []), "--least", "5"]
+    value = answer(*arguments)
+    assert (value["sentences"], value["file"]) == (
+        (120, str(small / "train.conllu")) if counted else (None, None)
+    )
+    rows = [cells(line) for line in printed(*arguments, "--pairs", 6).splitlines() if "│" in line]
+    pairs = {" ".join(pair["before"]): pair for pair in value["pairs"]}
+    for row in rows[:6]:
+        pair = pairs[row[0]]
+        assert row[2] == ("–" if pair["rank"] is None else f"{pair['rank']:g}")
+        assert row[3] == (f"{pair['count']:,.1f}" if counted else "–")
+        assert list(filter(None, row[4:])) == [f"{one['probability']:.3f}" for one in pair["outcomes"]]
+    assert len(value["precision"]) == (2 if counted else 1)
+    for row, (name, one) in zip(rows[6:], value["precision"].items(), strict=False):
+        share = "–" if one["share"] is None else f"{one['share']:.3f}"
+        assert row == [name, str(one["edits"]), str(one["listed"]), share]
+    for row, (name, one) in zip(rows[6 + len(value["precision"]) :], value["recall"].items(), strict=True):
+        assert row[:5] == [name, *(str(one[key]) for key in ("rules", "first", "second", "worse"))]
+    assert rows[-1][0] == ("edited, frequent" if counted else "edited")
+
+
+def test_marks_that_the_model_lacks_are_told(small: Path) -> None:
+    lacking = len(answer("rules", small / "model")["unlearned"])
+    assert lacking > 0
+    assert f"\n{lacking} of Nunberg's rules are about marks that the model lacks." in printed(
+        "rules", small / "model"
+    )
+
+
+def test_intervals_are_shown(small: Path, tmp_path: Path) -> None:
+    model = Punctuator.load(small / "model")
+    uncertain = replace(
+        model, scales={name: torch.full_like(value, 0.3) for name, value in model.values.items()}
+    )
+    uncertain.save(tmp_path / "model")
+    value = answer("rules", tmp_path / "model", "--level", 0.8)
+    assert value["level"] == 0.8
+    low, high = value["pairs"][0]["outcomes"][0]["interval"]
+    assert 0 < low < high < 1
+    assert re.search(r" 0\.\d{3} \(0\.\d\d–\d\.\d\d\) ", printed("rules", tmp_path / "model"))
+
+
+def test_a_model_fitted_with_a_normal_guide(small: Path, tmp_path: Path) -> None:
+    """Every bar has an interval around it, or nearly: the bar is at the mean of the logits."""
+    train = small / "train.conllu"
+    printed("fit", train, "--out", tmp_path / "m", "--guide", "normal", "--epochs", 1, "--direction", "left")
+    value = answer("rules", tmp_path / "m")
+    assert value["level"] == 0.9
+    for pair in value["pairs"]:
+        for outcome in pair["outcomes"]:
+            low, high = outcome["interval"]
+            assert low - 0.05 < outcome["probability"] < high + 0.05
+
+
+# Plot
+
+
+def bars(svg: bytes) -> dict[str, ElementTree.Element]:
+    """The bars in a plot, by their names."""
+    root = ElementTree.fromstring(svg)
+    assert root.tag == f"{SVG}svg"
+    groups = (group for group in root.iter(f"{SVG}g") if "outcome" in group.get("id", ""))
+    return {group.attrib["id"]: group for group in groups}
+
+
+def height(bar: ElementTree.Element) -> float:
+    path = bar.find(f"{SVG}path")
+    assert path is not None
+    places = [float(y) for _, y in re.findall(r"[ML] ([\d.]+) ([\d.]+)", path.attrib["d"])]
+    return max(places) - min(places)
+
+
+def drawn() -> tuple[LearnedPair, ...]:
+    model = made_up(
+        {(",", ","): {"keep": 0.25, "left absorption": 0.75}, ("!", "."): {"right absorption": 1.0}}
+    )
+    return learned_rules(model).prominent(8)
+
+
+def test_every_bar_is_in_the_plot() -> None:
+    pairs = drawn()
+    found = bars(rules_svg(pairs))
+    assert set(found) == {
+        f"pair-{number}-outcome-{place}"
+        for number, pair in enumerate(pairs)
+        for place in range(len(pair.outcomes))
+    }
+    whole = max(height(bar) for bar in found.values())
+    for number, pair in enumerate(pairs):
+        for place, outcome in enumerate(pair.outcomes):
+            share = height(found[f"pair-{number}-outcome-{place}"]) / whole
+            assert share == pytest.approx(outcome.probability, abs=0.01)
+
+
+def test_titles_and_outcomes_are_written() -> None:
+    texts = {text.text for text in ElementTree.fromstring(rules_svg(drawn())).iter(f"{SVG}text")}
+    for pair in drawn():
+        assert any((text or "").startswith(" ".join(map(display, pair.before))) for text in texts)
+        assert {" ".join(map(display, outcome.after)) for outcome in pair.outcomes} <= texts
+
+
+def test_intervals_are_drawn() -> None:
+    sure = made_up(logits=torch.zeros(len(TOKENS), len(TOKENS), 4))
+    unsure = replace(sure, scales={LOGITS: torch.ones_like(sure.values[LOGITS])})
+    one, other = (rules_svg(learned_rules(model).prominent(6)) for model in (sure, unsure))
+    lines = [svg.count(b'id="LineCollection_') for svg in (one, other)]
+    assert lines == [0, sum(len(pair.outcomes) for pair in learned_rules(sure).prominent(6))]
+
+
+def test_the_plot_is_always_the_same_and_grey(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = rules_svg(drawn())
+    monkeypatch.setitem(matplotlib.rcParams, "font.size", 20)
+    assert rules_svg(drawn()) == first
+    assert b"dc:date" not in first
+    assert all(colour[1:3] == colour[3:5] == colour[5:] for colour in re.findall(rb"#[0-9a-f]{6}", first))
+
+
+def test_no_pairs_to_draw() -> None:
+    assert bars(rules_svg(())) == {}
+
+
+def test_the_plot_is_written(small: Path, tmp_path: Path) -> None:
+    shown = printed("rules", small / "model", "--plot", tmp_path / "plot.svg", "--pairs", 7)
+    found = bars((tmp_path / "plot.svg").read_bytes())
+    assert {name.split("-")[1] for name in found} == {str(number) for number in range(7)}
+    assert shown == printed("rules", small / "model", "--pairs", 7)
+
+
+# Bad input
+
+
+def test_a_channel_without_edits(small: Path, tmp_path: Path) -> None:
+    train = small / "train.conllu"
+    printed(
+        "fit", train, "--out", tmp_path / "m", "--channel", "identity", "--epochs", 1, "--direction", "left"
+    )
+    message = complaint(2, "rules", tmp_path / "m", train)
+    assert message == f"{tmp_path / 'm'}: the channel identity has no edits, so there are no rules to show"
+
+
+def test_other_bad_input(small: Path, tmp_path: Path) -> None:
+    model = small / "model"
+    assert complaint(2, "rules", tmp_path / "none") == f"{tmp_path / 'none'}: no such model folder"
+    assert "none.conllu" in complaint(2, "rules", model, tmp_path / "none.conllu")
+    plot = tmp_path / "none" / "plot.svg"
+    assert complaint(2, "rules", model, "--plot", plot) == f"{plot}: No such file or directory"
+
+
+@pytest.mark.parametrize("option", ["--level", "--confidence", "--least"])
+@pytest.mark.parametrize("value", ["nan", "-1", "some"])
+def test_options_that_are_no_sensible_numbers(small: Path, option: str, value: str) -> None:
+    from command_line import invoke
+
+    result = invoke("rules", small / "model", option, value)
+    assert result.exit_code == 2
+    assert option in result.stderr

@@ -1,0 +1,459 @@
+import math
+from collections import Counter
+
+import pyro
+import pyro.distributions as dist
+import pytest
+import torch
+from brute_force import chi_square_is_plausible, sliding_window, total
+from problems import (
+    PAIRS,
+    Case,
+    batch_of,
+    edits_of,
+    expected,
+    explanations_of,
+    inventory,
+    padded,
+    slope,
+    story_case,
+    tiny_story,
+    tree_batch,
+    window,
+)
+from pyro import poutine
+from pyro.infer import SVI, Predictive, Trace_ELBO, TraceEnum_ELBO
+from pyro.infer.autoguide import AutoDelta, AutoNormal
+from pyro.infer.autoguide.initialization import init_to_mean
+from torch import Tensor
+
+from pyropunct.inference.forest import forest_of
+from pyropunct.inference.pyro.handlers import (
+    ImpossibleSurfaceError,
+    TreeEnum_ELBO,
+    TreeTrace_ELBO,
+    collapse_trees,
+    infer_trees,
+    tree_elbo,
+    tree_expectation,
+)
+from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.story import Story
+
+DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
+TREES = [[0], [2, 0], [2, 0, 2], [0, 1, 2], [3, 1, 0]]
+CHILD, ROOT, BIG = [2, 0, 2], [0], [0, 1, 4, 2]
+
+
+def log_evidence(story: Story, *args: object, **kwargs: object) -> Tensor:
+    """log p(x | T) as the collapsed story has it."""
+    trace = poutine.trace(collapse_trees(story)).get_trace(*args, **kwargs)
+    return trace.nodes["tree_evidence"]["fn"].log_factor
+
+
+def parallel(model: object) -> object:
+    """The model with the sites of its trees enumerated in parallel, one site after the other."""
+
+    def config(site: dict) -> dict:  # type: ignore[type-arg]
+        return {"enumerate": "parallel"} if site["infer"].get("enumerate") == "tree" else {}
+
+    return poutine.infer_config(model, config)
+
+
+def nothing(*args: object, **kwargs: object) -> None:
+    """A guide for models without latent variables but the trees."""
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_collapsed_story_against_brute_force(direction: str, one_by_one: bool) -> None:
+    story = tiny_story(SlidingWindow(3, direction))
+    for seed, heads in enumerate([*TREES, BIG]):
+        case = story_case(story, heads, seed)
+        found, _ = expected(case, story.channel, story.inventory)
+        evidence = log_evidence(story, *batch_of([case]), one_by_one=one_by_one)
+        assert evidence.tolist() == pytest.approx([math.log(total(found))], rel=1e-12)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("heads", TREES)
+def test_loss_and_gradients_are_those_of_parallel_enumeration(direction: str, heads: list[int]) -> None:
+    story = tiny_story(SlidingWindow(3, direction))
+    batch = batch_of([story_case(tiny_story(window(direction)), heads, 4)])
+    guide = AutoDelta(collapse_trees(story), init_loc_fn=lambda site: 0.5 * torch.randn(site["fn"].shape()))
+    guide(*batch)
+    results = []
+    for elbo, model, options in [
+        (TreeEnum_ELBO(max_plate_nesting=1), story, {}),
+        (TreeEnum_ELBO(max_plate_nesting=1), story, {"one_by_one": True}),
+        (Trace_ELBO(), collapse_trees(story), {}),
+        (TreeTrace_ELBO(), story, {}),
+        (TraceEnum_ELBO(max_plate_nesting=1), parallel(story), {"one_by_one": True}),
+    ]:
+        loss = elbo.differentiable_loss(model, guide, *batch, **options)
+        results.append([loss, *torch.autograd.grad(loss, list(guide.parameters()))])
+    assert len(results[0]) == 3
+    for tensors in results[:-1]:
+        for ours, theirs in zip(tensors, results[-1], strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-11, atol=1e-12)
+
+
+def test_another_discrete_variable_is_summed_out_along_with_the_trees() -> None:
+    """A mixture of two attach models, as a site that is enumerated in parallel."""
+    channel, some = window("left"), inventory()
+    cases = [story_case(tiny_story(window("left")), heads, 2) for heads in (CHILD, BIG)]
+    trees, surface = batch_of(cases)
+    size = sum(len(PAIRS[relation]) for relation in trees.relation.tolist())
+    tables, weights = torch.randn(2, size), torch.tensor([0.3, 0.7])
+    start = torch.tensor([0, *(len(PAIRS[relation]) for relation in trees.relation.tolist())]).cumsum(0)
+
+    def model(which: int | None = None) -> None:
+        if which is None:
+            kind = pyro.sample("kind", dist.Categorical(weights), infer={"enumerate": "parallel"})
+            logits = tables[kind.reshape(-1)] if kind.dim() else tables[kind]
+        else:
+            logits = tables[which]
+        with pyro.plate("nodes", trees.forest.num_nodes):
+            pairs = pyro.sample("pairs", PunctemePairs(logits, start), infer={"enumerate": "tree"})
+        underlying = Underlying(trees.forest, some, trees.relation, pairs, torch.arange(len(surface)))
+        with pyro.plate("slots", len(surface)):
+            pyro.sample("surface", channel.surface(underlying, channel.weights()), obs=surface)
+
+    losses = [TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing, which) for which in (0, 1)]
+    mixed = -math.log(sum(p * math.exp(-loss) for p, loss in zip((0.3, 0.7), losses, strict=True)))
+    assert TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing) == pytest.approx(mixed, rel=1e-12)
+    assert isinstance(tree_elbo(model, nothing), TreeEnum_ELBO)
+    assert isinstance(tree_elbo(model, nothing, 0), TreeTrace_ELBO)
+
+
+@DIRECTIONS
+def test_best_derivation_of_a_model(direction: str) -> None:
+    story = tiny_story(SlidingWindow(3, direction))
+    for seed, heads in enumerate([*TREES, BIG, [2, 0, 4, 2, 4]]):
+        case = story_case(story, heads, seed)
+        found, _ = expected(case, story.channel, story.inventory)
+        told = infer_trees(story, 0)(*batch_of([case]))
+        assert tuple(told.choices.tolist()) == max(found, key=lambda one: one.best).choices
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_posterior_draws_of_a_model(one_by_one: bool) -> None:
+    story = tiny_story(SlidingWindow(3, "right"))
+    case = story_case(story, [2, 0, 4, 2], 11)
+    found, _ = expected(case, story.channel, story.inventory)
+    draws, copies = (3000, 3000) if not one_by_one else (1000, 25)
+    counts: Counter[tuple[int, ...]] = Counter()
+    for _ in range(draws // copies):
+        trace = poutine.trace(infer_trees(story)).get_trace(*batch_of([case] * copies), one_by_one=one_by_one)
+        if one_by_one:
+            drawn = torch.stack([trace.nodes[f"pair {node}"]["value"] for node in range(4 * copies)])
+        else:
+            drawn = trace.nodes["pairs"]["value"]
+        assert torch.equal(trace.nodes["_RETURN"]["value"].choices, drawn)
+        counts.update(tuple(row) for row in drawn.reshape(-1, 4).tolist())
+    assert set(counts) <= {one.choices for one in found}
+    chances = [one.weight / total(found) for one in found]
+    assert sorted(chances)[-3] > 0.01
+    assert chi_square_is_plausible([counts[one.choices] for one in found], chances, draws)
+
+
+@pytest.mark.parametrize("temperature", [2, -1, 0.5])
+def test_wrong_temperature(temperature: float) -> None:
+    with pytest.raises(ValueError, match=f"0 or 1, not {temperature}"):
+        infer_trees(nothing, temperature)  # type: ignore[arg-type]
+
+
+def loop_model(
+    trees: list[list[int]],
+    relation: Tensor,
+    logits: list[Tensor],
+    surface: Tensor | None,
+    channel: SlidingWindow,
+) -> Tensor:
+    """A model without plates: a site for each node and a site for each slot, from last to first."""
+    forest = forest_of(trees)
+    pairs = [
+        pyro.sample(f"pair_{node}", dist.Categorical(logits=logits[node]), infer={"enumerate": "tree"})
+        for node in reversed(range(forest.num_nodes))
+    ][::-1]
+    underlying = Underlying(forest, inventory(), relation, torch.stack(pairs), torch.tensor(0))
+    for slot in reversed(range(forest.num_slots)):
+        pyro.sample(
+            f"surface_{slot}",
+            channel.surface(underlying.at(torch.tensor(slot)), channel.weights()),
+            obs=None if surface is None else surface[slot],
+        )
+    return torch.stack(pairs)
+
+
+@DIRECTIONS
+def test_a_model_of_scalar_sites(direction: str) -> None:
+    story = tiny_story(SlidingWindow(3, direction))
+    cases = [story_case(story, heads, 5) for heads in (CHILD, BIG)]
+    logits = [torch.tensor(chances).log() for case in cases for chances in case.chances]
+    trees, surface = batch_of(cases)
+    model = [case.heads for case in cases], trees.relation, logits, surface, story.channel
+    trace = poutine.trace(collapse_trees(loop_model)).get_trace(*model)
+    evidence = trace.nodes["tree_evidence"]["fn"].log_factor
+    torch.testing.assert_close(evidence, log_evidence(story, trees, surface), rtol=1e-12, atol=0)
+    assert torch.equal(infer_trees(loop_model, 0)(*model), infer_trees(story, 0)(trees, surface).choices)
+    drawn = poutine.trace(loop_model).get_trace(*model[:3], None, story.channel)
+    assert all(drawn.nodes[f"surface_{slot}"]["value"].dim() == 1 for slot in range(9))
+
+
+def test_posterior_draws_follow_the_other_variables_of_each_sample() -> None:
+    """With a value for the weights from `Predictive`, punctemes are inferred under these weights."""
+    story = tiny_story(SlidingWindow(3))
+    case = story_case(tiny_story(window("left")), [2, 0, 4, 2], 11)
+    scores, edits = torch.randn(3, len(story.inventory.rows)), torch.randn(3, 3, 3, 4)
+    samples = {"attach.scores": scores.repeat(800, 1), "channel.edit_logits": edits.repeat(800, 1, 1, 1)}
+    drawn = Predictive(infer_trees(story), posterior_samples=samples)(*batch_of([case]))["pairs"]
+    assert drawn.shape == (2400, 4)
+    for which in range(3):
+        chances = story.attach.chances(scores[which])
+        one = case._replace(chances=[chances[relation] for relation in case.relations])
+        rewritings = sliding_window(edits[which].softmax(-1).tolist(), "left")
+        found = explanations_of(one, rewritings, story.inventory)
+        counts = Counter(tuple(row) for row in drawn[which::3].tolist())
+        assert chi_square_is_plausible(
+            [counts[some.choices] for some in found], [some.weight / total(found) for some in found], 800
+        )
+
+
+def test_best_derivation_under_a_guide() -> None:
+    story = tiny_story(SlidingWindow(3))
+    batch = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in TREES])
+    guide = AutoNormal(collapse_trees(story))
+    guide(*batch)
+    guide_trace = poutine.trace(guide).get_trace(*batch)
+    trace = poutine.trace(poutine.replay(infer_trees(story, 0), trace=guide_trace)).get_trace(*batch)
+    for name in ("attach.scores", "channel.edit_logits"):
+        assert torch.equal(trace.nodes[name]["value"], guide_trace.nodes[name]["value"])
+    story.attach.scores = guide_trace.nodes["attach.scores"]["value"]
+    story.channel.edit_logits = guide_trace.nodes["channel.edit_logits"]["value"]
+    choices = infer_trees(story, 0)(*batch).choices
+    assert torch.equal(trace.nodes["pairs"]["value"], choices)
+    known = poutine.trace(poutine.condition(story, {"pairs": choices})).get_trace(*batch)
+    trace.compute_log_prob()
+    known.compute_log_prob()
+    for name in ("pairs", "surface"):
+        torch.testing.assert_close(
+            trace.nodes[name]["log_prob"], known.nodes[name]["log_prob"], rtol=1e-13, atol=0
+        )
+
+
+def test_prior_and_posterior_prediction() -> None:
+    story = tiny_story(SlidingWindow(3))
+    trees, surface = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in TREES])
+    guide = AutoNormal(collapse_trees(story))
+    guide(trees, surface)
+    forward = Predictive(story, guide=guide, num_samples=20)(trees)
+    assert forward["surface 0"].shape[:1] == (20,)
+    assert len(forward["surface 0"].unique(dim=0)) > 10
+    inferred = Predictive(infer_trees(story), guide=guide, num_samples=20)(trees, surface)
+    assert inferred["pairs"].shape == (20, trees.forest.num_nodes)
+    assert len(inferred["pairs"].unique(dim=0)) > 5
+
+
+@pytest.mark.parametrize("elbo", [Trace_ELBO, TreeEnum_ELBO])
+def test_scale(elbo: type) -> None:
+    """Both the handler and the story's own argument multiply the trees' terms."""
+    story = tiny_story(window("left"))
+    case = story_case(story, BIG, 1)
+    batch, model = batch_of([case]), collapse_trees(story)
+    loss = elbo(max_plate_nesting=1).loss(model, nothing, *batch)
+    assert loss > 1
+    assert elbo(max_plate_nesting=1).loss(poutine.scale(model, 0.25), nothing, *batch) == pytest.approx(
+        loss / 4, rel=1e-14
+    )
+    assert elbo(max_plate_nesting=1).loss(model, nothing, *batch, scale=3.0) == pytest.approx(
+        loss * 3, rel=1e-14
+    )
+
+
+def test_scale_leaves_priors_alone() -> None:
+    story = tiny_story(SlidingWindow(3))
+    batch = batch_of([story_case(tiny_story(window("left")), BIG, 1)])
+    guide = AutoDelta(collapse_trees(story), init_loc_fn=init_to_mean)
+    losses = [
+        Trace_ELBO().loss(collapse_trees(story), guide, *batch, scale=scale) for scale in (1e-300, 1.0, 5.0)
+    ]
+    normal = (
+        dist.Normal(0.0, 1.0).log_prob(torch.tensor(0.0)),
+        dist.Normal(0.0, 2.0).log_prob(torch.tensor(0.0)),
+    )
+    assert losses[0] == pytest.approx(
+        -float(len(story.inventory.rows) * normal[0] + 36 * normal[1]), rel=1e-12
+    )
+    assert losses[2] - losses[0] == pytest.approx(5 * (losses[1] - losses[0]), rel=1e-12)
+
+
+@DIRECTIONS
+def test_symmetry_regulariser(direction: str) -> None:
+    """The term xi E[c]^2 of each tree and its gradient."""
+    story = tiny_story(SlidingWindow(3, direction), symmetry_weight=1.7)
+    cases = [story_case(story, heads, 6) for heads in (CHILD, BIG, [2, 0])]
+    batch = batch_of(cases)
+    # With ( and ) for 1 and 2, only the empty pair and (( )) are balanced; no pair here is the latter.
+    unbalanced = [[0.0] + [1.0] * (len(some) - 1) for some in PAIRS]
+    assert story._unmatched.tolist() == [value for some in unbalanced for value in some]
+    loss = 0.0
+    for case in cases:
+        case = case._replace(cost=[unbalanced[relation] for relation in case.relations])
+        found, expectation = expected(case, story.channel, story.inventory)
+        assert expectation > 0
+        loss += -math.log(total(found)) + 1.7 * expectation**2
+    assert Trace_ELBO().loss(collapse_trees(story), nothing, *batch) == pytest.approx(loss, rel=1e-12)
+
+
+def test_gradient_of_the_symmetry_regulariser() -> None:
+    story = tiny_story(SlidingWindow(3), symmetry_weight=2.0)
+    batch = batch_of([story_case(story, heads, 6) for heads in (CHILD, BIG, [2, 0])])
+    for module, name in [(story.attach, "scores"), (story.channel, "edit_logits")]:
+        here = getattr(module, name).clone().requires_grad_()
+
+        def loss(values: Tensor, module: torch.nn.Module = module, name: str = name) -> Tensor:
+            setattr(module, name, values)
+            return Trace_ELBO().differentiable_loss(collapse_trees(story), nothing, *batch)
+
+        (gradient,) = torch.autograd.grad(loss(here), here)
+        where = gradient.flatten().abs().argsort(descending=True)[:6]
+        for flat in where.tolist():
+            index = tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), here.shape))
+            assert abs(gradient[index]) > 1e-3
+            assert float(gradient[index]) == pytest.approx(slope(loss, here, index), rel=1e-9, abs=1e-9)
+        setattr(module, name, here.detach())
+
+
+def test_cost_of_punctemes_that_are_known() -> None:
+    """Without a handler, `tree_expectation` is the cost of the choices themselves."""
+    forest = forest_of([[2, 0], [0]])
+    cost = torch.tensor([1.0, 2, 4, 8, 16, 32, 64])
+    start = torch.tensor([0, 2, 5, 7])
+    assert tree_expectation(torch.tensor([1, 2, 0]), cost, start, forest).tolist() == [18, 32]
+
+
+def adam_step(story: Story, batch: tuple) -> tuple[dict[str, Tensor], dict[str, Tensor]]:  # type: ignore[type-arg]
+    """Parameters of a new point estimate before and after one step."""
+    guide = AutoDelta(collapse_trees(story), init_loc_fn=lambda site: 0.5 * torch.randn(site["fn"].shape()))
+    guide(*batch)
+    before = {name: value.detach().clone() for name, value in guide.named_parameters()}
+    SVI(collapse_trees(story), guide, pyro.optim.Adam({"lr": 0.1}), Trace_ELBO()).step(*batch)
+    return before, {name: value.detach().clone() for name, value in guide.named_parameters()}
+
+
+def test_one_step_moves_all_parameters_of_its_own_model_only() -> None:
+    batch = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in TREES])
+    first, second = tiny_story(SlidingWindow(3)), tiny_story(SlidingWindow(3))
+    _, after = adam_step(first, batch)
+    kept = {name: value.clone() for name, value in after.items()}
+    before, later = adam_step(second, batch)
+    assert set(before) == {"attach.scores_unconstrained", "channel.edit_logits_unconstrained"}
+    for name in before:
+        assert (before[name] != later[name]).all()
+        assert not torch.equal(later[name], kept[name])
+        assert torch.equal(after[name], kept[name])
+
+
+def test_variational_inference_goes_uphill() -> None:
+    story = tiny_story(SlidingWindow(3))
+    batch = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in TREES])
+    guide = AutoNormal(collapse_trees(story), init_scale=0.01)
+    svi = SVI(collapse_trees(story), guide, pyro.optim.Adam({"lr": 0.05}), Trace_ELBO())
+    losses = [svi.step(*batch) for _ in range(60)]
+    assert all(math.isfinite(loss) for loss in losses)
+    assert sum(losses[-10:]) < sum(losses[:10]) - 10
+
+
+def test_a_story_in_single_precision() -> None:
+    torch.set_default_dtype(torch.float)
+    batch = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in TREES])
+    before, after = adam_step(tiny_story(SlidingWindow(3)), batch)
+    for name in before:
+        assert after[name].dtype == torch.float
+        assert (before[name] != after[name]).all()
+
+
+def test_unobserved_surface() -> None:
+    trees, _ = batch_of([story_case(tiny_story(window("left")), CHILD, 1)])
+    with pytest.raises(ValueError, match="site 'surface 0' is not observed"):
+        collapse_trees(tiny_story(window("left")))(trees)
+
+
+def model_with(mark: str) -> object:
+    """A model of one word, with something that trees cannot be summed out of."""
+    channel, some, forest = window("left"), inventory(), forest_of([[0]])
+    relation, surface = torch.tensor([1]), padded([(0,), (2,)])
+
+    def model() -> None:
+        pair = pyro.sample("pair", dist.Categorical(torch.ones(1, 3)), infer={"enumerate": "tree"})
+        underlying = Underlying(forest, some, relation, pair, torch.arange(2))
+        if mark == "dependent":
+            pyro.sample("later", dist.Normal(pair.double(), 1.0), obs=torch.ones(1))
+        seen = {"twice": [0, 1, 1], "missing": [0], "dependent": [0, 1]}[mark]
+        for count, slot in enumerate(seen):
+            here = underlying.at(torch.tensor([slot]))
+            pyro.sample(
+                f"surface {count}", channel.surface(here, channel.weights()), obs=surface[slot : slot + 1]
+            )
+
+    return model
+
+
+@pytest.mark.parametrize(
+    ("mark", "error", "message"),
+    [
+        ("dependent", NotImplementedError, r"site 'later' depends on the tree-enumerated sites \['pair'\]"),
+        ("twice", ValueError, "saw 3 surface slots, expected each of the 2 slots"),
+        ("missing", ValueError, "saw 1 surface slots, expected each of the 2 slots"),
+    ],
+)
+def test_what_trees_cannot_be_summed_out_of(mark: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        collapse_trees(model_with(mark))()  # type: ignore[operator]
+
+
+def test_masked_sites_are_refused() -> None:
+    story = tiny_story(window("left"))
+    batch = batch_of([story_case(story, CHILD, 1)])
+    with pytest.raises(NotImplementedError, match="site 'pairs': tree enumeration does not support masks"):
+        collapse_trees(poutine.mask(story, torch.tensor(False)))(*batch)
+
+
+@pytest.mark.parametrize("act", [collapse_trees, lambda story: infer_trees(story, 0), infer_trees])
+def test_impossible_surface_is_named(act) -> None:  # type: ignore[no-untyped-def]
+    story = tiny_story(window("left"))
+    cases = [story_case(story, heads, 1) for heads in (CHILD, BIG, CHILD)]
+    surface = [*cases[1].surface]
+    surface[3] = (1,) * 8
+    cases[1] = cases[1]._replace(surface=surface)
+    with pytest.raises(ImpossibleSurfaceError, match="tree 1 of the batch, slot 3"):
+        act(story)(*batch_of(cases))
+
+
+def test_several_impossible_slots_are_not_named() -> None:
+    story = tiny_story(window("left"))
+    case = story_case(story, CHILD, 1)
+    with pytest.raises(ImpossibleSurfaceError, match="tree 0 of the batch, several slots"):
+        collapse_trees(story)(*batch_of([case._replace(surface=[(1,) * 8, (), (), (1,) * 8])]))
+
+
+def test_an_impossible_case_is_impossible_for_brute_force_too() -> None:
+    story = tiny_story(window("left"))
+    case = story_case(story, ROOT, 1)
+    impossible: Case = case._replace(surface=[(), case.surface[1]])
+    rewritings = sliding_window(edits_of(story.channel), "left")
+    assert explanations_of(impossible, rewritings, story.inventory) == []
+    with pytest.raises(ImpossibleSurfaceError, match="tree 0 of the batch, slot 0"):
+        collapse_trees(story)(*batch_of([impossible]))
+
+
+def test_a_story_runs_forward_without_a_handler() -> None:
+    story = tiny_story(window("left"))
+    story_case(story, CHILD, 1)
+    told = story(tree_batch([CHILD, BIG], [0, 1, 2, 0, 1, 2, 0]))
+    assert told.surface.shape[0] == 9
+    assert told.choices.shape == (7,)
+    assert told.surface[[0, 4], 0].tolist() != [-1, -1]

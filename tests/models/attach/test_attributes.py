@@ -1,0 +1,176 @@
+import pytest
+import torch
+from brute_force import projective_trees
+from problems import padded, tree_batch
+
+from pyropunct.models.attach.attributes import COLUMNS, NOTHING, PLACES, SEVERAL, Attributes
+from pyropunct.models.attach.log_linear import FAMILIES
+
+X = NOTHING
+SURFACE = [(9,), (), (1, 2), (3,), (), (4, 5), (6,), (8,), (2,), (7, 7)]
+"""Of two trees: slots 0 to 6 of a tree of six words, slots 0 to 2 of a tree of two words."""
+
+
+def example() -> Attributes:
+    """Words 1 to 6 with the heads 2 0 5 5 2 5, and words 7 and 8 with the heads 0 1.
+
+    Constituents of several words: 2 from 1 to 6, 5 from 3 to 6, and 7 from 7 to 8.
+    """
+    trees = tree_batch(
+        [[2, 0, 5, 5, 2, 5], [0, 1]],
+        [11, 12, 13, 14, 15, 16, 17, 18],
+        tag=[21, 22, 23, 24, 25, 26, 27, 28],
+        form=[31, 32, 33, 34, 35, 36, 37, 38],
+        shape=[41, 42, 43, 44, 45, 46, 47, 48],
+    )
+    return Attributes(trees, padded(SURFACE))
+
+
+TAGS: dict[str, list[int]] = {
+    "": [21, 22, 23, 24, 25, 26, 27, 28],
+    "head": [22, X, 25, 25, 22, 25, X, 27],
+    "grandhead": [X, X, 22, 22, X, 22, X, X],
+    "before": [X, X, 22, 23, 22, 25, X, 27],
+    "second before": [X, X, 21, 22, 21, 24, X, X],
+    "first": [21, 21, 23, 24, 23, 26, 27, 28],
+    "last": [21, 26, 23, 24, 26, 26, 28, 28],
+    "after": [22, X, 24, 25, X, X, X, X],
+    "second after": [23, X, 25, 26, X, X, X, X],
+    "left sibling": [X, X, X, 23, 21, 24, X, X],
+    "right sibling": [25, X, 24, 26, X, X, X, X],
+    "first child": [X, 21, X, X, 23, X, X, X],
+    "last child": [X, 25, X, X, 26, X, 28, X],
+}
+"""For each place the tags to be found there."""
+
+VALUES: dict[str, list[int]] = {
+    "relation": [11, 12, 13, 14, 15, 16, 17, 18],
+    "tag": [21, 22, 23, 24, 25, 26, 27, 28],
+    "form": [31, 32, 33, 34, 35, 36, 37, 38],
+    "shape": [41, 42, 43, 44, 45, 46, 47, 48],
+    "side": [1, 0, 1, 1, 2, 2, 0, 2],
+    "edges": [1, 3, 0, 0, 2, 2, 3, 2],
+    "length": [0, 4, 0, 0, 3, 0, 1, 0],
+    "distance": [0, X, 1, 0, 0, 0, X, 0],
+    "words_before": [0, 0, 1, 2, 1, 3, 0, 0],
+    "words_after": [3, 0, 2, 1, 0, 0, 0, 0],
+    "first_mark": [X, 1, X, X, 3, X, 2, X],
+    "last_mark": [X, 5, X, X, 5, X, 2, X],
+    "until_mark": [0, 1, 0, 0, 0, 0, 0, 0],
+    "since_mark": [0, 0, 0, 0, 0, 0, 0, 0],
+    "marks": [0, 5, 0, 0, 3, 0, 1, 0],
+}
+"""For each column the values at the words themselves; a path has no value known in advance."""
+
+
+def test_every_place_and_column_is_tested() -> None:
+    assert set(TAGS) == set(PLACES)
+    assert set(VALUES) | {"path"} == set(COLUMNS)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_places(place: str) -> None:
+    assert example().single(f"{place} tag".strip()).tolist() == TAGS[place]
+
+
+@pytest.mark.parametrize("column", VALUES)
+def test_columns(column: str) -> None:
+    assert example().single(column).tolist() == VALUES[column]
+
+
+@pytest.mark.parametrize("column", ["relation", "form", "shape", "side", "edges", "length"])
+def test_columns_at_another_place(column: str) -> None:
+    heads = [2, None, 5, 5, 2, 5, None, 7]
+    expected = [X if head is None else VALUES[column][head - 1] for head in heads]
+    assert example().single(f"head {column}").tolist() == expected
+
+
+def test_paths_are_told_apart() -> None:
+    """Two nodes have the same path if and only if the relations up to the root are the same."""
+    heads = [[2, 0, 2, 3], [0, 1, 1, 3], [0, 1, 2]]
+    relations = [1, 0, 1, 2, 0, 1, 1, 2, 0, 2, 1]
+    path = Attributes(tree_batch(heads, relations), padded([()] * 14)).single("path").tolist()
+    above = [(1, 0), (0,), (1, 0), (2, 1, 0), (0,), (1, 0), (1, 0), (2, 1, 0), (0,), (2, 0), (1, 2, 0)]
+    for one, first in zip(path, above, strict=True):
+        for other, second in zip(path, above, strict=True):
+            assert (one == other) == (first == second)
+
+
+def groups(name: str) -> dict[int, list[int]]:
+    """The values of an attribute that gives a node several, node by node."""
+    found: dict[int, list[int]] = {}
+    for node, value in zip(*(column.tolist() for column in example().several(name)), strict=True):
+        found.setdefault(node, []).append(value)
+    return found
+
+
+def test_marks_inside() -> None:
+    assert groups("mark inside") == {1: [1, 2, 3, 4, 5], 4: [3, 4, 5], 6: [2]}
+
+
+@pytest.mark.parametrize("name", [name for name in SEVERAL if name.startswith("child")])
+def test_children(name: str) -> None:
+    """One value for each child, the same if and only if side and columns of the children are."""
+    trees = tree_batch([[2, 0, 2, 2, 2]], [1, 0, 1, 1, 2], tag=[5, 5, 5, 6, 5], form=[7, 7, 7, 7, 8])
+    node, value = Attributes(trees, padded([()] * 6)).several(name)
+    assert node.tolist() == [1, 1, 1, 1]
+    kind = {
+        "child relation": [0, 1, 1, 2],
+        "child relation and tag": [0, 1, 2, 3],
+        "child relation and form": [0, 1, 1, 2],
+    }[name]
+    for i in range(4):
+        for j in range(4):
+            assert (value[i] == value[j]) == (kind[i] == kind[j])
+    assert {node: len(values) for node, values in groups(name).items()} == {1: 2, 4: 3, 6: 1}
+
+
+ATTRIBUTES = sorted(
+    {name for family in FAMILIES.values() for template in family for name in template.attributes}
+)
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 4])
+def test_only_surface_strictly_inside_a_constituent_is_read(words: int) -> None:
+    """Whatever stands elsewhere changes nothing, not even the next tree's marks."""
+    for heads in projective_trees(words):
+        trees = tree_batch([heads, [0]], [0] * (words + 1))
+        surface = torch.randint(0, 4, (words + 3, 2))
+        forest = trees.forest
+        for node in range(words):
+            other = torch.randint(4, 8, surface.shape)
+            inside = slice(int(forest.left_slot[node]) + 1, int(forest.right_slot[node]))
+            other[inside] = surface[inside]
+            for name in ATTRIBUTES:
+                here, there = (values_at(Attributes(trees, shown), name, node) for shown in (surface, other))
+                assert here == there
+
+
+def values_at(attributes: Attributes, name: str, node: int) -> list[int]:
+    if name in SEVERAL:
+        nodes, values = attributes.several(name)
+        return values[nodes == node].tolist()
+    return [int(attributes.single(name)[node])]
+
+
+def test_surface_inside_is_read() -> None:
+    for slot in range(1, 6):
+        shown = [*SURFACE]
+        shown[slot] = (10, 11)
+        marks = Attributes(example()._trees, padded(shown)).several("mark inside")
+        assert {1} | ({4} if slot > 2 else set()) == set(marks[0][marks[1] == 10].tolist())
+
+
+def test_many_marks_are_counted_as_five() -> None:
+    shown = [*SURFACE]
+    shown[3] = (3, 3, 3, 3)
+    assert Attributes(example()._trees, padded(shown)).single("marks").tolist() == [0, 5, 0, 0, 5, 0, 1, 0]
+
+
+def test_rhythm_counts_words_up_to_the_marks_inside() -> None:
+    root_first = tree_batch([[0, 1, 1, 1, 1, 1, 1]], [0] * 7, tag=[0] * 7, form=[0] * 7, shape=[0] * 7)
+    one_mark = Attributes(root_first, padded([(), (), (1,), (), (), (), (), (2,)]))
+    assert one_mark.single("until_mark").tolist() == [1, 0, 0, 0, 0, 0, 0]
+    assert one_mark.single("since_mark").tolist() == [3, 0, 0, 0, 0, 0, 0]
+    no_mark = Attributes(root_first, padded([(1,), (), (), (), (), (), (), (2,)]))
+    assert no_mark.single("until_mark")[0] == no_mark.single("since_mark")[0] == no_mark.single("length")[0]

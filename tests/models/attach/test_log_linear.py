@@ -1,0 +1,365 @@
+from dataclasses import replace
+
+import pyro
+import pytest
+import torch
+from brute_force import String
+from problems import NOTHING, padded, slope, tree_batch
+from pyro.infer import SVI, Trace_ELBO
+from pyro.infer.autoguide import AutoDelta
+from torch import Tensor
+
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.models.attach.attributes import SEVERAL, Attributes
+from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach, Template
+from pyropunct.models.attach.scores import ANY_LEFT, ANY_RIGHT, LEFT, PAIR, RIGHT, SYMMETRY
+from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.story import Story
+from pyropunct.models.symmetry import symmetry_class
+from pyropunct.models.trees import TreeBatch, join_trees
+
+MARKS = ("^", ",", "(", ")")
+PAIRS = [
+    [NOTHING, ((), (1,)), ((1,), ()), ((1,), (1,)), ((2,), (3,))],
+    [NOTHING, ((), (1,)), ((2,), (3,)), ((2, 1), (3,))],
+    [NOTHING],
+]
+FAMILY = pytest.mark.parametrize("family", FAMILIES)
+
+
+def treebank() -> tuple[TreeBatch, Tensor]:
+    """Three trees, two of them alike but for a word."""
+    torch.manual_seed(7)
+    heads = [[2, 0, 5, 5, 2, 5], [2, 0, 5, 5, 2, 5], [0, 1, 1]]
+    relations = [0, 1, 0, 2, 1, 0, 0, 1, 0, 2, 1, 0, 1, 0, 0]
+    columns = {name: torch.randint(0, 3, (15,)).tolist() for name in ("tag", "form", "shape")}
+    for column in columns.values():
+        column[6:12] = column[:6]
+    columns["tag"][7] = 9
+    surface: list[String] = [(0,), (), (1,), (), (2,), (3, 1), (1,)] * 2 + [(0,), (1,), (), (1,)]
+    return tree_batch(heads, relations, **columns), padded(surface)
+
+
+def attach_of(*families: str, least: int = 1) -> LogLinearAttach:
+    attach = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, families, least=least)
+    attach.learn_contexts([treebank()])
+    return attach
+
+
+def features(attach: LogLinearAttach, trees: TreeBatch, surface: Tensor) -> Tensor:
+    """The feature vector f(l, r, w) of each pair at each node: the slopes of its score."""
+    weights = torch.zeros(int(attach.starts[-1]), requires_grad=True)
+    attach.weights = weights
+    scores = attach(trees, surface)
+    return torch.stack([torch.autograd.grad(score, weights, retain_graph=True)[0] for score in scores])
+
+
+Feature = tuple[object, ...]
+
+
+def contexts(templates: list[Template], trees: TreeBatch, surface: Tensor) -> list[list[Feature]]:
+    """The contexts of each node: the template's number, for some kinds the relation, and the attributes."""
+    attributes = Attributes(trees, surface)
+    found: list[list[Feature]] = [[] for _ in trees.relation]
+    for number, template in enumerate(templates):
+        for node, relation in enumerate(trees.relation.tolist()):
+            values: list[list[int]] = [[]]
+            for name in template.attributes:
+                if name in SEVERAL:
+                    nodes, several = attributes.several(name)
+                    values = [[*some, value] for value in several[nodes == node].tolist() for some in values]
+                else:
+                    values = [[*some, int(attributes.single(name)[node])] for some in values]
+            own = relation if template.kind in (PAIR, LEFT, RIGHT) else None
+            found[node] += [(number, own, *some) for some in values]
+    return found
+
+
+def target(kind: int, left: String, right: String) -> object:
+    """What the weights of a context are about."""
+    return {
+        PAIR: (left, right),
+        LEFT: left,
+        RIGHT: right,
+        SYMMETRY: symmetry_class([MARKS[token] for token in left], [MARKS[token] for token in right]),
+        ANY_LEFT: left,
+        ANY_RIGHT: right,
+    }[kind]
+
+
+def expected_features(
+    templates: list[Template], trees: TreeBatch, surface: Tensor, known: set[Feature]
+) -> list[dict[Feature, int]]:
+    """How often each pair at each node has each feature, by the definition."""
+    rows = []
+    for relation, some in zip(trees.relation.tolist(), contexts(templates, trees, surface), strict=True):
+        for left, right in PAIRS[relation]:
+            row: dict[Feature, int] = {}
+            for context in some:
+                if context in known:
+                    feature = (context, target(templates[int(str(context[0]))].kind, left, right))
+                    row[feature] = row.get(feature, 0) + 1
+            rows.append(row)
+    return rows
+
+
+def products(rows: list[dict[Feature, int]]) -> Tensor:
+    """The inner products of all feature vectors, which say all about them but the names of the features."""
+    return torch.tensor(
+        [[float(sum(count * b.get(name, 0) for name, count in a.items())) for b in rows] for a in rows]
+    )
+
+
+def counts_of(templates: list[Template], trees: TreeBatch, surface: Tensor) -> dict[Feature, int]:
+    counts: dict[Feature, int] = {}
+    for some in contexts(templates, trees, surface):
+        for context in some:
+            counts[context] = counts.get(context, 0) + 1
+    return counts
+
+
+@FAMILY
+@pytest.mark.parametrize("least", [1, 2])
+def test_features_of_a_family(family: str, least: int) -> None:
+    attach, (trees, surface) = attach_of(family, least=least), treebank()
+    counts = counts_of(FAMILIES[family], trees, surface)
+    known = {context for context, count in counts.items() if count >= least}
+    assert 0 < len(known) <= len(counts)
+    assert len(attach.keys) == len(known)
+    rows = expected_features(FAMILIES[family], trees, surface, known)
+    vectors = features(attach, trees, surface)
+    assert torch.equal(vectors @ vectors.T, products(rows))
+
+
+@FAMILY
+def test_features_of_trees_never_seen(family: str) -> None:
+    """Only contexts seen in training have weights."""
+    attach, seen = attach_of(family), treebank()
+    trees = tree_batch(
+        [[0, 1, 2], [3, 3, 0]], [0, 1, 2, 2, 0, 1], tag=[0, 7, 1, 2, 2, 1], form=[0, 1, 9, 2, 1, 0]
+    )
+    surface = padded([(0,), (1,), (2, 1), (), (0,), (1,), (1, 3), ()])
+    known = set(counts_of(FAMILIES[family], *seen))
+    rows = expected_features(FAMILIES[family], trees, surface, known)
+    vectors = features(attach, trees, surface)
+    assert torch.equal(vectors @ vectors.T, products(rows))
+
+
+def test_every_family_tells_something() -> None:
+    trees, surface = treebank()
+    ranks = {
+        family: int(torch.linalg.matrix_rank(features(attach_of(family), trees, surface)))
+        for family in FAMILIES
+    }
+    assert all(rank > 4 for rank in ranks.values()), ranks
+
+
+def test_families_add_up() -> None:
+    trees, surface = treebank()
+    parts = [features(attach_of(family), trees, surface) for family in ("head", "inside", "flanks")]
+    whole = features(attach_of("head", "inside", "flanks"), trees, surface)
+    torch.testing.assert_close(whole @ whole.T, sum(part @ part.T for part in parts), rtol=0, atol=0)
+
+
+def test_scores_and_gradients() -> None:
+    attach, (trees, surface) = attach_of(*FAMILIES), treebank()
+    vectors = features(attach, trees, surface)
+    weights = torch.randn(vectors.shape[1], requires_grad=True)
+    attach.weights = weights
+    scores = attach(trees, surface)
+    torch.testing.assert_close(scores, vectors @ weights, rtol=1e-13, atol=1e-13)
+    direction = torch.randn(len(scores))
+    (gradient,) = torch.autograd.grad(scores @ direction, weights)
+    torch.testing.assert_close(gradient, direction @ vectors, rtol=1e-13, atol=1e-13)
+
+
+def test_scores_of_a_batch_are_those_of_its_trees() -> None:
+    attach, (trees, surface) = attach_of(*FAMILIES), treebank()
+    attach.weights = torch.randn(int(attach.starts[-1]))
+    whole = attach(trees, surface)
+    columns = {name: getattr(trees, name)[12:].tolist() for name in ("tag", "form", "shape")}
+    last = tree_batch([[0, 1, 1]], trees.relation[12:].tolist(), **columns)
+    alone = attach(last, surface[14:])
+    torch.testing.assert_close(alone, whole[-len(alone) :], rtol=1e-13, atol=1e-13)
+
+
+def test_learning_from_several_batches_is_learning_from_one() -> None:
+    trees, surface = treebank()
+    twice = attach_of(*FAMILIES, least=2)
+    halves = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, tuple(FAMILIES), least=2)
+    columns = {name: getattr(trees, name) for name in ("tag", "form", "shape")}
+    parts = []
+    for nodes, slots, heads in [
+        (slice(0, 6), slice(0, 7), [[2, 0, 5, 5, 2, 5]]),
+        (slice(6, 15), slice(7, 18), [[2, 0, 5, 5, 2, 5], [0, 1, 1]]),
+    ]:
+        some = {name: column[nodes].tolist() for name, column in columns.items()}
+        parts.append((tree_batch(heads, trees.relation[nodes].tolist(), **some), surface[slots]))
+    halves.learn_contexts(parts)
+    for name in ("keys", "starts", "kinds"):
+        assert torch.equal(getattr(twice, name), getattr(halves, name))
+
+
+def test_surface_at_the_edges_is_not_read() -> None:
+    """Every marginal p(l, r | w) depends on marks strictly inside w alone."""
+    attach, (trees, surface) = attach_of(*FAMILIES), treebank()
+    attach.weights = torch.randn(int(attach.starts[-1]))
+    before = attach(trees, surface)
+    start = torch.tensor([0, *(len(PAIRS[relation]) for relation in trees.relation.tolist())]).cumsum(0)
+    changed = 0
+    for slot in range(len(surface)):
+        other = surface.clone()
+        other[slot] = torch.tensor([3, 3])
+        after = attach(trees, other)
+        for node in range(trees.forest.num_nodes):
+            here = slice(int(start[node]), int(start[node + 1]))
+            same = torch.equal(before[here], after[here])
+            left, right = int(trees.forest.left_slot[node]), int(trees.forest.right_slot[node])
+            assert same or left < slot < right
+            changed += not same
+    assert changed > 5
+
+
+def test_prior() -> None:
+    """The penalty of equation (5): ||theta||^2 / (2 s^2) beside a constant."""
+    attach = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, ("head",), prior_scale=0.5, least=1)
+    attach.learn_contexts([treebank()])
+    prior = attach._prior()
+    theta = torch.randn(int(attach.starts[-1]))
+    difference = prior.log_prob(theta) - prior.log_prob(torch.zeros_like(theta))
+    assert float(difference) == pytest.approx(-2 * float(theta.square().sum()), rel=1e-12)
+    normal = torch.distributions.Normal(torch.zeros_like(theta), 0.5).log_prob(theta).sum()
+    assert float(prior.log_prob(theta)) == pytest.approx(float(normal), rel=1e-12)
+
+
+def in_batches() -> list[tuple[TreeBatch, Tensor]]:
+    """The trees of `treebank`, two of them and one."""
+    trees, surface = treebank()
+    parts = []
+    for nodes, slots, heads in [
+        (slice(0, 12), slice(0, 14), [[2, 0, 5, 5, 2, 5], [2, 0, 5, 5, 2, 5]]),
+        (slice(12, 15), slice(14, 18), [[0, 1, 1]]),
+    ]:
+        columns = {name: getattr(trees, name)[nodes].tolist() for name in ("tag", "form", "shape")}
+        parts.append((tree_batch(heads, trees.relation[nodes].tolist(), **columns), surface[slots]))
+    return parts
+
+
+def test_shares_of_an_epoch_are_the_whole_prior() -> None:
+    """Each batch's estimate is scaled to the treebank, so the whole is their mean weighted by their sizes."""
+    attach = attach_of(*FAMILIES)
+    theta = torch.randn(int(attach.starts[-1]), requires_grad=True)
+    whole = attach._prior().log_prob(theta)
+    (slopes,) = torch.autograd.grad(whole, theta)
+    attach.sparse = True
+    estimates, estimated_slopes = [], []
+    for trees, surface in in_batches():
+        with pyro.poutine.trace() as tracer, pyro.condition(data={"weights": theta}):
+            attach(trees, surface)
+        share = len(trees) / 3
+        estimate = share * tracer.trace.log_prob_sum()
+        (slope,) = torch.autograd.grad(estimate, theta)
+        assert slope.is_sparse
+        estimates.append(float(estimate.detach()))
+        estimated_slopes.append(slope.to_dense())
+    assert estimates[0] != pytest.approx(estimates[1])
+    assert sum(estimates) == pytest.approx(float(whole.detach()), rel=1e-12)
+    torch.testing.assert_close(sum(estimated_slopes), slopes, rtol=1e-12, atol=1e-12)
+
+
+def test_sparse_scores_are_the_dense_ones() -> None:
+    attach = attach_of(*FAMILIES)
+    attach.weights = torch.randn(int(attach.starts[-1]), requires_grad=True)
+    for trees, surface in in_batches():
+        found = []
+        for attach.sparse in (False, True):
+            scores = attach(trees, surface)
+            direction = torch.linspace(-1, 2, len(scores))
+            found.append((scores, torch.autograd.grad(scores @ direction, attach.weights)[0]))
+        (dense, dense_slopes), (sparse, sparse_slopes) = found
+        assert torch.equal(dense, sparse)
+        assert torch.equal(dense_slopes, sparse_slopes.to_dense())
+        assert sparse_slopes._nnz() < len(dense_slopes)
+
+
+def test_contexts_given_are_those_found() -> None:
+    attach = attach_of(*FAMILIES)
+    attach.weights = torch.randn(int(attach.starts[-1]))
+    trees, surface = treebank()
+    foreseen = replace(trees, contexts=attach.contexts(trees, surface))
+    expected = attach(trees, surface)
+    assert torch.equal(attach(foreseen, torch.full_like(surface, -1)), expected)
+    assert not torch.equal(attach(trees, torch.full_like(surface, -1)), expected)
+    assert torch.equal(attach(join_trees([foreseen, foreseen]), surface), torch.cat([expected, expected]))
+    picked = foreseen.pick([2, 0])
+    sizes = torch.tensor([len(PAIRS[relation]) for relation in trees.relation.tolist()])
+    first, _, last = expected.split(
+        [int(sizes[nodes].sum()) for nodes in (slice(6), slice(6, 12), slice(12, 15))]
+    )
+    assert torch.equal(attach(picked, surface), torch.cat([last, first]))
+
+
+def test_scores_do_not_depend_on_threads() -> None:
+    """But for rounding: the gradient's parts are added up in another order."""
+    attach, examples = attach_of(*FAMILIES), [treebank()] * 60
+    attach.weights = torch.randn(int(attach.starts[-1]), requires_grad=True)
+    trees = join_trees([trees for trees, _ in examples])
+    surface = torch.cat([surface for _, surface in examples])
+    threads, found = torch.get_num_threads(), []
+    for number in (1, 3):
+        torch.set_num_threads(number)
+        scores = attach(trees, surface)
+        (slopes,) = torch.autograd.grad(scores @ torch.linspace(-1, 2, len(scores)), attach.weights)
+        found.append((scores, slopes))
+    torch.set_num_threads(threads)
+    assert torch.equal(found[0][0], found[1][0])
+    torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-12, atol=1e-10)
+
+
+def test_one_step_moves_exactly_the_weights_in_use() -> None:
+    """From zero, where the prior is flat: the others have no gradient."""
+    attach, (trees, surface) = attach_of(*FAMILIES), treebank()
+    size = int(attach.starts[-1])
+    vectors = features(attach, trees, surface)
+    del attach.weights
+    fresh = attach_of(*FAMILIES)
+    channel = SlidingWindow(4)
+    channel.edit_logits = torch.randn(4, 4, 4)
+    story = Story(Inventory(4, PAIRS, 0), fresh, channel)
+    guide = AutoDelta(collapse_trees(story), init_loc_fn=lambda site: torch.zeros(site["fn"].shape()))
+    some = tree_batch(
+        [[0, 1, 1]],
+        trees.relation[12:].tolist(),
+        **{name: getattr(trees, name)[12:].tolist() for name in ("tag", "form", "shape")},
+    )
+    guide(some, surface[14:])
+    loss = Trace_ELBO().differentiable_loss(collapse_trees(story), guide, some, surface[14:])
+    (parameter,) = guide.parameters()
+    (gradient,) = torch.autograd.grad(loss, parameter)
+    SVI(collapse_trees(story), guide, pyro.optim.Adam({"lr": 0.1}), Trace_ELBO()).step(some, surface[14:])
+    pairs = sum(len(PAIRS[relation]) for relation in some.relation.tolist())
+    in_use = vectors[-pairs:].any(0)
+    moved = parameter.detach().abs() > 0.05
+    assert torch.equal(moved, gradient.abs() > 1e-6)
+    assert not moved[~in_use].any()
+    assert 100 < int(moved.sum()) <= int(in_use.sum()) < size
+
+
+def test_gradient_of_the_evidence_by_the_weights() -> None:
+    attach, (trees, _) = attach_of("head", "inside", "symmetry"), treebank()
+    attach.weights = torch.zeros(int(attach.starts[-1]))
+    channel = SlidingWindow(4, "right")
+    channel.edit_logits = torch.randn(4, 4, 4)
+    story = Story(Inventory(4, PAIRS, 0), attach, channel, marks=MARKS, symmetry_weight=0.8)
+    surface = story(trees).surface
+    here = (0.5 * torch.randn(int(attach.starts[-1]))).requires_grad_()
+
+    def loss(weights: Tensor) -> Tensor:
+        attach.weights = weights
+        return Trace_ELBO().differentiable_loss(collapse_trees(story), lambda *_: None, trees, surface)
+
+    (gradient,) = torch.autograd.grad(loss(here), here)
+    for index in gradient.abs().argsort(descending=True)[:15:2].tolist():
+        assert abs(gradient[index]) > 0.01
+        assert float(gradient[index]) == pytest.approx(slope(loss, here, (index,)), rel=1e-9, abs=1e-9)

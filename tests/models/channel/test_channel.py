@@ -1,0 +1,218 @@
+import math
+from collections import Counter
+
+import pyro
+import pytest
+import torch
+from brute_force import String, chi_square_is_plausible, expectation, total
+from channels import CHANNELS, NUM_TOKENS, SEEN, Variant, bigram_table, settled, string_chance
+from problems import (
+    batch_of,
+    cost_of,
+    edits_of,
+    explanations_of,
+    inventory,
+    problem_of,
+    random_case,
+    strings_up_to,
+    tiny_story,
+    window,
+)
+from pyro.infer import SVI, Trace_ELBO
+from pyro.infer.autoguide import AutoDelta
+from pyro.infer.autoguide.initialization import init_to_mean
+from torch import Tensor
+
+from pyropunct.inference.inside import best_derivation, expected_cost, posterior_draws
+from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.models.channel.window import (
+    KEEP,
+    LEFT_ABSORPTION,
+    RIGHT_ABSORPTION,
+    TRANSPOSITION,
+    Channel,
+    SlidingWindow,
+    TokenBigrams,
+)
+
+VARIANTS = pytest.mark.parametrize("variant", CHANNELS.values(), ids=CHANNELS)
+DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
+UNDERLYING: list[String] = [(), (1,), (0,), (2, 1), (0, 1), (1, 1), (1, 2, 1), (0, 2, 1, 1), (2, 2, 1, 2)]
+
+
+def chances(channel: Channel, surfaces: list[String], underlying: String) -> Tensor:
+    """p(x | u) of some surfaces as their automata have it."""
+    automata = channel.automata(surfaces, channel.weights())
+    state, final = automata.end_vectors()
+    matrices = automata.matrices()
+    for token in underlying:
+        state = (state.unsqueeze(-2) @ matrices[:, token]).squeeze(-2)
+    return (state * final).sum(-1)
+
+
+@VARIANTS
+@DIRECTIONS
+@pytest.mark.parametrize("underlying", UNDERLYING)
+def test_probabilities_of_all_surfaces(variant: Variant, direction: str, underlying: String) -> None:
+    """Each is the sum over all ways to get there, and together they are 1."""
+    channel = settled(variant.make(direction))
+    rewritings = variant.rewritings(channel)
+    surfaces = strings_up_to(5, range(NUM_TOKENS))
+    found = chances(channel, surfaces, underlying)
+    for value, surface in zip(found.tolist(), surfaces, strict=True):
+        assert value == pytest.approx(sum(rewritings(underlying, surface)), rel=1e-12, abs=1e-300)
+    assert float(found.sum()) + variant.longer(channel, underlying, 5) == pytest.approx(1, abs=1e-12)
+
+
+@VARIANTS
+@DIRECTIONS
+@pytest.mark.parametrize("underlying", [(), (2, 1), (0, 1), (0, 2, 1, 1)])
+def test_draws_have_the_probabilities_of_the_automata(
+    variant: Variant, direction: str, underlying: String
+) -> None:
+    channel = settled(variant.make(direction))
+    weights = channel.weights()
+    counts = Counter(tuple(channel.draw(list(underlying), weights)) for _ in range(1500))
+    surfaces = list(dict.fromkeys([*counts, *strings_up_to(4, range(NUM_TOKENS))]))
+    found = chances(channel, surfaces, underlying).tolist()
+    assert all(chance > 0 for chance, surface in zip(found, surfaces, strict=True) if counts[surface])
+    assert chi_square_is_plausible([counts[surface] for surface in surfaces], found, 1500)
+
+
+@VARIANTS
+@DIRECTIONS
+def test_inside_against_brute_force(variant: Variant, direction: str) -> None:
+    channel, some = settled(variant.make(direction)), inventory()
+    rewritings = variant.rewritings(channel)
+    trees = [[0], [2, 0], [2, 0, 2], [3, 1, 0], [0, 1, 4, 2]]
+    # Surfaces that nothing was done to are possible everywhere.
+    nothing = window(direction)
+    nothing.edit_logits = torch.tensor([9.0, -99, -99, -99]).expand(3, 3, 4)
+    cases = [random_case(heads, nothing, some, seed) for seed, heads in enumerate(trees)]
+    problem = problem_of(cases, channel, some)
+    evidence, cost = expected_cost(problem, cost_of(cases))
+    best = best_derivation(problem).split([len(case.heads) for case in cases])
+    drawn = posterior_draws(problem, 50).split([len(case.heads) for case in cases], -1)
+    for number, case in enumerate(cases):
+        found = explanations_of(case, rewritings, some)
+        assert float(evidence[number]) == pytest.approx(math.log(total(found)), rel=1e-12)
+        assert float(cost[number]) == pytest.approx(expectation(found, case.cost), rel=1e-11, abs=1e-12)
+        assert tuple(best[number].tolist()) == max(found, key=lambda one: one.best).choices
+        assert {tuple(row) for row in drawn[number].tolist()} <= {one.choices for one in found}
+
+
+@VARIANTS
+@DIRECTIONS
+def test_one_step_moves_the_parameters_in_use(variant: Variant, direction: str) -> None:
+    """From the mean of the prior, where only the trees have a say."""
+    story = tiny_story(variant.make(direction))
+    nothing = window(direction)
+    nothing.edit_logits = torch.tensor([9.0, -99, -99, -99]).expand(3, 3, 4)
+    batch = batch_of([random_case(heads, nothing, inventory(), 2) for heads in ([2, 0, 4, 2], [0, 1, 2])])
+    guide = AutoDelta(collapse_trees(story), init_loc_fn=init_to_mean)
+    guide(*batch)
+    parameters = {name: value for name, value in guide.named_parameters() if "channel" in name}
+    before = {name: value.detach().clone() for name, value in parameters.items()}
+    loss = Trace_ELBO().differentiable_loss(collapse_trees(story), guide, *batch)
+    gradients = torch.autograd.grad(loss, list(parameters.values())) if parameters else []
+    SVI(collapse_trees(story), guide, pyro.optim.Adam({"lr": 0.1}), Trace_ELBO()).step(*batch)
+    for (name, value), gradient in zip(parameters.items(), gradients, strict=True):
+        assert (gradient.abs() > 1e-6).any()
+        moved = (value - before[name]).abs() > 0.01
+        assert torch.equal(moved, gradient.abs() > 1e-6)
+
+
+def test_every_channel_with_parameters_was_tested_for_moving() -> None:
+    latent = {
+        name
+        for name, variant in CHANNELS.items()
+        if any(getattr(m, "_pyro_samples", {}) for m in variant.make("left").modules())
+    }
+    assert latent == set(CHANNELS) - {"identity"}
+
+
+def test_reading_from_the_right_is_reading_the_mirror_image_from_the_left() -> None:
+    right = window("right", 5)
+    left = SlidingWindow(NUM_TOKENS, "left")
+    swapped = [KEEP, RIGHT_ABSORPTION, LEFT_ABSORPTION, TRANSPOSITION]
+    left.edit_logits = right.edit_logits.transpose(0, 1)[..., swapped]
+    surfaces = strings_up_to(4, range(NUM_TOKENS))
+    for underlying in [(2, 1), (0, 1, 2), (1, 2, 2, 1)]:
+        here = chances(right, surfaces, underlying)
+        there = chances(left, [surface[::-1] for surface in surfaces], underlying[::-1])
+        torch.testing.assert_close(here, there, rtol=1e-13, atol=0)
+        same_way = chances(left, surfaces, underlying)
+        assert (here - same_way).abs().max() > 1e-3
+
+
+@DIRECTIONS
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        (KEEP, {"left": (0, 1, 2), "right": (0, 1, 2)}),
+        (LEFT_ABSORPTION, {"left": (2,), "right": (2,)}),
+        (RIGHT_ABSORPTION, {"left": (0,), "right": (0,)}),
+        (TRANSPOSITION, {"left": (1, 2, 0), "right": (2, 0, 1)}),
+    ],
+)
+def test_edits_on_the_page(direction: str, edit: int, expected: dict[str, String]) -> None:
+    """When every pair of neighbours gets the same edit."""
+    channel = SlidingWindow(NUM_TOKENS, direction)
+    channel.edit_logits = torch.full((3, 3, 4), -torch.inf).index_fill(-1, torch.tensor(edit), 0.0)
+    assert tuple(channel.draw([0, 1, 2], channel.weights())) == expected[direction]
+    assert chances(channel, [expected[direction]], (0, 1, 2)).tolist() == [1.0]
+
+
+@DIRECTIONS
+def test_initial_comma_is_absorbed_by_the_start(direction: str) -> None:
+    """^ , becomes ^ with the probability of right absorption at phi[^, ,]."""
+    channel = window(direction)
+    absorbed = edits_of(channel)[0][1][RIGHT_ABSORPTION]
+    assert chances(channel, [(0,)], (0, 1)).tolist() == pytest.approx([absorbed], rel=1e-14)
+
+
+def test_wrong_direction() -> None:
+    with pytest.raises(ValueError, match='"left" or "right", not \'up\''):
+        SlidingWindow(NUM_TOKENS, "up")
+
+
+@DIRECTIONS
+def test_expected_counts_of_edits(direction: str) -> None:
+    """The derivative by the logarithm of a weight: here a single slot with all its ways."""
+    channel = window(direction)
+    weights = channel.weights().requires_grad_()
+    underlying, surface = (1, 2, 1), (2, 1)
+    automata = channel.automata([surface], weights)
+    state, final = automata.end_vectors()
+    for token in underlying:
+        state = (state.unsqueeze(-2) @ automata.matrices()[:, token]).squeeze(-2)
+    (gradient,) = torch.autograd.grad((state * final).sum().log(), weights)
+    counts = channel.edit_counts(gradient * weights.detach())
+    assert float(counts.sum()) == pytest.approx(2, abs=1e-13)  # two edits on every way
+    assert counts[0].abs().sum() == counts[:, 0].abs().sum() == 0
+
+
+def test_bigrams_are_counted() -> None:
+    bigrams, table = TokenBigrams(SEEN, NUM_TOKENS, 0), bigram_table(SEEN, 0.05, 0)
+    assert bigrams.probabilities.flatten().tolist() == pytest.approx([p for row in table for p in row])
+    for string in strings_up_to(4, range(NUM_TOKENS))[1:]:
+        assert bigrams.probability(string) == pytest.approx(string_chance(string, table, 0), rel=1e-12)
+    # Five strings begin without ^, three of them with 1 and two with 2.
+    assert float(bigrams.probabilities[3, 1]) == pytest.approx(3.05 / 5.1, rel=1e-14)
+
+
+@pytest.mark.parametrize("with_start", [False, True])
+def test_draws_from_bigrams(with_start: bool) -> None:
+    bigrams, table = TokenBigrams(SEEN, NUM_TOKENS, 0), bigram_table(SEEN, 0.05, 0)
+    counts = Counter(tuple(bigrams.sample(with_start)) for _ in range(2000))
+    assert all((string[0] == 0) == with_start for string in counts)
+    strings = [string for string in strings_up_to(5, range(NUM_TOKENS))[1:] if (string[0] == 0) == with_start]
+    found = [string_chance(string, table, 0) for string in strings]
+    assert chi_square_is_plausible([counts[string] for string in strings], found, 2000)
+
+
+def test_bigrams_without_a_start_token() -> None:
+    bigrams = TokenBigrams([(0, 1), (2,)], NUM_TOKENS)
+    assert bigrams.probability((0,)) > 0
+    assert bigrams.probability((1, 0)) > 0
+    assert all(bigrams.sample(True) for _ in range(20))

@@ -1,0 +1,127 @@
+"""The channels of the package beside the paper's, by name and on the command line."""
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from command_line import answer
+from problems import strings_up_to
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.models.channel.inserting import Inserting
+from pyropunct.models.channel.strength import Strength
+from pyropunct.models.channel.two_passes import TwoPasses
+from pyropunct.models.channel.window import LEFT_ABSORPTION, RIGHT_ABSORPTION, Channel, SlidingWindow
+from pyropunct.punctuator import Punctuator
+from pyropunct.training.registry import CHANNEL, find
+
+
+def test_names() -> None:
+    named = {"strength": Strength, "two-passes": TwoPasses, "inserting": Inserting}
+    assert {name: find(name, CHANNEL) for name in named} == named
+
+
+@pytest.fixture
+def slices(tmp_path: Path) -> tuple[Path, Path]:
+    """30 and 10 sentences of the embedded treebank, with few marks: two passes take their time."""
+    sentences = embedded_treebank_path("train").read_text(encoding="utf-8").split("\n\n")
+    train, dev = tmp_path / "train.conllu", tmp_path / "dev.conllu"
+    train.write_text("\n\n".join(sentences[:30]) + "\n\n", encoding="utf-8")
+    dev.write_text("\n\n".join(sentences[30:40]) + "\n\n", encoding="utf-8")
+    return train, dev
+
+
+@pytest.mark.parametrize("name", ["strength", "two-passes", "inserting"])
+def test_fit(slices: tuple[Path, Path], tmp_path: Path, name: str) -> None:
+    train, dev = slices
+    out = tmp_path / "m"
+    options = ("--channel", name, "--direction", "right", "--epochs", 1, "--threads", 1)
+    value = answer("fit", train, "--dev", dev, "--out", out, *options)
+    assert answer("evaluate", out, dev)["perplexity"] == value["epochs"][-1]["perplexity"] < 20
+    assert len(answer("sample", out, dev)["sentences"]) == 10
+    assert Punctuator.load(out).recipe.channel == name
+    # Two passes have two tables of edits, so none is the channel's.
+    assert bool(value["edits"]) == (name != "two-passes")
+
+
+def chance(channel: Channel, underlying: tuple[int, ...], surface: tuple[int, ...]) -> float:
+    automata = channel.automata([surface], channel.weights())
+    state, final = automata.end_vectors()
+    for token in underlying:
+        state = (state.unsqueeze(-2) @ automata.matrices()[:, token]).squeeze(-2)
+    return float((state * final).sum())
+
+
+def test_the_stronger_mark_absorbs() -> None:
+    """The log-odds are twice the difference of strengths, whichever stands first."""
+    channel = Strength(3)
+    channel.strength, channel.pair_logits = torch.tensor([0.0, 1.0, 2.5]), torch.randn(3, 3, 2)
+    log_odds = (
+        channel.edit_table().log()[..., LEFT_ABSORPTION] - channel.edit_table().log()[..., RIGHT_ABSORPTION]
+    )
+    assert float(log_odds[1, 2]) == pytest.approx(3.0, abs=1e-12)
+    assert float(log_odds[2, 1]) == pytest.approx(-3.0, abs=1e-12)
+    assert log_odds.diagonal().abs().max() < 1e-12
+
+
+def test_strengths_of_many_draws_at_once() -> None:
+    channel, one = Strength(3), Strength(3)
+    channel.strength, channel.pair_logits = torch.randn(5, 3), torch.randn(5, 3, 3, 2)
+    one.strength, one.pair_logits = channel.strength[4], channel.pair_logits[4]
+    assert channel.weights().shape == (5, 37)
+    torch.testing.assert_close(channel.weights()[4], one.weights(), rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+def test_a_second_pass_that_keeps_everything_changes_nothing(direction: str) -> None:
+    channel, window = TwoPasses(3, direction), SlidingWindow(3, "left")
+    keep = torch.tensor([0.0, -torch.inf, -torch.inf, -torch.inf]).expand(3, 3, 4)
+    channel.first.edit_logits = window.edit_logits = torch.randn(3, 3, 4)
+    channel.second.edit_logits = keep
+    for surface in strings_up_to(3, range(3)):
+        in_order = surface if direction == "left" else surface[::-1]
+        there = chance(window, (1, 2, 0), in_order)
+        underlying = (1, 2, 0) if direction == "left" else (0, 2, 1)
+        assert chance(channel, underlying, surface) == pytest.approx(there, rel=1e-12, abs=1e-300)
+
+
+def test_two_passes_do_what_one_from_the_left_cannot() -> None:
+    """The paper's example (section 2.2): the period of '”. moves to the left of both quotation marks."""
+    single, double, period = range(3)
+    channel = TwoPasses(3)
+    kept = torch.tensor([0.0, -torch.inf, -torch.inf, -torch.inf])
+    moved = torch.tensor([-torch.inf, -torch.inf, -torch.inf, 0.0])
+    channel.first.edit_logits = kept.expand(3, 3, 4)
+    back = kept.repeat(3, 3, 1)
+    back[period, double] = back[period, single] = (
+        moved  # the window has the period and reads a quotation mark
+    )
+    channel.second.edit_logits = back
+    assert chance(channel, (single, double, period), (period, single, double)) == 1
+    assert channel.draw([single, double, period], channel.weights()) == [period, single, double]
+
+
+def test_a_mark_out_of_nothing() -> None:
+    channel = Inserting(3, prior_insertion=-1.0)
+    channel.edit_logits, channel.insertion_logits = torch.randn(3, 3, 4), torch.tensor([0.5, -1.0, -2.0])
+    total = 1 + math.exp(0.5) + math.exp(-1.0) + math.exp(-2.0)
+    assert chance(channel, (), (1,)) == pytest.approx(math.exp(-1.0) / total, rel=1e-12)
+    assert chance(channel, (), ()) == pytest.approx(1 / total, rel=1e-12)
+    assert chance(channel, (), (1, 1)) == 0
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+def test_edits_are_counted_with_and_without_insertions(direction: str) -> None:
+    """The counts are derivatives by logarithms of weights; there are two edits on every way."""
+    channel = Inserting(3, direction, prior_insertion=-1.0)
+    channel.edit_logits, channel.insertion_logits = torch.randn(3, 3, 4), torch.randn(3)
+    weights = channel.weights().requires_grad_()
+    automata = channel.automata([(2, 1, 2, 1)], weights)
+    state, final = automata.end_vectors()
+    for token in (1, 2, 1):
+        state = (state.unsqueeze(-2) @ automata.matrices()[:, token]).squeeze(-2)
+    (gradient,) = torch.autograd.grad((state * final).sum().log(), weights)
+    counts = channel.edit_counts(gradient * weights.detach())
+    assert float(counts.sum()) == pytest.approx(2, abs=1e-13)
+    assert counts[0].abs().sum() == counts[:, 0].abs().sum() == 0

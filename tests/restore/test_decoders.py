@@ -1,0 +1,113 @@
+"""What the decoders choose, against brute force over pairs of draws and over all combinations of strings."""
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from drawn import Surface, draws_of, random_draws, surfaces_of
+
+from pyropunct.draws import Draws
+from pyropunct.restore.decoders import DECODERS
+from pyropunct.restore.edit_distance import surface_distance
+
+SEEDS = range(20)
+
+
+def expected_loss(draws: Draws, surface: Surface) -> float:
+    """The sum over draws of weight times edit distance, as equation (10) has it."""
+    pairs = zip(surfaces_of(draws), draws.weights, strict=True)
+    return sum(weight * surface_distance(surface, other) for other, weight in pairs)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", DECODERS)
+def test_risk(name: str, seed: int) -> None:
+    draws = random_draws(seed)
+    surface, risk = DECODERS[name](draws)
+    assert risk == pytest.approx(expected_loss(draws, surface), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mbr_is_best_of_all_draws(seed: int) -> None:
+    draws = random_draws(seed)
+    surface, risk = DECODERS["mbr"](draws)
+    assert list(surface) in surfaces_of(draws)
+    assert risk == pytest.approx(min(expected_loss(draws, one) for one in surfaces_of(draws)), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_slot_mbr_is_best_of_all_combinations(seed: int) -> None:
+    draws = random_draws(seed, words=2, number=12)
+    risk = DECODERS["slot-mbr"](draws).risk
+    slots = [{draws.strings[number] for number in column} for column in draws.numbers.T]
+    assert risk == pytest.approx(min(expected_loss(draws, one) for one in product(*slots)), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_risks_are_in_order(seed: int) -> None:
+    draws = random_draws(seed)
+    risk = {name: decoder(draws).risk for name, decoder in DECODERS.items()}
+    assert risk["slot-mbr"] <= risk["mbr"] + 1e-12
+    assert risk["mbr"] <= risk["map"] + 1e-12
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_map_is_most_frequent(seed: int) -> None:
+    draws = random_draws(seed)
+    share: Counter[tuple[tuple[str, ...], ...]] = Counter()
+    for surface, weight in zip(surfaces_of(draws), draws.weights, strict=True):
+        share[tuple(surface)] += weight
+    assert share[tuple(map(tuple, DECODERS["map"](draws).surface))] == pytest.approx(max(share.values()))
+
+
+def test_slot_mbr_may_leave_a_bracket_alone() -> None:
+    """Most draws open a bracket; where it is closed, they do not agree."""
+    draws = draws_of(
+        [[["("], [")"], []], [["("], [], [")"]], [[], [], []]],
+        [0.4, 0.3, 0.3],
+    )
+    assert DECODERS["slot-mbr"](draws) == (((("("),), (), ()), pytest.approx(1.0))
+    assert DECODERS["mbr"](draws) == (((("("),), (")",), ()), pytest.approx(1.2))
+
+
+COMMA, STOP, BOTH = [[","], []], [[], ["."]], [[","], ["."]]
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_the_first_of_equals(name: str) -> None:
+    """Each of two surfaces was drawn once, and is as far from the other as the other from it."""
+    for first, second in ((COMMA, STOP), (STOP, COMMA)):
+        surface = DECODERS[name](draws_of([first, second])).surface
+        assert list(map(list, surface)) in ([first] if name != "slot-mbr" else [COMMA, STOP, BOTH, [[], []]])
+
+
+def test_map_of_equals_takes_the_one_nearest_to_all() -> None:
+    draws = draws_of([STOP, COMMA, BOTH, COMMA, BOTH])
+    assert DECODERS["map"](draws).surface == ((",",), (".",))
+
+
+def test_mbr_of_equals_takes_the_most_frequent() -> None:
+    """Two tokens are drawn at distance 1 from each other, so weights of 1/2 make their risks equal."""
+    draws = draws_of([[["!"]], [["?"]], [["?"]], [["!"]]], [0.3, 0.25, 0.25, 0.2])
+    assert DECODERS["mbr"](draws).surface == (("!",),)
+
+
+def test_one_draw_of_many_slots() -> None:
+    draws = draws_of([[["\t^"], *[[","]] * 2000]])
+    for decoder in DECODERS.values():
+        surface, risk = decoder(draws)
+        assert (len(surface), risk) == (2001, 0)
+
+
+def test_weights_are_heeded() -> None:
+    """A draw of weight 3 is worth three draws."""
+    for seed in SEEDS:
+        random = np.random.default_rng(seed)
+        draws, counts = random_draws(seed), random.integers(1, 4, 30)
+        weighted = Draws(draws.strings, draws.numbers, counts / counts.sum())
+        repeated = Draws(
+            draws.strings, np.repeat(draws.numbers, counts, 0), np.full(counts.sum(), 1 / counts.sum())
+        )
+        for decoder in DECODERS.values():
+            assert decoder(weighted).risk == pytest.approx(decoder(repeated).risk, abs=1e-12)

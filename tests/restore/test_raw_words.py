@@ -1,0 +1,121 @@
+"""Lines of raw text as words and marks."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from pyropunct.restore.raw_words import RawReader
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.vocabulary import Vocabulary
+
+DOT = ABBREVIATION_DOT
+MARKS = (
+    "!", "!!!", "(", ")", ",", "-", "--", ".", "...", "/", ":", ";", "?", "?!", "¿", "—", "‘", "’", "“", "”",
+    "，", "。",
+)  # fmt: skip
+WORDS = ("", "&", "%", ":)", "/", "yahoo!", "mr")
+VOCABULARY = Vocabulary((START, DOT, UNKNOWN, *MARKS), ("",), ("",), WORDS, ((),))
+READER = RawReader(VOCABULARY, Conventions(abbreviations=frozenset(["mr", "etc"])))
+
+
+def read(text: str) -> tuple[tuple[str, ...], Mapping[int, Sequence[str]]]:
+    """The words of a line, and the marks of the slots that have some."""
+    found = READER.read(text)
+    assert len(found.surface) == len(found.words) + 1
+    assert found.surface[0][0] == START
+    marks = {slot: [token for token in tokens if token != START] for slot, tokens in enumerate(found.surface)}
+    return found.words, {slot: tokens for slot, tokens in marks.items() if tokens}
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "marks"),
+    [
+        ("", (), {}),
+        ("hello", ("hello",), {}),
+        ("Hello , Ann !", ("Hello", "Ann"), {1: [","], 2: ["!"]}),
+        ("Hello, Ann!", ("Hello", "Ann"), {1: [","], 2: ["!"]}),
+        # spaces of all kinds
+        ("  a \t b\u00a0c\u2009d\u3000e\u200bf\ufeff ", tuple("abcdef"), {}),
+        # the longest mark
+        ("a... b!!! c?! d!?", ("a", "b", "c", "d"), {1: ["..."], 2: ["!!!"], 3: ["?!"], 4: ["!", "?"]}),
+        ("... a ?!?! b", ("a", "b"), {0: ["..."], 1: ["?!", "?!"]}),
+        # marks before and after
+        ("(a) [b] ¿c?", ("a", "[b]", "c"), {0: ["("], 1: [")"], 2: ["¿"], 3: ["?"]}),
+        ("(a (b)).", ("a", "b"), {0: ["("], 1: ["("], 2: [")", ")", "."]}),
+        # brackets of words
+        ("f(x) (s)he (f(x)) ha:)", ("f(x)", "(s)he", "f(x)", "ha"), {2: ["("], 3: [")"], 4: [":", ")"]}),
+        # numbers
+        ("3.14 1,000, 7.", ("3.14", "1,000", "7"), {2: [","], 3: ["."]}),
+        # hyphens and dashes
+        ("well-known pre- -5 - x", ("well-known", "pre-", "-5", "x"), {3: ["-"]}),
+        ("a--b c— —d 1990—1995", ("a", "b", "c", "d", "1990—1995"), {1: ["--"], 3: ["—", "—"]}),
+        # slashes and addresses
+        ("x/y / http://a.b/, w.a.org.", ("x/y", "http://a.b/", "w.a.org"), {1: ["/"], 2: [","], 3: ["."]}),
+        # known words of punctuation
+        ("R & D 5% :) yahoo! Yahoo!", ("R", "&", "D", "5%", ":)", "yahoo!", "Yahoo!"), {}),
+        # unknown marks
+        ("a ‽ b† ** c", ("a", "b†", "c"), {1: ["‽"], 2: ["**"]}),
+        # scripts without spaces
+        ("你好，我 在。 3，0", ("你好", "我", "在", "3，0"), {1: ["，"], 3: ["。"]}),
+    ],
+)  # fmt: skip
+def test_marks(text: str, words: tuple[str, ...], marks: Mapping[int, Sequence[str]]) -> None:
+    assert read(text) == (words, marks)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "marks"),
+    [
+        ("Mr. A. Hayes", ("Mr", "A", "Hayes"), {1: [DOT], 2: [DOT]}),
+        ("in the U.S. or a.m.", ("in", "the", "U.S", "or", "a.m"), {3: [DOT], 5: [DOT]}),
+        ("a Ph.D., etc.", ("a", "Ph.D", "etc"), {2: [DOT, ","], 3: [DOT]}),
+        ("(etc.) vs.; x", ("etc", "vs", "x"), {0: ["("], 1: [DOT, ")"], 2: [DOT, ";"]}),
+        ("He came. She left.", ("He", "came", "She", "left"), {2: ["."], 4: ["."]}),
+        ("etc... etc .", ("etc", "etc"), {1: ["..."], 2: ["."]}),
+    ],
+)
+def test_abbreviations(text: str, words: tuple[str, ...], marks: Mapping[int, Sequence[str]]) -> None:
+    assert read(text) == (words, marks)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "marks"),
+    [
+        ('"a" he said', ("a", "he", "said"), {0: ["“"], 1: ["”"]}),
+        ('" a b " c', ("a", "b", "c"), {0: ["“"], 2: ["”"]}),
+        ('a "b."', ("a", "b"), {1: ["“"], 2: [".", "”"]}),
+        ("``a''", ("a",), {0: ["“"], 1: ["”"]}),
+        ('a " b', ("a", "b"), {1: ['"']}),
+        ("“a”", ("a",), {0: ["“"], 1: ["”"]}),
+        ("the dogs' don’t dogs’", ("the", "dogs'", "don’t", "dogs’"), {}),
+        ("‘a’ don’t ‘b c’.", ("a", "don’t", "b", "c"), {0: ["‘"], 1: ["’"], 2: ["‘"], 4: ["’", "."]}),
+    ],
+)
+def test_quotation_marks(text: str, words: tuple[str, ...], marks: Mapping[int, Sequence[str]]) -> None:
+    assert read(text) == (words, marks)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "marks"),
+    [
+        ("我在（家），他呢？！", ("我在", "家", "他呢"), {1: ["("], 2: [")", "，"], 3: ["?!"]}),
+        ("他 说 ： 好 。", ("他", "说", "好"), {2: [":"], 3: ["。"]}),
+        ("a［b］", ("a［b］",), {}),
+    ],
+)
+def test_marks_of_full_width(text: str, words: tuple[str, ...], marks: Mapping[int, Sequence[str]]) -> None:
+    """They are the model's narrow ones where it knows these alone, as treebanks of Chinese may have them."""
+    assert read(text) == (words, marks)
+
+
+def test_a_line_is_remembered() -> None:
+    found = READER.read(" (a) ", 17)
+    assert (found.line, found.text) == (17, " (a) ")
+
+
+def test_a_model_without_marks() -> None:
+    """What is nothing but punctuation is a mark all the same."""
+    reader = RawReader(Vocabulary((START, DOT, UNKNOWN), ("",), ("",), ("",), ((),)), Conventions())
+    found = reader.read("a, b . c")
+    assert (found.words, found.surface) == (("a,", "b", "c"), ((START,), (), (".",), ()))

@@ -1,0 +1,131 @@
+"""Sentences read from streams: raw text or CoNLL-U, one at a time."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.restore.raw_words import RawReader, RawSentence
+from pyropunct.restore.reading import LONGEST_LINE, Item, opened, read_items, read_lines
+from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.reading import Omission, read_text
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary((START, ABBREVIATION_DOT, UNKNOWN, "."), ("",), ("",), ("",), ((),))
+READER = RawReader(VOCABULARY, Conventions())
+CONLLU = (
+    "# a comment\n1\tGo\t_\tVERB\t_\t_\t0\troot\t_\t_\n2\t.\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    "1\t!\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n\n\n"
+    "# only a comment\n\n"
+    "1\tStay\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
+)
+
+
+def items(data: str | bytes, kind: str = "auto", name: str = "x") -> list[Item]:
+    data = data.encode() if isinstance(data, str) else data
+    return list(read_items(io.BytesIO(data), name, kind, READER))
+
+
+def test_raw_text() -> None:
+    found = items("Go .\n\n  \nStay")
+    assert all(isinstance(item, RawSentence) for item in found)
+    lines = [(item.line, item.words) for item in found if isinstance(item, RawSentence)]
+    assert lines == [(1, ("Go",)), (2, ()), (3, ()), (4, ("Stay",))]
+
+
+@pytest.mark.parametrize(
+    ("data", "texts"),
+    [
+        ("", []),
+        ("\n", [""]),
+        ("a", ["a"]),
+        ("\ufeffa\r\nb\r\n", ["a", "b"]),
+        ("a\rb\u2028c\u0085d\n", ["a\rb\u2028c\u0085d"]),
+    ],
+)
+def test_lines(data: str, texts: list[str]) -> None:
+    assert list(read_lines(io.BytesIO(data.encode()), "x")) == texts
+
+
+def test_conllu_is_what_a_treebank_has() -> None:
+    data = embedded_treebank_path("dev").read_bytes()
+    found = items(data)
+    assert tuple(found) == read_text(data.decode(), "x").sentences
+
+
+def test_conllu_omissions_and_positions() -> None:
+    first, second, third = items(CONLLU)
+    assert isinstance(first, Sentence)
+    assert first.surface == ((START,), (".",))
+    assert second == Omission("#2", 5, "it has no word")
+    assert isinstance(third, Sentence)
+    assert (third.identifier, third.layout.block.first_line) == ("#3", 10)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "name", "conllu"),
+    [
+        (CONLLU, "auto", "x", True),
+        ("# 1\n\n\n# 2\n" + CONLLU, "auto", "x", True),
+        ("1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n", "conllu", "x", None),
+        ("# a comment\nGo .\n", "auto", "x", False),
+        ("1\tGo home\n", "auto", "x", False),
+        ("# 1\n", "auto", "x", False),
+        ("#\n" * 1200 + CONLLU, "auto", "x", False),
+        (CONLLU, "text", "x.conllu", False),
+        ("Go .\n", "auto", "x.conllu", None),
+        ("Go .\n", "conllu", "x", None),
+    ],
+)
+def test_kinds(data: str, kind: str, name: str, conllu: bool | None) -> None:
+    """None: what is no CoNLL-U although it should be is an error."""
+    if conllu is None:
+        with pytest.raises(TreebankError):
+            items(data, kind, name)
+    else:
+        assert any(isinstance(item, Sentence) for item in items(data, kind, name)) is conllu
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"a\n\xffb\n", "x:2: byte 2 is 0xff, which is not UTF-8"),
+        ("a\nGrüß\n".encode("latin-1"), "x:2: byte 4 is 0xfc, which is not UTF-8"),
+        (b"\x7fELF\x00\x00\n", "x:1: the line holds a zero byte"),
+        (b"a\n" + b"b" * (LONGEST_LINE + 1), "x:2: the line is longer than a megabyte"),
+        (CONLLU.encode() + b"2\tx\n", "x:11: sentence '#3': the line has 2 columns, not 10"),
+        (CONLLU.encode() + b"\n1\t\xff\n", "x:12: byte "),
+    ],
+)
+def test_bad_input(data: bytes, problem: str) -> None:
+    with pytest.raises(TreebankError) as caught:
+        items(data)
+    assert str(caught.value).startswith(problem)
+
+
+def test_what_comes_before_an_error_is_read() -> None:
+    stream = read_items(io.BytesIO(b"a\nb\n\xff"), "x", "auto", READER)
+    assert [next(stream), next(stream)] == [READER.read("a", 1), READER.read("b", 2)]
+    with pytest.raises(TreebankError, match="x:3: "):
+        next(stream)
+
+
+def test_reading_is_lazy() -> None:
+    """The first sentence is there when it was written; of the second, not all is."""
+    for text in ("Go .\nStay", CONLLU.split("\n\n", maxsplit=1)[0] + "\n\n1\tStay\t_\t"):
+        stream = io.BytesIO(text.encode())
+        assert next(read_items(stream, "x", "auto", READER)) is not None
+
+
+def test_opened(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"a")
+    with opened(str(tmp_path / "x")) as (stream, name):
+        assert (stream.read(), name) == (b"a", str(tmp_path / "x"))
+    with pytest.raises(TreebankError, match="there is no such file"), opened(str(tmp_path / "y")):
+        pass
+    with pytest.raises(TreebankError, match="the file cannot be read: Is a directory"), opened(str(tmp_path)):
+        pass

@@ -1,0 +1,214 @@
+"""Restoration from Python: parse, draw, decide."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyropunct.baselines.trivial import trivial_restorer
+from pyropunct.draws import Draws
+from pyropunct.parsing import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.decoders import DECODERS
+from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.restore.raw_words import RawReader
+from pyropunct.restore.restoring import (
+    NoParserError,
+    Restoration,
+    decide,
+    has_marks,
+    weighted_trees,
+    words_of,
+)
+from pyropunct.restore.rewriting import mixture, without_unknown
+from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.reading import Sentence, Treebank, read_treebank
+from pyropunct.treebank.tree import Tree
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+
+class KnownTrees:
+    """A parser that knows the trees of some sentences, and gives each a chain of its words beside it."""
+
+    def __init__(self, sentences: Treebank) -> None:
+        self._trees = {sentence.tree.forms: sentence.tree for sentence in sentences}
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        found = [self._trees.get(tuple(words), chain(words)) for words in sentences]
+        if trees == 1:
+            return [[WeightedTree(tree, 1.0)] for tree in found]
+        return [[WeightedTree(tree, 0.75), WeightedTree(chain(tree.forms), 0.25)] for tree in found]
+
+
+def chain(words: Sequence[str]) -> Tree:
+    """Each word depends on the one before."""
+    size = len(words)
+    return Tree(tuple(range(size)), ("root", *["dep"] * (size - 1)), ("X",) * size, tuple(words))
+
+
+@pytest.fixture(scope="module")
+def dev(small: Path) -> Treebank:
+    return read_treebank(small / "dev.conllu")
+
+
+@pytest.fixture
+def model(small: Path, dev: Treebank) -> Punctuator:
+    return replace(Punctuator.load(small / "model"), parser=KnownTrees(dev))
+
+
+def trees_of(treebank: Treebank) -> list[Tree]:
+    return [sentence.tree for sentence in treebank]
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_decisions_are_those_of_the_decoder(model: Punctuator, dev: Treebank, name: str) -> None:
+    trees = trees_of(dev)
+    expected = [DECODERS[name](without_unknown(draws)).surface for draws in model.draws(trees, 50, seed=3)]
+    assert model.restore(trees, decoder=name, samples=50, seed=3) == expected
+
+
+def test_words_are_parsed(model: Punctuator, dev: Treebank) -> None:
+    trees = trees_of(dev)
+    from_words = model.restore([tree.forms for tree in trees], samples=20, trees=1, seed=1)
+    assert from_words == model.restore(trees, samples=20, trees=1, seed=1)
+    mixed = [tree if number % 2 else tree.forms for number, tree in enumerate(trees)]
+    assert from_words == model.restore(mixed, samples=20, trees=1, seed=1)
+
+
+def test_several_trees_share_the_draws(model: Punctuator, dev: Treebank) -> None:
+    """Draws of both trees of each sentence, with the weights of the trees."""
+    trees = trees_of(dev)[:5]
+    chains = [chain(tree.forms) for tree in trees]
+    parts = zip(model.draws(trees, 30, 2), model.draws(chains, 30, 2), strict=True)
+    expected = [DECODERS["mbr"](without_unknown(mixture(pair, [0.75, 0.25]))) for pair in parts]
+    parses = weighted_trees(model, [tree.forms for tree in trees], 2)
+    assert [len(some) for some in parses] == [2] * 5
+    assert list(decide(model, parses, samples=60, seed=2)) == expected
+
+
+def test_a_sentence_does_not_depend_on_the_others(model: Punctuator, dev: Treebank) -> None:
+    trees = trees_of(dev)[:8]
+    parses = [
+        [WeightedTree(tree, 1.0)]
+        if number % 2
+        else [WeightedTree(tree, 0.5), WeightedTree(chain(tree.forms), 0.5)]
+        for number, tree in enumerate(trees)
+    ]
+    together = list(decide(model, parses, samples=20, seed=5))
+    alone = [decision for parse in parses for decision in decide(model, [parse], samples=20, seed=5)]
+    assert together == alone
+
+
+def test_seeds(model: Punctuator, dev: Treebank) -> None:
+    first, again, other = (model.restore(trees_of(dev), samples=3, seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_better_than_a_period_at_the_end(model: Punctuator, dev: Treebank, small: Path) -> None:
+    gold = [sentence.surface for sentence in dev]
+    restored = average_edit_distance(model.restore(trees_of(dev), samples=200, seed=0), gold)
+    trivial = trivial_restorer(read_treebank(small / "train.conllu"))
+    assert restored < 0.6 * average_edit_distance(
+        trivial.restore([tree.forms for tree in trees_of(dev)]), gold
+    )
+
+
+def test_unknown_marks_are_left_out(model: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers, weights = np.zeros((1, 3), np.int32), np.ones(1)
+    drawn = Draws(((UNKNOWN, ","),), numbers, weights)
+    monkeypatch.setattr(Punctuator, "draws", lambda *_: iter([drawn]))
+    assert model.restore([chain(["a", "b"])]) == [((",",),) * 3]
+
+
+def test_no_parser(small: Path, dev: Treebank) -> None:
+    model = Punctuator.load(small / "model")
+    assert len(model.restore(trees_of(dev)[:1], samples=2)) == 1
+    with pytest.raises(NoParserError, match="fit one with `pyropunct fit TRAIN --parser`"):
+        model.restore([["a", "b"]])
+
+
+def test_no_sentences(model: Punctuator) -> None:
+    assert model.restore([]) == []
+
+
+def test_an_unknown_decoder(model: Punctuator) -> None:
+    with pytest.raises(KeyError, match="best"):
+        model.restore([["a"]], decoder="best")
+
+
+# Sentences that may have punctuation already
+
+
+def raw(model: Punctuator, text: str) -> tuple[tuple[str, ...], ...]:
+    return RawReader(model.vocabulary, Conventions()).read(text).surface
+
+
+def restored(model: Punctuator, text: str, **settings: object) -> list[tuple[str, ...]]:
+    source = RawReader(model.vocabulary, Conventions()).read(text)
+    (found,) = Restoration(model, samples=20, **settings).restore([source])  # type: ignore[arg-type]
+    return [tuple(token for token in slot if token != START) for slot in found.surface]
+
+
+def test_given_marks_are_taken_off(model: Punctuator) -> None:
+    assert restored(model, "a, b;") == restored(model, "a b")
+
+
+def test_given_marks_are_kept(model: Punctuator) -> None:
+    """Where there is none, what is restored is what is restored without."""
+    bare = restored(model, "a b c")
+    kept = restored(model, "( a b ; c", keep=True)
+    assert kept == [("(",), bare[1], (";",), bare[3]]
+
+
+def test_abbreviation_dots_are_kept(model: Punctuator) -> None:
+    found, bare = restored(model, "a U.S. b"), restored(model, "a U.S b")
+    assert ABBREVIATION_DOT in found[2]
+    assert [found[slot] for slot in (0, 1, 3)] == [bare[slot] for slot in (0, 1, 3)]
+    assert restored(model, "a U.S. b", keep_dots=False) == bare
+
+
+def test_marks_are_restricted(model: Punctuator, dev: Treebank) -> None:
+    sources = list(dev)
+    for marks in ((), (",",), (".", "“")):
+        found = Restoration(model, samples=20, marks=marks).restore(sources)
+        printed = {token for one in found for slot in one.surface for token in slot}
+        assert printed - {START, ABBREVIATION_DOT} <= set(marks)
+        assert (ABBREVIATION_DOT in printed) <= ("." in marks)
+
+
+def test_a_line_without_words_stays(model: Punctuator, dev: Treebank) -> None:
+    reader = RawReader(model.vocabulary, Conventions())
+    lines = [reader.read("?!"), reader.read("a"), reader.read("")]
+    first, second, third = Restoration(model, samples=5).restore(lines)
+    assert (first.surface, first.tree, third.surface, third.tree) == (
+        lines[0].surface,
+        None,
+        ((START,),),
+        None,
+    )
+    assert second.tree == chain(["a"])
+    assert [has_marks(line) for line in lines] == [False, False, False]
+    assert has_marks(reader.read("a !"))
+    assert has_marks(dev.sentences[0])
+
+
+def test_trees_of_a_treebank_are_used_or_not(model: Punctuator, dev: Treebank) -> None:
+    """When told to parse, it parses; the sentence itself keeps its tree."""
+    (sentence,) = dev.sentences[:1]
+    changed = replace(sentence, tree=chain(words_of(sentence)))
+    assert isinstance(changed, Sentence)
+    for parse, tree in ((False, changed.tree), (True, sentence.tree)):
+        (found,) = Restoration(model, samples=5, parse=parse).restore([changed])
+        assert found.tree == tree
+        assert found.source is changed
+
+
+def test_only_a_parser_of_the_package_is_saved(model: Punctuator, tmp_path: Path) -> None:
+    with pytest.raises(ModelFolderError, match="cannot be saved with a parser of the kind KnownTrees"):
+        model.save(tmp_path / "m")
+    assert not (tmp_path / "m").exists()

@@ -1,0 +1,162 @@
+"""Fitting, as called from Python."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pyro
+import pytest
+import torch
+
+from pyropunct.punctuator import Punctuator
+from pyropunct.training.fitting import HELD_OUT, Progress, fit
+from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.training.recipes import Recipe, named_recipe
+from pyropunct.training.registry import UnknownVariantError
+from pyropunct.treebank.reading import Sentence, read_text, read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+SHORT = Recipe(epochs=2)
+
+
+@pytest.fixture(scope="module")
+def train(small: Path) -> tuple[Sentence, ...]:
+    return read_treebank(small / "train.conllu").sentences
+
+
+@pytest.fixture(scope="module")
+def dev(small: Path) -> tuple[Sentence, ...]:
+    return read_treebank(small / "dev.conllu").sentences
+
+
+def equal(one: Punctuator, other: Punctuator) -> bool:
+    return all(torch.equal(value, other.values[name]) for name, value in one.values.items())
+
+
+def perplexities(model: Punctuator) -> list[float]:
+    return [epoch["perplexity"] for epoch in model.report["epochs"]]
+
+
+@pytest.mark.parametrize(
+    "recipe", [SHORT, Recipe(epochs=1, random_start=True), Recipe(epochs=1, guide="normal")]
+)
+def test_seeds(train: tuple[Sentence, ...], dev: tuple[Sentence, ...], recipe: Recipe) -> None:
+    first = fit(train, dev, recipe, direction="left", seed=1)
+    torch.manual_seed(99)
+    pyro.get_param_store().clear()
+    again = fit(train, dev, recipe, direction="left", seed=1)
+    other = fit(train, dev, recipe, direction="left", seed=2)
+    assert equal(first, again)
+    assert perplexities(first) == perplexities(again)
+    assert not equal(first, other)
+
+
+def test_auto_trains_each_direction_as_if_alone_and_keeps_the_better(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
+) -> None:
+    alone = {direction: fit(train, dev, SHORT, direction=direction) for direction in ("left", "right")}
+    auto = fit(train, dev, SHORT)
+    assert auto.report["directions"] == {name: perplexities(model)[-1] for name, model in alone.items()}
+    better = min(alone, key=lambda name: perplexities(alone[name])[-1])
+    assert auto.recipe.direction == better
+    assert equal(auto, alone[better])
+    assert perplexities(alone["left"]) != perplexities(alone["right"])
+
+
+def test_training_makes_progress(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    model = fit(train, dev, Recipe(epochs=4), direction="right")
+    objectives = [epoch["objective"] for epoch in model.report["epochs"]]
+    assert objectives == sorted(objectives, reverse=True)
+    assert perplexities(model) == sorted(perplexities(model), reverse=True)
+    assert perplexities(model)[-1] == model.evaluate(dev).perplexity
+
+
+def test_without_dev_every_tenth_sentence_is_held_out(train: tuple[Sentence, ...]) -> None:
+    model = fit(train, recipe=Recipe(epochs=1), direction="left")
+    held_out = train[HELD_OUT - 1 :: HELD_OUT]
+    assert (model.report["train_sentences"], model.report["dev_sentences"]) == (108, 12)
+    assert perplexities(model)[-1] == model.evaluate(held_out).perplexity
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_very_small_treebanks(train: tuple[Sentence, ...], size: int) -> None:
+    model = fit(train[:size], recipe=Recipe(epochs=1, least=1), direction="left")
+    assert math.isfinite(perplexities(model)[-1])
+
+
+def test_a_single_word_and_a_mark() -> None:
+    hello = "1\tHello\t_\tX\t_\t_\t0\troot\t_\t_\n2\t!\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    model = fit(read_text(hello), recipe=Recipe(epochs=1), direction="left")
+    assert math.isfinite(perplexities(model)[-1])
+    assert len(next(iter(model.sample(read_text(hello).sentences)))) == 1
+
+
+def test_the_recipe_of_the_paper(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    """Random start, small batches, the regulariser: it learns, and on few sentences an epoch is short."""
+    recipe = named_recipe("paper", epochs=3, sentences_per_epoch=60)
+    model = fit(train, dev, recipe, direction="left")
+    assert perplexities(model)[-1] < perplexities(model)[0]
+    assert model.recipe.symmetry_weight == 1
+
+
+def test_a_normal_guide_has_scales(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    model = fit(train, dev, Recipe(epochs=2, guide="normal"), direction="left")
+    assert set(model.scales) == set(model.values)
+    for name, scale in model.scales.items():
+        assert scale.shape == model.values[name].shape
+        assert (scale > 0).all()
+    assert not fit(train, dev, Recipe(epochs=1), direction="left").scales
+
+
+def test_fewer_families_have_fewer_weights(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    def weights(*families: str) -> int:
+        recipe = Recipe(epochs=1, families=families)
+        return int(fit(train, dev, recipe, direction="left").report["weights"])
+
+    assert weights("symmetry") < weights("symmetry", "head") < weights("symmetry", "head", "words")
+
+
+def test_progress_is_told(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    told: list[Progress] = []
+    fit(train, dev, Recipe(epochs=2, batch_size=50), direction="left", watch=told.append)
+    assert [(one.direction, one.epoch, one.done, one.sentences) for one in told] == [
+        ("left", epoch, done, 120) for epoch in (1, 2) for done in (50, 100, 120)
+    ]
+    assert told[2].last is None
+    assert told[3].last is not None
+
+
+def test_going_on_from_a_checkpoint(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path
+) -> None:
+    """Stopped after any of the epochs of either direction, a resumed fit gives the same model."""
+    whole = fit(train, dev, SHORT)
+    for stop in [("left", 1), ("left", 2), ("right", 1), ("right", 2)]:
+        kept: dict[str, Any] = {"checkpoint": tmp_path / f"{stop}" / "checkpoint"}
+
+        def watch(progress: Progress, stop: tuple[str, int] = stop) -> None:
+            if (progress.direction, progress.epoch) == stop:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            fit(train, dev, SHORT, watch=watch, **kept)
+        resumed = fit(train, dev, SHORT, resume=True, **kept)
+        assert equal(resumed, whole)
+        assert resumed.report["directions"] == whole.report["directions"]
+
+
+def test_a_checkpoint_of_another_seed(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path
+) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    fit(train, dev, Recipe(epochs=1), direction="left", checkpoint=checkpoint)
+    with pytest.raises(ModelFolderError, match=r"checkpoint\.left: this checkpoint is of other data"):
+        fit(train, dev, Recipe(epochs=1), direction="left", seed=1, checkpoint=checkpoint, resume=True)
+
+
+def test_unknown_names(train: tuple[Sentence, ...]) -> None:
+    with pytest.raises(UnknownVariantError, match="no variant is called 'deep': take log-linear"):
+        fit(train, recipe=Recipe(attach="deep"))
+    with pytest.raises(KeyError):
+        named_recipe("unheard-of")

@@ -1,0 +1,203 @@
+"""Ctrl-C in the middle of a fit, and going on later."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from command_line import answer, command, complaint, environment, one_line, printed
+
+from pyropunct.commands.frame import interrupts
+from pyropunct.punctuator import Punctuator
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+FAILURE, BAD_INPUT = 1, 2
+EPOCHS = 12
+
+
+def fit(small: Path, out: Path, *more: object) -> list[object]:
+    """The arguments of a fit that takes some seconds."""
+    common = [
+        "fit",
+        small / "train.conllu",
+        "--dev",
+        small / "dev.conllu",
+        "--threads",
+        1,
+        "--epochs",
+        EPOCHS,
+    ]
+    return [*common, "--out", out, *more]
+
+
+def interrupted(arguments: list[object], checkpoint: Path) -> "subprocess.CompletedProcess[str]":
+    """Call it in a new process, and interrupt this as soon as the checkpoint is there."""
+    process = subprocess.Popen(
+        command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    give_up = time.monotonic() + 240
+    while not checkpoint.exists():
+        assert process.poll() is None, "the fit ended before it could be interrupted"
+        assert time.monotonic() < give_up, "no epoch was finished in time"
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
+def assert_same_model(one: Path, other: Path) -> None:
+    """Two models are equal in everything but the seconds that they took."""
+    first, second = Punctuator.load(one), Punctuator.load(other)
+    assert first.recipe == second.recipe
+    assert first.vocabulary == second.vocabulary
+    assert timeless(first) == timeless(second)
+    assert set(first.values) == set(second.values)
+    for name, value in first.values.items():
+        assert torch.equal(value, second.values[name]), name
+
+
+def timeless(model: Punctuator) -> dict[str, Any]:
+    epochs = [{**epoch, "seconds": 0} for epoch in model.report["epochs"]]
+    return {**model.report, "epochs": epochs}
+
+
+@pytest.fixture(scope="module")
+def whole(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model of a fit that nothing interrupts."""
+    out = tmp_path_factory.mktemp("whole") / "model"
+    subprocess.run(command(*fit(small, out)), check=True, capture_output=True, env=environment())
+    return out
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+def test_going_on_gives_the_model_of_an_uninterrupted_fit(
+    small: Path, tmp_path: Path, whole: Path, direction: str
+) -> None:
+    """Interrupted in the first or in the second of the directions that it tries."""
+    out, kept = tmp_path / "m", tmp_path / "m.unfinished"
+    done = interrupted(fit(small, out), kept / f"checkpoint.{direction}")
+    message = one_line(done.returncode, done.stdout, done.stderr, FAILURE)
+    advice = "go on with the same command and --resume"
+    assert message == f"interrupted: finished epochs are kept in {kept}; {advice}"
+    assert not out.exists()
+    known = json.dumps(sorted(path.name for path in kept.iterdir()))
+    assert known in ('["checkpoint.left"]', '["checkpoint.left", "checkpoint.right"]')
+    resumed = subprocess.run(
+        command(*fit(small, out, "--resume")), check=True, capture_output=True, text=True, env=environment()
+    )
+    assert resumed.stderr == ""
+    assert_same_model(out, whole)
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_interrupted_before_an_epoch_was_finished(small: Path, tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyropunct.training.fitting.Training.step", interrupt)
+        assert complaint(FAILURE, *fit(small, tmp_path / "m")) == "interrupted: no epoch was finished"
+    assert not list(tmp_path.iterdir())
+
+
+def test_interrupted_elsewhere(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pyropunct.punctuator.Punctuator.log_prob", interrupt)
+    assert complaint(FAILURE, "evaluate", small / "model", small / "dev.conllu") == "interrupted"
+
+
+# Going on with something else, in this process: epochs are few, and the interruption is simulated.
+
+
+@pytest.fixture
+def unfinished(small: Path, tmp_path: Path) -> Path:
+    """Where the model will be of a fit that was interrupted after its first epoch."""
+    from pyropunct.training.fitting import Training
+
+    run_epoch = Training.run_epoch
+
+    def once(training: Training, watch: Any = None) -> None:
+        if training.epochs:
+            raise KeyboardInterrupt
+        run_epoch(training, watch)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Training, "run_epoch", once)
+        assert "--resume" in complaint(FAILURE, *fit(small, tmp_path / "m", "--direction", "left"))
+    return tmp_path / "m"
+
+
+@pytest.mark.parametrize(
+    "change", [("--seed", 1), ("--families", "head"), ("--epochs", 3), ("--guide", "normal")]
+)
+def test_going_on_with_other_settings(small: Path, unfinished: Path, change: tuple[str, object]) -> None:
+    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume", *change))
+    assert message.startswith(f"{unfinished}.unfinished/checkpoint.left: this checkpoint is of other data, ")
+    assert not unfinished.exists()
+
+
+def test_going_on_with_other_data(small: Path, unfinished: Path) -> None:
+    more = ("--direction", "left", "--resume", "--dev", small / "train.conllu")
+    assert "is of other data, settings or another seed" in complaint(
+        BAD_INPUT, *fit(small, unfinished, *more)
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", None])
+def test_going_on_from_a_damaged_checkpoint(small: Path, unfinished: Path, content: bytes | None) -> None:
+    path = unfinished.with_name("m.unfinished") / "checkpoint.left"
+    path.write_bytes(path.read_bytes()[:1000] if content is None else content)
+    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
+    assert message.startswith(f"{path}: cannot be read as tensors: ")
+
+
+def test_going_on_from_a_checkpoint_that_lacks_something(small: Path, unfinished: Path) -> None:
+    path = unfinished.with_name("m.unfinished") / "checkpoint.left"
+    state = torch.load(path, weights_only=True)
+    del state["optimisers"]
+    torch.save(state, path)
+    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
+    assert message == f"{path}: is damaged: KeyError: 'optimisers'"
+
+
+def test_starting_anew_forgets_what_was_unfinished(small: Path, unfinished: Path) -> None:
+    """What another fit left cannot come back when the new one is resumed."""
+    kept = unfinished.with_name("m.unfinished")
+    shutil.copy(kept / "checkpoint.left", kept / "checkpoint.right")
+    (kept / "notes.txt").write_text("mine")
+    answer(*fit(small, unfinished, "--direction", "left", "--seed", 1, "--epochs", 2))
+    assert [path.name for path in kept.iterdir()] == ["notes.txt"]
+
+
+def test_a_model_that_cannot_be_written_after_training(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is lost: the training can be resumed, and then there is only the model left to write."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    arguments = fit(small, tmp_path / "m", "--direction", "left", "--epochs", 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyropunct.training.model_folder._fill", full)
+        message = complaint(FAILURE, *arguments)
+    assert message.startswith(
+        f"{tmp_path}/m: cannot write the model: No space left on device; finished epochs"
+    )
+    printed(*arguments, "--resume")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_an_interruption_inside_compiled_code_is_one() -> None:
+    with pytest.raises(KeyboardInterrupt), interrupts():
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+    with pytest.raises(SystemError, match="another"), interrupts():
+        raise SystemError("another")

@@ -1,0 +1,271 @@
+"""Model folders: whole or not at all, and no code in them is ever run."""
+
+import hashlib
+import io
+import json
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pyropunct.punctuator import Punctuator
+from pyropunct.training import model_folder
+from pyropunct.training.model_folder import (
+    DESCRIPTION,
+    TENSORS,
+    ModelFolderError,
+    check_writable,
+    read_model_folder,
+    unpack_tensors,
+    write_model_folder,
+    write_whole,
+)
+from pyropunct.training.registry import UnknownVariantError
+
+PLAIN: dict[str, Any] = {
+    "vocabulary": {"tokens": ["“", "\t^"]},
+    "recipe": {"x": 0.1},
+    "report": {"y": [1, None]},
+}
+VALUES = {"a b": torch.arange(6.0).reshape(2, 3), "empty": torch.zeros(0)}
+OTHER = {**PLAIN, "report": {}}
+
+
+def with_checksum(model: Path) -> None:
+    """Give a model that was tampered with the right checksum."""
+    path = model / DESCRIPTION
+    description = json.loads(path.read_text(encoding="utf-8"))
+    parts = ("vocabulary", "recipe", "report", "conventions", "parser")
+    plain = [description[part] for part in parts if part in description]
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
+    digest.update((model / TENSORS).read_bytes())
+    path.write_text(json.dumps({**description, "sha256": digest.hexdigest()}))
+
+
+def change(model: Path, part: str, **changes: object) -> None:
+    """Change a part of a model's description, the checksum as well."""
+    path = model / DESCRIPTION
+    description = json.loads(path.read_text(encoding="utf-8"))
+    description[part].update(changes)
+    path.write_text(json.dumps(description))
+    with_checksum(model)
+
+
+@pytest.fixture
+def model(small: Path, tmp_path: Path) -> Path:
+    """A copy of a fitted model."""
+    return Path(shutil.copytree(small / "model", tmp_path / "model"))
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    write_model_folder(tmp_path / "deep" / "m", PLAIN, VALUES)
+    description, tensors = read_model_folder(tmp_path / "deep" / "m")
+    assert {key: description[key] for key in PLAIN} == PLAIN
+    assert set(tensors) == set(VALUES)
+    assert all(torch.equal(tensors[name], value) for name, value in VALUES.items())
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
+    assert {path.name for path in (tmp_path / "deep" / "m").iterdir()} == {DESCRIPTION, TENSORS}
+
+
+def test_a_model_is_replaced(tmp_path: Path) -> None:
+    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    write_model_folder(tmp_path / "m", OTHER, {})
+    description, tensors = read_model_folder(tmp_path / "m")
+    assert (description["report"], tensors) == ({}, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_the_layout_of_the_json_is_free(tmp_path: Path) -> None:
+    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    path = tmp_path / "m" / DESCRIPTION
+    description = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(dict(reversed(description.items()))), encoding="utf-8")
+    read_model_folder(tmp_path / "m")
+
+
+# Failures while writing
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+STEPS = [(model_folder, "_pack"), (Path, "write_bytes"), (Path, "write_text"), (Path, "mkdir")]
+
+
+@pytest.mark.parametrize(("owner", "step"), STEPS)
+@pytest.mark.parametrize(("failure", "error"), [(full, ModelFolderError), (interrupt, KeyboardInterrupt)])
+def test_failure_while_writing(
+    tmp_path: Path, owner: object, step: str, failure: Callable[..., None], error: type[BaseException]
+) -> None:
+    """The old model is there as it was, and nothing else."""
+    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, step, failure)
+        with pytest.raises(error):
+            write_model_folder(tmp_path / "m", OTHER, {})
+    assert read_model_folder(tmp_path / "m")[0]["report"] == PLAIN["report"]
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+@pytest.mark.parametrize(("failure", "error"), [(full, ModelFolderError), (interrupt, KeyboardInterrupt)])
+@pytest.mark.parametrize("failing", [1, 2])
+@pytest.mark.parametrize("exists", [True, False])
+def test_failure_while_moving(
+    tmp_path: Path, failure: Callable[..., None], error: type[BaseException], failing: int, exists: bool
+) -> None:
+    """Even between the two steps in which the new folder takes the place of the old."""
+    if exists:
+        write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    rename, calls = Path.rename, iter(range(1, 9))
+
+    def fail_once(path: Path, target: Path) -> Path:
+        if next(calls) == failing - (not exists):
+            failure()
+        return rename(path, target)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "rename", fail_once)
+        if exists or failing == 2:
+            with pytest.raises(error):
+                write_model_folder(tmp_path / "m", OTHER, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["m"] * exists
+    if exists:
+        assert read_model_folder(tmp_path / "m")[0]["report"] == PLAIN["report"]
+
+
+@pytest.mark.parametrize("failure", [full, interrupt])
+def test_failure_while_writing_a_checkpoint(tmp_path: Path, failure: Callable[..., None]) -> None:
+    path = tmp_path / "new" / "checkpoint"
+    write_whole(path, {"epoch": 1})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.replace", failure)
+        with pytest.raises((ModelFolderError, KeyboardInterrupt)):
+            write_whole(path, {"epoch": 2})
+    assert unpack_tensors(path.read_bytes(), "c") == {"epoch": 1}
+    assert [one.name for one in path.parent.iterdir()] == ["checkpoint"]
+
+
+# Places
+
+
+def test_only_models_and_empty_folders_are_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    folder.mkdir()
+    check_writable(folder)
+    write_model_folder(folder, PLAIN, VALUES)
+    check_writable(folder)
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(ModelFolderError, match="holds other things than a model"):
+        check_writable(folder)
+    with pytest.raises(ModelFolderError, match="holds other things than a model"):
+        write_model_folder(folder, OTHER, {})
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("text", ['{"format": "layers-model"}', "[]", "no JSON"])
+def test_models_of_other_programs_are_not_replaced(tmp_path: Path, text: str) -> None:
+    (tmp_path / DESCRIPTION).write_text(text)
+    (tmp_path / TENSORS).write_bytes(b"theirs")
+    with pytest.raises(ModelFolderError, match="holds other things than a model"):
+        check_writable(tmp_path)
+
+
+def test_models_of_other_versions_are_replaced(tmp_path: Path) -> None:
+    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    path = tmp_path / "m" / DESCRIPTION
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "version": 0}))
+    with pytest.raises(ModelFolderError, match="has version 0, this program reads version 1"):
+        read_model_folder(tmp_path / "m")
+    check_writable(tmp_path / "m")
+
+
+# Hostile models, with the right checksum
+
+
+class Bomb:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+def bombs(path: Path) -> list[bytes]:
+    """Pickles that run code, plain and in torch's format."""
+    buffer = io.BytesIO()
+    torch.save({"value attach.weights": Bomb(path)}, buffer)
+    return [pickle.dumps({"value attach.weights": Bomb(path)}), buffer.getvalue()]
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_pickle_bomb_is_refused(model: Path, tmp_path: Path, kind: int) -> None:
+    fuse = tmp_path / "exploded"
+    (model / TENSORS).write_bytes(bombs(fuse)[kind])
+    with_checksum(model)
+    with pytest.raises(ModelFolderError, match=r"tensors\.pt: cannot be read as tensors: Weights only"):
+        Punctuator.load(model)
+    assert not fuse.exists()
+    pickle.loads(bombs(fuse)[0])
+    assert fuse.exists()  # it would have worked
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x80\x04N.", b"\x00" * 1000])
+def test_tensors_that_are_none(model: Path, content: bytes) -> None:
+    (model / TENSORS).write_bytes(content)
+    with_checksum(model)
+    with pytest.raises(
+        ModelFolderError, match=r"tensors\.pt: (cannot be read as|holds no dictionary of) tensors"
+    ):
+        Punctuator.load(model)
+
+
+@pytest.mark.parametrize(
+    "name", ["variants:called", "os:system", "builtins:print", "variants:NoModule", "subprocess:Popen"]
+)
+@pytest.mark.parametrize("place", ["attach", "channel"])
+def test_no_function_is_called_because_a_model_names_it(model: Path, place: str, name: str) -> None:
+    change(model, "recipe", **{place: name})
+    with pytest.raises(
+        UnknownVariantError, match=r"is no variant: it is not a subclass of torch\.nn\.Module"
+    ):
+        Punctuator.load(model)
+
+
+@pytest.mark.parametrize(
+    ("part", "changes"),
+    [
+        ("vocabulary", {"pairs": 1}),
+        ("vocabulary", {"pairs": [[[0]]]}),
+        ("vocabulary", {"tokens": None}),
+        ("vocabulary", {"tokens": []}),
+        ("recipe", {"families": ["unheard-of"]}),
+        ("recipe", {"families": 3}),
+        ("recipe", {"direction": "up"}),
+        ("recipe", {"edit_prior_scale": "wide"}),
+    ],
+)
+def test_parts_of_another_kind(model: Path, part: str, changes: dict[str, object]) -> None:
+    change(model, part, **changes)
+    with pytest.raises(ModelFolderError, match="cannot be made a model again"):
+        Punctuator.load(model)
+
+
+def test_missing_settings(model: Path) -> None:
+    path = model / DESCRIPTION
+    description = json.loads(path.read_text(encoding="utf-8"))
+    del description["recipe"]["channel"]
+    path.write_text(json.dumps(description))
+    with_checksum(model)
+    with pytest.raises(ModelFolderError, match="cannot be made a model again: KeyError: 'channel'"):
+        Punctuator.load(model)

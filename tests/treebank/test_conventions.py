@@ -1,0 +1,171 @@
+"""What is learned of how a treebank writes."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.treebank.capitals import Capitals
+from pyropunct.treebank.conventions import WORD, Conventions, SpacingStatistics, Written
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
+
+Token = tuple[str, str]
+
+
+def sentence(*tokens: str, marks: str = "", glued: str = "") -> Sentence:
+    """A sentence of tokens; those in ``marks`` are marks, and no space follows those in ``glued``."""
+    root = next(number for number, token in enumerate(tokens, 1) if token not in marks.split())
+    lines = []
+    for number, token in enumerate(tokens, 1):
+        tag, relation = ("PUNCT", "punct") if token in marks.split() else ("X", "dep")
+        head, relation = (0, "root") if number == root else (root, relation)
+        misc = "SpaceAfter=No" if token in glued.split() else "_"
+        lines.append(f"{number}\t{token}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t{misc}\n")
+    return read_text("".join(lines)).sentences[0]
+
+
+def space(statistics: SpacingStatistics, left: str, right: str) -> bool:
+    """Whether there is a space between two tokens, of which marks are written [like] this."""
+
+    def token(written: str) -> Written:
+        mark = written[1:-1] if written.startswith("[") and written.endswith("]") else ""
+        return Written(mark or written, mark)
+
+    return statistics.space(token(left), token(right))
+
+
+FRENCH = [sentence("oui", ":", "non", "!", marks=": !")] * 5 + [
+    sentence("«", "oui", "»", ",", "non", marks="« » ,", glued="»")
+] * 5
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "learned", "by_rule"),
+    [
+        ("oui", "[:]", True, False),
+        ("[:]", "non", True, True),
+        ("[«]", "oui", True, False),
+        ("oui", "[»]", True, False),
+        ("[»]", "[,]", False, False),
+        # a pair that was not seen: as either does beside words
+        ("[»]", "[:]", True, False),
+        ("[»]", "[!]", True, False),
+        ("[:]", "[«]", True, True),
+        # marks that were not seen
+        ("[(]", "oui", False, False),
+        ("oui", "[.]", False, False),
+        ("oui", "[—]", True, True),
+        ("oui", "non", True, True),
+        ("好", "好", False, False),
+    ],
+)
+def test_spaces_of_the_treebank_and_of_the_rules(left: str, right: str, learned: bool, by_rule: bool) -> None:
+    assert space(SpacingStatistics.learn(FRENCH), left, right) is learned
+    assert space(SpacingStatistics(), left, right) is by_rule
+
+
+def test_probability() -> None:
+    """Three of four have a space; the rule, that there is none, counts for two more without."""
+    four = [sentence("a", ";", "b", marks=";")] * 3 + [sentence("a", ";", "b", marks=";", glued="a ;")]
+    statistics = SpacingStatistics.learn(four)
+    assert statistics.counts[WORD, ";"] == (3, 4)
+    assert statistics.probability(Written("a"), Written(";", ";")) == pytest.approx(3 / 6)
+    assert statistics.probability(Written(";", ";"), Written("a")) == pytest.approx(5 / 6)
+
+
+def test_a_treebank_that_does_not_tell() -> None:
+    """Without a mark that touches its neighbour, ``SpaceAfter`` was not taken down."""
+    bare = [sentence("a", ",", "b", ".", marks=", .")] * 20
+    assert SpacingStatistics.learn(bare) == SpacingStatistics()
+
+
+ENGLISH = (
+    [sentence("do", "n't", "go", ".", marks=".", glued="do go")] * 15
+    + [sentence("can", "not", ".", marks=".", glued="can not")] * 15
+    + [sentence("can", "be", ".", marks=".", glued="be")] * 15
+    + [sentence("is", "not", ".", marks=".", glued="not")] * 15
+    + [sentence("$", str(number), ".", marks=".", glued=f"$ {number}") for number in range(15)]
+    + [sentence("5", "pm", ".", marks=".", glued="5 pm")] * 8
+)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "together"),
+    [
+        ("do", "n't", True),
+        ("Would", "N'T", True),
+        ("do", "be", False),
+        ("can", "not", True),
+        ("can", "be", False),
+        ("is", "not", False),
+        ("$", "99", True),
+        ("5", "pm", False),  # too rare to tell from carelessness
+    ],
+)
+def test_words_written_together(left: str, right: str, together: bool) -> None:
+    assert space(SpacingStatistics.learn(ENGLISH), left, right) is not together
+
+
+def test_parts_of_a_contraction_are_no_neighbours() -> None:
+    """Spanish "del" is not "deel"; but the parts of "don't" are."""
+    text = (
+        "1-2\t{form}\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n1\t{one}\t_\tX\t_\t_\t0\troot\t_\t_\n"
+        "2\t{two}\t_\tX\t_\t_\t1\tdep\t_\t_\n3\t.\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    )
+    spanish = read_text(text.format(form="del", one="de", two="el") * 20)
+    assert space(SpacingStatistics.learn(spanish), "de", "el")
+    english = read_text(text.format(form="don't", one="do", two="n't") * 20)
+    assert not space(SpacingStatistics.learn(english), "do", "n't")
+
+
+def test_quotation_marks() -> None:
+    straight = sentence('"', "a", '"', marks='"', glued='" a')
+    curly = sentence("“", "a", "”", marks="“ ”", glued="“ a")
+    assert Conventions.learn([straight, straight, curly]).quotes == {"“": '"', "”": '"'}
+    assert Conventions.learn([straight, curly, curly]).quotes == {}
+    assert Conventions.learn([straight]).written("“") == ('"', "“")
+    assert Conventions().written("“") == ("“", "“")
+
+
+def test_an_initial_is_no_enclitic() -> None:
+    """Of "I'm", written as "i m" without an apostrophe, nothing follows for "J M"."""
+    together = sentence("i", "m", "here", glued="i")
+    statistics = SpacingStatistics.learn([together] * 20 + FRENCH)
+    assert not space(statistics, "i", "m")
+    assert space(statistics, "Jay", "M")
+
+
+def test_spaces_stand_beside_wide_symbols() -> None:
+    statistics = SpacingStatistics()
+    assert space(statistics, "like", "😀")
+    assert space(statistics, "😀", "you")
+    assert not space(statistics, "我", "在")
+
+
+def test_abbreviations() -> None:
+    treebank = [sentence("Mr.", "A.", "saw", "no.", "no", "mr.")] * 2 + [sentence("no", "etc.")]
+    assert Conventions.learn(treebank).abbreviations == {"mr", "a"}
+
+
+@pytest.mark.parametrize("treebank", [[], FRENCH, ENGLISH], ids=["nothing", "French", "English"])
+def test_json_round_trip(treebank: list[Sentence]) -> None:
+    conventions = Conventions.learn(treebank)
+    assert Conventions.from_json(json.loads(json.dumps(conventions.to_json()))) == conventions
+
+
+def test_older_models_know_nothing_of_capital_letters() -> None:
+    plain = Conventions.learn(ENGLISH).to_json()
+    assert plain.pop("capitals") != Capitals().to_json()
+    assert Conventions.from_json(plain) == replace(Conventions.learn(ENGLISH), capitals=Capitals())
+
+
+def test_embedded_treebank() -> None:
+    """Its spaces are regular, so those of other sentences of it follow."""
+    statistics = SpacingStatistics.learn(read_treebank(embedded_treebank_path("train")))
+    assert statistics.enclitics == {"’s"}
+    assert not space(statistics, "Ann", "’s")
+    assert not space(statistics, "[,]", "[”]")
+    assert space(statistics, "[,]", "[“]")
+    assert not space(statistics, "him", "[—]")

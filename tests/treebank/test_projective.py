@@ -1,0 +1,67 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from treebank_strategies import head_lists
+
+from pyropunct.treebank.projective import is_projective, projectivise, spans
+
+
+def descendants(heads: Sequence[int], word: int) -> set[int]:
+    below = {word}
+    while True:
+        more = below | {child for child, head in enumerate(heads, 1) if head in below}
+        if more == below:
+            return below
+        below = more
+
+
+@pytest.mark.parametrize(
+    ("heads", "lifted"),
+    [
+        ([0], [0]),
+        ([2, 0, 2], [2, 0, 2]),
+        # the arc from 1 to 3 passes over the root
+        ([2, 0, 1], [2, 0, 2]),
+        # 6 climbs twice, from 4 over 2 to 1, because of 5
+        ([0, 1, 2, 2, 1, 4], [0, 1, 2, 2, 1, 1]),
+        # the short arc from 3 to 1 goes first; the long one first would give 2, 0, 2, 3
+        ([3, 0, 2, 1], [2, 0, 2, 2]),
+        # of two short arcs the left one goes first; the right one first would give 2, 3, 0, 3, 3
+        ([2, 5, 0, 1, 3], [2, 3, 0, 5, 3]),
+    ],
+)
+def test_lifting(heads: list[int], lifted: list[int]) -> None:
+    assert projectivise(heads) == tuple(lifted)
+
+
+@given(head_lists())
+def test_spans_are_those_of_the_descendants(heads: list[int]) -> None:
+    for word, (first, last, size) in enumerate(spans(heads), 1):
+        below = descendants(heads, word)
+        assert (first, last, size) == (min(below), max(below), len(below))
+
+
+@given(head_lists())
+def test_every_constituent_is_one_span_after_lifting(heads: list[int]) -> None:
+    lifted = projectivise(heads)
+    for word in range(1, len(heads) + 1):
+        below = descendants(lifted, word)
+        assert sorted(below) == list(range(min(below), max(below) + 1))
+
+
+@given(head_lists())
+def test_a_lifted_tree_is_a_tree_whose_new_heads_are_old_ancestors(heads: list[int]) -> None:
+    lifted = projectivise(heads)
+    assert descendants(lifted, lifted.index(0) + 1) == set(range(1, len(heads) + 1))
+    assert lifted.index(0) == heads.index(0)
+    for word, head in enumerate(lifted, 1):
+        assert head == 0 or word in descendants(heads, head)
+
+
+@given(head_lists())
+def test_a_projective_tree_is_left_alone(heads: list[int]) -> None:
+    lifted = projectivise(heads)
+    assert projectivise(lifted) == lifted
+    if is_projective(heads):
+        assert list(lifted) == heads
