@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pyropunct.inference.inside import Problem
+from pyropunct.inference.problem import Problem
 from pyropunct.models.attach.scores import Weighing
 
 IN_CACHE = 1024

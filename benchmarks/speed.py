@@ -42,7 +42,7 @@ import torch
 from speed_sentences import Mimic, chain_heads, flat_heads, sized
 
 from pyropunct import Recipe, Sentence, read_treebank
-from pyropunct.inference.inside import choice_start
+from pyropunct.inference.problem import choice_start
 from pyropunct.models.attach.scores import Weighing
 from pyropunct.training.fitting import Training
 from pyropunct.vocabulary import Vocabulary, build_vocabulary

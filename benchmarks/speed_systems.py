@@ -16,7 +16,7 @@ from torch import Tensor
 import pyropunct.punctuator
 from pyropunct import Punctuator, Sentence
 from pyropunct.inference import inside
-from pyropunct.inference.inside import Problem
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.handlers import TreeEnum_ELBO, tree_problem
 from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.trees import TreeBatch, join_surfaces

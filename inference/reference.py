@@ -6,7 +6,7 @@ Slow and plain, in differentiable tensor operations: what the fast kernels are m
 import torch
 from torch import Tensor
 
-from pyropunct.inference.inside import Problem
+from pyropunct.inference.problem import Problem
 
 
 def log_evidence_by_matrices(problem: Problem) -> Tensor:

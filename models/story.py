@@ -13,8 +13,8 @@ from pyro import poutine
 from pyro.nn import PyroModule, pyro_method
 from torch import Tensor
 
-from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.handlers import tree_expectation
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.surface import EMPTY, Underlying

@@ -21,7 +21,7 @@ from pyro.nn import pyro_method
 from torch import Tensor
 
 from pyropunct.inference import forward
-from pyropunct.inference.inside import choice_start
+from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.surface import EMPTY, Underlying
 from pyropunct.inference.ragged import Ints, runs, starts_of
 from pyropunct.inference.threads import in_threads, parts_of

@@ -13,14 +13,8 @@ from pyro import poutine
 from torch import Tensor
 
 from pyropunct.draws import Draws, draw_surfaces
-from pyropunct.inference.inside import (
-    Problem,
-    best_derivation,
-    choice_rows,
-    expected_cost,
-    log_evidence,
-    posterior_draws,
-)
+from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, posterior_draws
+from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.inference.pyro.surface import EMPTY
 from pyropunct.models.channel.window import EDITS, Slip, TokenBigrams

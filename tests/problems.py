@@ -23,8 +23,8 @@ from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import Problem
 from pyropunct.models.channel.window import Channel, SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch

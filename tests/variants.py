@@ -8,8 +8,8 @@ from pyro.nn import PyroModule, PyroSample
 from torch import Tensor, nn
 
 from pyropunct.inference.automata import Arc, End, Topology
-from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.models.channel.window import Channel
 from pyropunct.models.trees import TreeBatch
 

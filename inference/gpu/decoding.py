@@ -36,8 +36,8 @@ from pyropunct.inference.gpu.program import (
     program_of,
     shape_of,
 )
-from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Tries
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.ragged import Ints
 
 TERMS = 1 << 22

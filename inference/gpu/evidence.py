@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.gpu.program import Layout, Program, Rescaled, patterns_of, program_of, shape_of
-from pyropunct.inference.inside import Problem
+from pyropunct.inference.problem import Problem
 
 
 def log_evidence(problem: Problem) -> Tensor:

@@ -31,8 +31,8 @@ from torch import Tensor
 
 from pyropunct.inference import kernels
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Inventory, Tries
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.ragged import Ints, runs, starts_of
 
 PHASES = 3

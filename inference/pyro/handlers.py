@@ -30,6 +30,7 @@ from torch import Tensor
 from pyropunct.inference import inside
 from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.forest import Forest
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.surface import Surface, Underlying
 
@@ -108,7 +109,7 @@ class TreeEnumMessenger(Messenger):
         self._observed.append(_Observed(fn.underlying, fn.weights, automata, place))
 
     @cached_property
-    def problem(self) -> inside.Problem:
+    def problem(self) -> Problem:
         """The inference problem that the sites seen so far add up to."""
         underlying = self._observed[0].underlying
         surface, seen = _one_surface(self._observed), underlying.forest.num_slots
@@ -120,7 +121,7 @@ class TreeEnumMessenger(Messenger):
         slot_automaton = torch.empty_like(surface.slots)
         slot_automaton[surface.slots] = surface.slot_automaton
         handles = detach_provenance(underlying.choices) - HANDLE
-        return inside.Problem(
+        return Problem(
             underlying.forest,
             underlying.inventory,
             underlying.relation,
@@ -222,7 +223,7 @@ def collapse_trees(model: Callable[..., Any]) -> Callable[..., Any]:
     return TreeEnumMessenger()(model)
 
 
-def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> inside.Problem:
+def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Problem:
     """The inference problem that a call of the model poses, with all of its surface sites observed."""
     with poutine.block(), _SolveMessenger() as messenger:
         model(*args, **kwargs)

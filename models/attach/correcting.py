@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.ragged import runs
 from pyropunct.models.attach.attributes import Views
 from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach, Template

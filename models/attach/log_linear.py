@@ -10,8 +10,8 @@ from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled
-from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.surface import EMPTY
 from pyropunct.inference.ragged import runs, starts_of
 from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes, Views

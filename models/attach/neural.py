@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from pyropunct.inference.inside import choice_rows, choice_start
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.surface import EMPTY
 from pyropunct.inference.ragged import runs

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pyropunct.inference.inside import choice_rows, posterior_pairs
+from pyropunct.inference.inside import posterior_pairs
+from pyropunct.inference.problem import choice_rows
 from pyropunct.inference.pyro.handlers import tree_problem
 from pyropunct.models.symmetry import symmetry_class
 from pyropunct.punctuator import BATCH_SIZE, Puncteme, Punctuator

@@ -40,8 +40,8 @@ from torch import Tensor
 from pyropunct.inference import inside
 from pyropunct.inference.automata import Arc, End, Topology, join_automata, pack
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.reference import expected_cost_by_matrices, log_evidence_by_matrices
 
 WALLS = pytest.mark.parametrize("walls", [(0, None), (None, None), (1, 2)])

@@ -22,7 +22,6 @@ from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import (
-    Problem,
     best_derivation,
     expected_cost,
     impossible_slot,
@@ -31,6 +30,7 @@ from pyropunct.inference.inside import (
     posterior_pairs,
 )
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.reference import expected_cost_by_matrices, log_evidence_by_matrices
 from pyropunct.models.channel.window import Slip, TokenBigrams
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pyropunct.inference import inside
 from pyropunct.inference.gpu import decoding
-from pyropunct.inference.inside import Problem
+from pyropunct.inference.problem import Problem
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 WALLS = pytest.mark.parametrize("walls", [(0, None), (None, None), (1, 2)])

@@ -13,8 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from pyropunct.inference import inside
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.gpu import evidence
-from pyropunct.inference.inside import Problem
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import Problem
 from pyropunct.models.channel.window import Slip, TokenBigrams
 
 LEAVES = ("log_pairs", "weight", "initial", "final")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pyropunct.inference import inside
 from pyropunct.inference.gpu import decoding, evidence
-from pyropunct.inference.inside import Problem
+from pyropunct.inference.problem import Problem
 
 SHAPES = {
     "2,000 words": random_heads(2000, random.Random(0)),

@@ -12,7 +12,7 @@ from emulated_device import Away, is_on, other_device
 from test_evidence import LEAVES, assert_same, larger_trees, results, slippery_problem
 
 from pyropunct.inference import inside
-from pyropunct.inference.inside import Problem
+from pyropunct.inference.problem import Problem
 
 
 @pytest.fixture(params=["emulated", "cuda"])

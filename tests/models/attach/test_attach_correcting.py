@@ -9,8 +9,8 @@ import torch
 from problems import NOTHING, padded, tree_batch
 from torch import Tensor
 
-from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import choice_start
 from pyropunct.models.attach.attributes import Attributes, views_of
 from pyropunct.models.attach.correcting import (
     CORRECTION,

@@ -12,8 +12,9 @@ from problems import NOTHING, padded, slope, tree_batch
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.inference.inside import choice_start, log_evidence
+from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.handlers import collapse_trees, tree_problem
 from pyropunct.models.attach import neural
 from pyropunct.models.attach.attributes import Attributes, Views, views_of

@@ -8,8 +8,8 @@ import torch
 from problems import NOTHING, padded, tree_batch
 from torch import Tensor
 
-from pyropunct.inference.inside import choice_start
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.problem import choice_start
 from pyropunct.models.attach.attributes import (
     COLUMNS,
     SEVERAL,

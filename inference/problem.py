@@ -1,0 +1,98 @@
+"""What inference is given: trees, their punctuation, and the weights of all that may have sprouted it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference import kernels
+from pyropunct.inference.automata import Automata
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.inventory import Inventory
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Trees with their surface punctuation and what may have sprouted it.
+
+    Leading dimensions "..." stand for any number of joint values of other sites; they broadcast.
+
+    :ivar forest: B trees with N nodes and S slots.
+    :ivar inventory: the sets W_d.
+    :ivar relation: (N,) the relation of each node, an index into the inventory.
+    :ivar log_pairs: (..., C) log p(l, r | w): for each node in turn, one number for each pair of
+        its relation's W_d, so C is the sum of |W_d(w)| over the nodes.
+    :ivar automata: the automata of K surface strings.
+    :ivar slot_automaton: (S,) which of them belongs to each slot.
+    """
+
+    forest: Forest
+    inventory: Inventory
+    relation: Tensor
+    log_pairs: Tensor
+    automata: Automata
+    slot_automaton: Tensor
+
+    @cached_property
+    def choice_start(self) -> NDArray[np.int64]:
+        """(N + 1,) where each node's part of ``log_pairs`` starts."""
+        return choice_start(self.inventory, self.relation)
+
+    @cached_property
+    def structure(self) -> kernels.Structure:
+        """All that has no weight, as arrays for the kernels."""
+        forest, inventory, automata = self.forest, self.inventory, self.automata
+        left, right = inventory.left_tries, inventory.right_tries
+
+        def array(tensor: Tensor) -> NDArray[np.int64]:
+            return np.ascontiguousarray(tensor.cpu().numpy())
+
+        return kernels.Structure(
+            node_start=array(forest.node_start),
+            slot_start=array(forest.slot_start),
+            root=array(forest.root),
+            bottom_up=array(forest.bottom_up),
+            left_slot=array(forest.left_slot),
+            word_slot=array(forest.word_slot),
+            right_slot=array(forest.right_slot),
+            left_child_start=array(forest.left_child_start),
+            left_child=array(forest.left_child),
+            right_child_start=array(forest.right_child_start),
+            right_child=array(forest.right_child),
+            relation=array(self.relation),
+            slot_automaton=array(self.slot_automaton),
+            state_start=automata.state_start,
+            arc_start=automata.arc_start,
+            source=automata.source,
+            target=automata.target,
+            num_tokens=automata.num_tokens,
+            start_token=-1 if inventory.start_token is None else inventory.start_token,
+            end_token=-1 if inventory.end_token is None else inventory.end_token,
+            left_start=left.start,
+            left_token=left.token,
+            left_parent=left.parent,
+            left_of_pair=left.of_pair,
+            right_start=right.start,
+            right_token=right.token,
+            right_parent=right.parent,
+            right_of_pair=right.of_pair,
+            pair_start=inventory.pair_start,
+            empty_left=inventory.empty_left,
+            choice_start=self.choice_start,
+        )
+
+
+def choice_start(inventory: Inventory, relation: Tensor) -> NDArray[np.int64]:
+    """(N + 1,) where each node's pairs start when those of all nodes are written in one line."""
+    sizes = np.diff(inventory.pair_start)[relation.cpu().numpy()]
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def choice_rows(inventory: Inventory, relation: Tensor) -> Tensor:
+    """(C,) the inventory's row of each pair of each node, node after node."""
+    start = torch.from_numpy(choice_start(inventory, relation))
+    first = torch.from_numpy(inventory.pair_start)[relation] - start[:-1]
+    return torch.arange(int(start[-1])) + torch.repeat_interleave(first, start.diff())
