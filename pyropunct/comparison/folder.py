@@ -6,17 +6,15 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from pyropunct.comparison.comparison import Comparison
+from pyropunct.comparison.findings import FORMAT
 from pyropunct.comparison.parts import Part
+from pyropunct.comparison.settings import Settings
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.treebank.sentence import Sentence
 
-if TYPE_CHECKING:
-    from pyropunct.comparison.comparison import Comparison
-    from pyropunct.comparison.settings import Settings
-
-FORMAT = "pyropunct comparison"
 DESCRIPTION, TABLE, PLOT, PARTS = "comparison.json", "comparison.md", "comparison.svg", "parts"
 
 
@@ -63,7 +61,7 @@ class ComparisonFolder:
         whose parts were trained on other data or with other settings.
     """
 
-    def __init__(self, path: Path, checksums: Mapping[str, str], settings: "Settings") -> None:
+    def __init__(self, path: Path, checksums: Mapping[str, str], settings: Settings) -> None:
         self.path = path
         self._content: dict[str, Any] = {
             "format": FORMAT,
@@ -83,7 +81,7 @@ class ComparisonFolder:
             raise ComparisonFolderError(f"{path}: cannot write there: {error.strerror}") from error
         self._write()
 
-    def _go_on(self, checksums: Mapping[str, str], settings: "Settings") -> dict[str, Any]:
+    def _go_on(self, checksums: Mapping[str, str], settings: Settings) -> dict[str, Any]:
         """What is known of the parts that are there."""
         path = self.path / DESCRIPTION
         try:
@@ -126,7 +124,7 @@ class ComparisonFolder:
                 f"{error}; delete {folder}, and the same command trains it again"
             ) from error
 
-    def write(self, results: "Comparison") -> None:
+    def write(self, results: Comparison) -> None:
         """Write the results in all their forms.
 
         :raises ComparisonFolderError: if that cannot be done.

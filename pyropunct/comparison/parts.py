@@ -3,15 +3,13 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
+from pyropunct.comparison.conditions import Conditions
 from pyropunct.comparison.progress import Watch, of_epochs
 from pyropunct.parsing import BiaffineParser, train_parser
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.treebank.sentence import Sentence
-
-if TYPE_CHECKING:
-    from pyropunct.comparison.settings import Settings
 
 Model = TypeVar("Model")
 """What training gives."""
@@ -28,7 +26,7 @@ class Part(ABC, Generic[Model]):
     """How something is trained, written to a folder, and read back."""
 
     @abstractmethod
-    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Model:
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Model:
         """Train it; dev may say when to stop."""
 
     @abstractmethod
@@ -56,13 +54,13 @@ class ParserPart(Part[BiaffineParser]):
         """What it is trained on: at least one sentence."""
         return treebanks.train[: -(-self.share * len(treebanks.train) // 100)]
 
-    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> BiaffineParser:
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> BiaffineParser:
         """Train it, and keep the best epoch on dev."""
-        part, recipe = self.sentences(treebanks), settings.parser_recipe
+        part, recipe = self.sentences(treebanks), conditions.parser_recipe
         words = sum(len(sentence.tree) for sentence in part)
         size = recipe.planned_epochs(words) * words
         with watch(f"training the parser on {self.share}%: words", size) as advance:
-            return train_parser(part, treebanks.dev, recipe, seed=settings.seed, watch=of_epochs(advance))
+            return train_parser(part, treebanks.dev, recipe, seed=conditions.seed, watch=of_epochs(advance))
 
     def save(self, model: BiaffineParser, folder: Path) -> None:
         """Write it."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from pyropunct.comparison.comparison import Comparison
+from pyropunct.comparison.findings import Findings
 from pyropunct.comparison.results import SystemResult
 from pyropunct.figures import plots
 
@@ -51,7 +51,7 @@ class _Line(NamedTuple):
     distances: list[float]
 
 
-def svg(comparison: Comparison) -> bytes:
+def svg(comparison: Findings) -> bytes:
     """The average edit distance of each system at each parser and with gold trees (LAS 100), as an SVG file.
 
     Systems without trees are horizontal lines.  Equal comparisons give equal files.

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor
 
@@ -14,6 +14,7 @@ from pyropunct.baselines.tagger import Tagger
 from pyropunct.baselines.taggers import load_tagger
 from pyropunct.baselines.training import train_tagger
 from pyropunct.baselines.trivial import Trivial, trivial_restorer
+from pyropunct.comparison.conditions import Conditions
 from pyropunct.comparison.parts import Model, Part, Treebanks
 from pyropunct.comparison.progress import Watch, of_epochs
 from pyropunct.parsing import WeightedTree
@@ -23,9 +24,6 @@ from pyropunct.training.fitting import fit
 from pyropunct.training.model_folder import read_model_folder, write_model_folder
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Surface
-
-if TYPE_CHECKING:
-    from pyropunct.comparison.settings import Settings
 
 Parses = Sequence[Sequence[WeightedTree]]
 """The trees of each sentence, the heaviest first."""
@@ -43,7 +41,7 @@ class System(Part[Model]):
     uses_trees: ClassVar[bool] = False
 
     @abstractmethod
-    def restore(self, model: Model, parses: Parses, settings: "Settings") -> Iterable[Surface]:
+    def restore(self, model: Model, parses: Parses, conditions: Conditions) -> Iterable[Surface]:
         """Punctuate each sentence, given its trees or the words of these."""
 
     def log_prob(self, model: Model, sentences: Sequence[Sentence]) -> Tensor | None:
@@ -58,7 +56,7 @@ class System(Part[Model]):
 class TrivialSystem(System[Trivial]):
     """The usual final mark, and nothing else."""
 
-    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Trivial:
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Trivial:
         """Learn how sentences end."""
         return trivial_restorer(treebanks.train)
 
@@ -71,7 +69,7 @@ class TrivialSystem(System[Trivial]):
         plain, _ = read_model_folder(folder)
         return Trivial(tuple(plain["vocabulary"]))
 
-    def restore(self, model: Trivial, parses: Parses, settings: "Settings") -> list[Surface]:
+    def restore(self, model: Trivial, parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words."""
         return model.restore(_words(parses))
 
@@ -85,18 +83,18 @@ class TaggerSystem(System[Tagger]):
 
     kind: str
 
-    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Tagger:
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Tagger:
         """Train it, stopping early on dev."""
-        recipe = settings.tagger_recipe
+        recipe = conditions.tagger_recipe
         epochs = recipe.planned_epochs(len(treebanks.train))
         with watch(f"training {self.title}: epochs", epochs) as advance:
             return train_tagger(
                 self.kind,
                 *treebanks,
                 recipe,
-                settings.seed,
+                conditions.seed,
                 watch=lambda epoch: advance(1),
-                device=settings.device,
+                device=conditions.device,
             )
 
     def save(self, model: Tagger, folder: Path) -> None:
@@ -107,7 +105,7 @@ class TaggerSystem(System[Tagger]):
         """Read it back."""
         return load_tagger(folder)
 
-    def restore(self, model: Tagger, parses: Parses, settings: "Settings") -> list[Surface]:
+    def restore(self, model: Tagger, parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words, with the least expected edit distance in each slot."""
         return model.restore(_words(parses))
 
@@ -124,7 +122,7 @@ class TaggerSystem(System[Tagger]):
 class TreeSystem(System[Punctuator]):
     """A model of latent punctuation.
 
-    :ivar changes: what is changed in the recipe of the settings.
+    :ivar changes: what is changed in the recipe of the conditions.
     :ivar direction: where its channel starts to read; "auto" for what is better on dev.
     """
 
@@ -132,9 +130,9 @@ class TreeSystem(System[Punctuator]):
     direction: str = "auto"
     uses_trees: ClassVar[bool] = True
 
-    def train(self, treebanks: Treebanks, settings: "Settings", watch: Watch) -> Punctuator:
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train it on the gold trees."""
-        recipe = replace(settings.recipe, **self.changes)
+        recipe = replace(conditions.recipe, **self.changes)
         epoch = min(recipe.sentences_per_epoch or len(treebanks.train), len(treebanks.train))
         passes = recipe.epochs * (2 if self.direction == "auto" else 1)
         with watch(f"training {self.title}: sentences", passes * epoch) as advance:
@@ -142,8 +140,8 @@ class TreeSystem(System[Punctuator]):
                 *treebanks,
                 recipe,
                 direction=self.direction,
-                seed=settings.seed,
-                device=settings.device,
+                seed=conditions.seed,
+                device=conditions.device,
                 watch=of_epochs(advance),
             )
 
@@ -155,10 +153,10 @@ class TreeSystem(System[Punctuator]):
         """Read it back."""
         return Punctuator.load(folder)
 
-    def restore(self, model: Punctuator, parses: Parses, settings: "Settings") -> Iterator[Surface]:
+    def restore(self, model: Punctuator, parses: Parses, conditions: Conditions) -> Iterator[Surface]:
         """Draw and decide (section 6.1)."""
         decisions = decide(
-            model, parses, decoder=settings.decoder, samples=settings.samples, seed=settings.seed
+            model, parses, decoder=conditions.decoder, samples=conditions.samples, seed=conditions.seed
         )
         return (decision.surface for decision in decisions)
 

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from pyropunct.comparison.columns import COLUMNS
-from pyropunct.comparison.comparison import SIGNIFICANT, Comparison
+from pyropunct.comparison.findings import SIGNIFICANT, Findings
 from pyropunct.comparison.results import SystemResult
 
 NO_VALUE = "–"
 
 
-def system_table(
-    comparison: Comparison, mark_best: Callable[[str], str]
-) -> tuple[list[str], list[list[str]]]:
+def system_table(comparison: Findings, mark_best: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
     """The header and the rows of the table with a row for each system.
 
     :param mark_best: makes the best values, and those that are not significantly worse, stand out.
@@ -26,7 +24,7 @@ def system_table(
     return ["system", *(column.title for column in COLUMNS)], rows
 
 
-def parser_table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+def parser_table(comparison: Findings) -> tuple[list[str], list[list[str]]]:
     """The header and the rows of the table with a row for each parser, and one for the gold trees."""
     systems = [system for system in comparison.systems if system.uses_trees]
     header = ["trees", "sentences", "UAS", "LAS", "tags", "training seconds"]
@@ -44,7 +42,7 @@ def _aed(systems: Iterable[SystemResult], number: int) -> list[str]:
     return [f"{system.outcomes[number].aed:.4f}" for system in systems]
 
 
-def notes(comparison: Comparison, how: str) -> list[str]:
+def notes(comparison: Findings, how: str) -> list[str]:
     """What has to be known to read the tables, in lines.
 
     :param how: how the best values stand out.
@@ -65,7 +63,7 @@ def notes(comparison: Comparison, how: str) -> list[str]:
     return lines
 
 
-def markdown(comparison: Comparison) -> str:
+def markdown(comparison: Findings) -> str:
     """Both tables and the notes in Markdown."""
     parts = [_markdown_table(*system_table(comparison, "**{}**".format)), *notes(comparison, "Bold")]
     if comparison.parsers:

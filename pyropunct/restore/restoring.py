@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.restore.decoders import DECODERS, Decision
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.rewriting import (
@@ -23,7 +23,6 @@ from pyropunct.vocabulary import Surface
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws
-    from pyropunct.punctuator import Punctuator
 
 SAMPLES = 1000
 """Draws for each sentence, as in the paper."""
@@ -33,6 +32,19 @@ TREES = 10
 
 Source = RawSentence | Sentence
 """What can be restored: a line of raw text, or a sentence of a treebank."""
+
+
+class Punctuates(Protocol):
+    """What restoration needs of a model; a `pyropunct.punctuator.Punctuator` has it."""
+
+    @property
+    def parser(self) -> Parser | None:
+        """Parses raw words, if there is one."""
+        ...
+
+    def draws(self, trees: Sequence[Tree], samples: int, seed: int | None) -> "Iterator[Draws]":
+        """So many draws of surface punctuation from p(x | T) for each of some trees."""
+        ...
 
 
 class NoParserError(ValueError):
@@ -46,7 +58,7 @@ class NoParserError(ValueError):
 
 
 def weighted_trees(
-    model: "Punctuator", sentences: Sequence[Sequence[str] | Tree], trees: int = TREES
+    model: Punctuates, sentences: Sequence[Sequence[str] | Tree], trees: int = TREES
 ) -> list[list[WeightedTree]]:
     """At most so many trees of each sentence, whose weights add up to 1; of a tree, itself.
 
@@ -64,7 +76,7 @@ def weighted_trees(
 
 
 def decide(
-    model: "Punctuator",
+    model: Punctuates,
     parses: Sequence[Sequence[WeightedTree]],
     *,
     decoder: str = "mbr",
@@ -93,7 +105,7 @@ def decide(
 
 
 def _draws(
-    model: "Punctuator", parses: Sequence[Sequence[WeightedTree]], samples: int, seed: int | None
+    model: Punctuates, parses: Sequence[Sequence[WeightedTree]], samples: int, seed: int | None
 ) -> "Iterator[Draws]":
     """The draws of each sentence.  As many come from each of its trees, and share the weight of the tree."""
     kinds = {
@@ -140,7 +152,7 @@ class Restoration:
     :ivar best_tree: parse words once more for their best tree, to tell it.
     """
 
-    model: "Punctuator"
+    model: Punctuates
     decoder: str = "mbr"
     samples: int = SAMPLES
     trees: int = TREES

@@ -1,0 +1,49 @@
+"""The conditions under which every system of a comparison is trained and used."""
+
+from dataclasses import dataclass, field
+
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.parsing import ParserRecipe
+from pyropunct.restore.decoders import DECODERS
+from pyropunct.restore.restoring import SAMPLES, TREES
+from pyropunct.training.recipes import Recipe
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is the same for all systems.
+
+    :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`, for the systems that draw.
+    :ivar samples: their draws for each sentence.
+    :ivar trees: trees of the parser to average over.
+    :ivar recipe: of the models of latent punctuation.
+    :ivar tagger_recipe: of the taggers.
+    :ivar parser_recipe: of the parsers.
+    :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
+    :ivar device: where models and taggers are trained, as torch names it.
+    :raises ValueError: if one of them makes no sense; the message is one line.
+    """
+
+    decoder: str = "mbr"
+    samples: int = SAMPLES
+    trees: int = TREES
+    recipe: Recipe = field(default_factory=Recipe)
+    tagger_recipe: TaggerRecipe = field(default_factory=TaggerRecipe)
+    parser_recipe: ParserRecipe = field(default_factory=ParserRecipe)
+    seed: int = 0
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.decoder not in DECODERS:
+            raise ValueError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
+        for name in ("samples", "trees"):
+            require_positive(name, getattr(self, name))
+
+
+def require_positive(name: str, value: int) -> None:
+    """Refuse a setting that must be 1 or more.
+
+    :raises ValueError: if it is less.
+    """
+    if value < 1:
+        raise ValueError(f"{name} is {value}: it must be 1 or more")
