@@ -35,7 +35,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance, surface_distance
 from pyropunct.restore.restoring import decide
 from pyropunct.training.model_folder import read_model_folder
-from pyropunct.vocabulary import Surface
+from pyropunct.treebank.marks import Surface
 
 SYSTEMS = ("input", "restoration", "correction", "crf")
 

@@ -28,10 +28,10 @@ from pyropunct.training.model_folder import ModelFolderError, read_model_folder,
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.registry import ATTACH, CHANNEL, UnknownVariantError, find
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import START, display
+from pyropunct.treebank.marks import START, Surface, display
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Surface, Vocabulary
+from pyropunct.vocabulary import Vocabulary
 
 BATCH_SIZE = 100
 """Sentences that are looked at together."""

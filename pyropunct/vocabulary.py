@@ -14,11 +14,8 @@ from torch import Tensor
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.trees import EMPTY, TreeBatch
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
-
-Surface = Sequence[Sequence[str]]
-"""The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """A left and a right puncteme, as token ids."""

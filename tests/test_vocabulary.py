@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from pyropunct.inference.pyro.surface import EMPTY
 from pyropunct.models.trees import join_surfaces, join_trees
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import OTHER, Surface, Vocabulary, build_vocabulary, word_shape
+from pyropunct.vocabulary import OTHER, Vocabulary, build_vocabulary, word_shape
 
 CHAIN = Tree((2, 0, 2), ("nsubj", "root", "obj:x"), ("NOUN", "VERB", "NOUN"), ("Rain", "stops", "play"))
 SURFACE: Surface = ((START,), (",",), (), (".",))

@@ -16,8 +16,8 @@ from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import SlotBatch, run_layers
 from pyropunct.baselines.training import TaggerEpoch, TaggerTraining, untrained
 from pyropunct.baselines.words import KINDS, WordVocabulary
+from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.vocabulary import Surface
 
 STRING_SIZE = 64
 """The length of the vectors of slot strings."""

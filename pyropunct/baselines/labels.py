@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from pyropunct.models.channel.window import TokenBigrams
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
-from pyropunct.vocabulary import MARK_COUNT, Surface
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of
+from pyropunct.vocabulary import MARK_COUNT
 
 SlotString = tuple[str, ...]
 

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from torch import Tensor
 
+from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.vocabulary import Surface
 
 
 class Restorer(Protocol):

@@ -17,8 +17,8 @@ from pyropunct.baselines.words import WordVectors, WordVocabulary, batch_words
 from pyropunct.punctuator import Evaluation
 from pyropunct.restore.edit_distance import slot_distance
 from pyropunct.training.model_folder import write_model_folder
+from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.vocabulary import Surface
 
 BATCH_SLOTS = 4000
 """Slots, padding included, that are looked at together outside training."""

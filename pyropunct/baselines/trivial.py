@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.vocabulary import Surface
 
 
 @dataclass(frozen=True)

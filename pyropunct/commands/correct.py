@@ -53,9 +53,11 @@ def correct(
     MODEL is what `pyropunct fit-correction` wrote.  FILE may be - for standard input.  CoNLL-U has trees;
     raw text needs a MODEL with a parser.  A line that needs no correction stays as it is.
     """
+    from pyropunct.commands.sources import Usable
     from pyropunct.correct.correcting import Corrector
     from pyropunct.restore.raw_words import RawReader
-    from pyropunct.restore.reading import Usable, chunks, opened, read_items
+    from pyropunct.restore.reading import chunks, read_items
+    from pyropunct.treebank.lines import opened
 
     use_threads(threads)
     corrector = Corrector.load(model)

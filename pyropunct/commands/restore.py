@@ -71,9 +71,11 @@ def restore(
     FILE may be - for standard input.  CoNLL-U has trees; raw words need a MODEL fitted with --parser.
     Punctuation that is there already is taken off first.  Empty lines stay.
     """
+    from pyropunct.commands.sources import Usable
     from pyropunct.restore.raw_words import RawReader
-    from pyropunct.restore.reading import Usable, chunks, opened, read_items
+    from pyropunct.restore.reading import chunks, read_items
     from pyropunct.restore.restoring import Restoration
+    from pyropunct.treebank.lines import opened
 
     if keep and score:
         raise click.UsageError("--keep gives away what --score asks for: take one of them")

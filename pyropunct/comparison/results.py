@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from pyropunct.parsing import AttachmentScores
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
-from pyropunct.treebank.marks import display
-from pyropunct.vocabulary import Surface
+from pyropunct.treebank.marks import Surface, display
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"
 """Where trees come from: the treebank, or a parser; or there are none."""

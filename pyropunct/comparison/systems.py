@@ -22,8 +22,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import decide
 from pyropunct.training.fitting import fit
 from pyropunct.training.model_folder import read_model_folder, write_model_folder
+from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.vocabulary import Surface
 
 Parses = Sequence[Sequence[WeightedTree]]
 """The trees of each sentence, the heaviest first."""

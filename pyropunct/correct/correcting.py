@@ -34,10 +34,10 @@ from pyropunct.restore.restoring import (
 from pyropunct.restore.rewriting import Rewriting, rewritten, with_abbreviation_dots, without_unknown
 from pyropunct.training import model_folder
 from pyropunct.training.model_folder import ModelFolderError
-from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, marks_of
+from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, Surface, marks_of
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Surface, Vocabulary
+from pyropunct.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.treebank.marks import marks_of
-from pyropunct.vocabulary import Surface
+from pyropunct.treebank.marks import Surface, marks_of
 
 String = Sequence[str]
 

@@ -17,9 +17,9 @@ from pyropunct.inference.pyro.handlers import tree_problem
 from pyropunct.models.attach.correcting import ERROR_COLUMNS, string_number
 from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import BATCH_SIZE, Puncteme, Punctuator
-from pyropunct.treebank.marks import UNKNOWN
+from pyropunct.treebank.marks import UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Surface, Vocabulary
+from pyropunct.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.quotes import DOUBLE, SINGLE
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Surface
 
 String = tuple[str, ...]
 

@@ -15,12 +15,11 @@ from typing import Literal
 from pyropunct.embedded.channel import surface_distribution
 from pyropunct.embedded.constituents import Constituent
 from pyropunct.embedded.lexicon import ABBREVIATIONS
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.tree import Tree
 
 Puncteme = tuple[str, ...]
 Pair = tuple[Puncteme, Puncteme]
-Surface = Sequence[Sequence[str]]
 
 NOTHING: dict[str, float] = {"|": 1.0}
 COMMAS: dict[str, float] = {", | ,": 1.0}

@@ -27,13 +27,12 @@ from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRa
 from pyropunct.treebank.conllu_reader import read_block
 from pyropunct.treebank.conllu_writer import write_items
 from pyropunct.treebank.conventions import Conventions, Written
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.projective import spans
 from pyropunct.treebank.reading import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange
 from pyropunct.treebank.sentence import Sentence, mark_heads
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Surface
 
 _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.restore.edit_distance import slot_distance
-from pyropunct.vocabulary import Surface
+from pyropunct.treebank.marks import Surface
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws

@@ -4,10 +4,7 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.treebank.marks import marks_of
-
-Surface = Sequence[Sequence[str]]
-"""The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
+from pyropunct.treebank.marks import Surface, marks_of
 
 
 def slot_distance(found: Sequence[str], wanted: Sequence[str]) -> int:

@@ -16,10 +16,9 @@ from pyropunct.restore.rewriting import (
     with_marks_only,
     without_unknown,
 )
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Surface
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.vocabulary import Surface
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws

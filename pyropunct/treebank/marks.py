@@ -6,6 +6,9 @@ mark that somebody wrote.
 
 from collections.abc import Sequence
 
+Surface = Sequence[Sequence[str]]
+"""The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
+
 START = "\t^"
 """Stands at the left of slot 0 of every sentence, so that it can absorb an initial comma
 (Li, Wang & Eisner 2019, section 4)."""

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.conventions import Conventions, Written
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.quotes import DOUBLE, SINGLE
 from pyropunct.treebank.sentence import mark_heads
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Surface
 
 _OPENING = (DOUBLE[0], SINGLE[0])
 

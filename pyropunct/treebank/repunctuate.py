@@ -10,12 +10,9 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from pyropunct.treebank.conllu_block import FORM, Block, MultiwordRange, has_space_after
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.quotes import STRAIGHT
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
-
-Surface = Sequence[Sequence[str]]
-"""The punctuation tokens of slots 0..n, each slot from left to right."""
 
 
 @dataclass(frozen=True, slots=True)

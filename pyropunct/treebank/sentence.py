@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
-from pyropunct.treebank.repunctuate import Layout, Surface, arrange, print_text
+from pyropunct.treebank.marks import Surface
+from pyropunct.treebank.repunctuate import Layout, arrange, print_text
 from pyropunct.treebank.tree import Tree
 
 

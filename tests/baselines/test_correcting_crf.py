@@ -18,9 +18,8 @@ from pyropunct.baselines.words import KINDS, collect_words
 from pyropunct.correct.learner_errors import wrong_surfaces
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.restore.edit_distance import average_edit_distance
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import Sentence, read_treebank
-from pyropunct.vocabulary import Surface
 
 SMALL = TaggerRecipe(
     word_size=16, hidden_size=16, epochs=4, least_steps=0, learning_rate=0.02, batch_size=8, dropout=0.0

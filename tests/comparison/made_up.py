@@ -16,8 +16,7 @@ from pyropunct.comparison.results import (
     TreebankSize,
 )
 from pyropunct.parsing import AttachmentScores
-from pyropunct.treebank.marks import START
-from pyropunct.vocabulary import Surface
+from pyropunct.treebank.marks import START, Surface
 
 SENTENCES, WORDS = 40, 3
 TRUTH: Surface = [(START,), (",",), (), (".",)]

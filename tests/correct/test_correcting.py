@@ -37,10 +37,9 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.training.model_folder import ModelFolderError
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Surface
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

@@ -1,15 +1,15 @@
 """Sentences read from streams: raw text or CoNLL-U, one at a time."""
 
 import io
-from pathlib import Path
 
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.reading import LONGEST_LINE, Item, opened, read_items, read_lines
+from pyropunct.restore.reading import Item, read_items
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.lines import LONGEST_LINE
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import Omission, read_text
 from pyropunct.treebank.sentence import Sentence
@@ -35,20 +35,6 @@ def test_raw_text() -> None:
     assert all(isinstance(item, RawSentence) for item in found)
     lines = [(item.line, item.words) for item in found if isinstance(item, RawSentence)]
     assert lines == [(1, ("Go",)), (2, ()), (3, ()), (4, ("Stay",))]
-
-
-@pytest.mark.parametrize(
-    ("data", "texts"),
-    [
-        ("", []),
-        ("\n", [""]),
-        ("a", ["a"]),
-        ("\ufeffa\r\nb\r\n", ["a", "b"]),
-        ("a\rb\u2028c\u0085d\n", ["a\rb\u2028c\u0085d"]),
-    ],
-)
-def test_lines(data: str, texts: list[str]) -> None:
-    assert list(read_lines(io.BytesIO(data.encode()), "x")) == texts
 
 
 def test_conllu_is_what_a_treebank_has() -> None:
@@ -119,13 +105,3 @@ def test_reading_is_lazy() -> None:
     for text in ("Go .\nStay", CONLLU.split("\n\n", maxsplit=1)[0] + "\n\n1\tStay\t_\t"):
         stream = io.BytesIO(text.encode())
         assert next(read_items(stream, "x", "auto", READER)) is not None
-
-
-def test_opened(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(b"a")
-    with opened(str(tmp_path / "x")) as (stream, name):
-        assert (stream.read(), name) == (b"a", str(tmp_path / "x"))
-    with pytest.raises(TreebankError, match="there is no such file"), opened(str(tmp_path / "y")):
-        pass
-    with pytest.raises(TreebankError, match="the file cannot be read: Is a directory"), opened(str(tmp_path)):
-        pass

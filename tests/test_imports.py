@@ -1,0 +1,28 @@
+"""What is imported when; which modules may know which is in the contracts of pyproject.toml."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyropunct.embedded import embedded_treebank_path
+
+BRACKETS = "( (S (NP (NNP Kim)) (VP (VBZ sings)) (. .)) )\n"
+
+
+@pytest.mark.parametrize("reader", ["read_treebank", "read_brackets"])
+def test_a_treebank_is_read_without_torch(reader: str, tmp_path: Path) -> None:
+    """Torch takes seconds to import."""
+    path = embedded_treebank_path("dev")
+    if reader == "read_brackets":
+        path = tmp_path / "x.mrg"
+        path.write_text(BRACKETS, encoding="utf-8")
+    script = (
+        "import sys\n"
+        f"from pyropunct import {reader}\n"
+        f"assert len({reader}(sys.argv[1]))\n"
+        "print(sorted({'torch', 'pyro', 'numba'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
