@@ -20,14 +20,8 @@ import torch
 
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.comparison.significance import permutation_test
-from pyropunct.rephrase.permuting import (
-    BASE,
-    FULL,
-    HALF,
-    learn_surface_order,
-    learn_underlying_order,
-    permuted,
-)
+from pyropunct.rephrase.choices import BASE, FULL, HALF
+from pyropunct.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
 from pyropunct.rephrase.rephrasing import Rephraser
 from pyropunct.rephrase.trigrams import TrigramModel, perplexity, with_punctuation
 from pyropunct.treebank.conllu_block import FORM

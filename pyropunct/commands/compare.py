@@ -8,21 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import (
-    BAD_INPUT,
-    FAILURE,
-    OneLineError,
-    check_device,
-    decoder_option,
-    interrupts,
-    json_option,
-    polite,
-    read_file,
-    seed_option,
-    threads_option,
-    trees_option,
-    use_threads,
-)
+from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError, interrupts, polite
+from pyropunct.commands.loading import check_device, read_file, use_threads
+from pyropunct.commands.options import decoder_option, json_option, seed_option, threads_option, trees_option
+from pyropunct.training.recipes import RECIPES, named_recipe
 
 if TYPE_CHECKING:
     from pyropunct.comparison import Comparison, Settings
@@ -59,7 +48,7 @@ LEAST_PERMUTATIONS = 10_000
     show_default=True,
     help="Of each significance test.",
 )
-@click.option("--recipe", type=click.Choice(["default", "paper"]), default="default", show_default=True)
+@click.option("--recipe", type=click.Choice(list(RECIPES)), default="default", show_default=True)
 @click.option("--quick", is_flag=True, help="One epoch of everything, to see that it works.")
 @click.option("--device", default="cpu", show_default=True, help="Where to train, as torch names it.")
 @seed_option
@@ -106,7 +95,6 @@ def _settings(
     systems: str | None, shares: str, samples: int | None, recipe: str, quick: bool, **others: Any
 ) -> "Settings":
     from pyropunct.comparison import Settings
-    from pyropunct.training.recipes import named_recipe
 
     if systems is not None:
         others["systems"] = tuple(filter(None, systems.split(",")))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import BAD_INPUT, OneLineError, json_option, polite
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.options import json_option
 
 if TYPE_CHECKING:
     from pyropunct.treebank.constituency.reading import Conversion

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import json_option, load_model, polite, read_file, threads_option, use_threads
+from pyropunct.commands.frame import polite
+from pyropunct.commands.loading import load_model, read_file, use_threads
+from pyropunct.commands.options import json_option, threads_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

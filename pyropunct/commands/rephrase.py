@@ -7,19 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import (
-    BAD_INPUT,
-    OneLineError,
-    chosen,
-    json_option,
-    load_model,
-    polite,
-    read_file,
-    seed_option,
-    sentence_option,
-    threads_option,
-    use_threads,
-)
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.loading import chosen, load_model, read_file, use_threads
+from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option
+from pyropunct.rephrase.choices import FULL, PLACES, VARIANTS
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -38,7 +29,7 @@ class Move(NamedTuple):
     """What ``--move`` asks for.
 
     :ivar relation: constituents with this relation are moved.
-    :ivar place: where to, see `pyropunct.rephrase.underlying_tree.PLACES`.
+    :ivar place: where to, see `pyropunct.rephrase.choices.PLACES`.
     """
 
     relation: str
@@ -49,8 +40,9 @@ def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str
     """Relations and places; a relation may have a colon of its own."""
     moves = [Move(*value.rpartition(":")[::2]) for value in values]
     for move in moves:
-        if not move.relation or move.place not in ("first", "last"):
-            raise click.BadParameter("RELATION:first or RELATION:last is needed", context, parameter)
+        if not move.relation or move.place not in PLACES:
+            needed = " or ".join(f"RELATION:{place}" for place in PLACES)
+            raise click.BadParameter(f"{needed} is needed", context, parameter)
     return moves
 
 
@@ -70,7 +62,7 @@ def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str
 )
 @click.option(
     "--permute",
-    type=click.Choice(["full", "half", "base"]),
+    type=click.Choice(VARIANTS),
     help="Draw a new order for the dependents of nouns and verbs: of the underlying tree, of all tokens with "
     "new punctuation, or of all tokens.",
 )
@@ -189,7 +181,7 @@ def _permutation(rephraser: "Rephraser", variant: str, source: "Treebank", best:
     """Puts the dependents of nouns and verbs into other orders, as learned from a treebank."""
     import numpy as np
 
-    from pyropunct.rephrase.permuting import FULL, learn_surface_order, learn_underlying_order, permuted
+    from pyropunct.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
 
     try:
         if variant == FULL:

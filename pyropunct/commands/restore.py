@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import (
-    BAD_INPUT,
-    OneLineError,
-    decoding_options,
-    json_option,
-    load_model,
-    polite,
-    seed_option,
-    threads_option,
-    use_threads,
-)
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.loading import load_model, use_threads
+from pyropunct.commands.options import decoding_options, json_option, seed_option, threads_option
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output

@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import (
-    BAD_INPUT,
-    OneLineError,
-    json_option,
-    load_model,
-    polite,
-    read_file,
-    seed_option,
-    threads_option,
-    use_threads,
-)
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.loading import load_model, read_file, use_threads
+from pyropunct.commands.options import json_option, seed_option, threads_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

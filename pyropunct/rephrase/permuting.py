@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pyropunct.rephrase.choices import BASE, FULL, VARIANTS
 from pyropunct.rephrase.ordering import WordOrder, families
 from pyropunct.rephrase.rephrasing import Rephraser, hung, sentence_of
 from pyropunct.rephrase.underlying_tree import UnderlyingTree
@@ -16,13 +17,6 @@ from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.repunctuate import Item
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
-
-BASE, HALF, FULL = "base", "half", "full"
-
-VARIANTS = (BASE, HALF, FULL)
-"""What is permuted: all tokens on the page, marks too, as Wang & Eisner (2016) do; the same, but then the
-marks are taken off and made anew from the underlying ones; or the underlying tree, of which surface
-punctuation is made."""
 
 
 def learn_surface_order(sentences: Iterable[Sentence]) -> WordOrder:

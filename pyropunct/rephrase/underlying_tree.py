@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pyropunct.explain.derivations import SlotDerivation, Sprouted, underlying_strings
+from pyropunct.rephrase.choices import FIRST, PLACES
 from pyropunct.rephrase.ordering import dependents_of, linearised
 from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.projective import spans
@@ -16,10 +17,6 @@ from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 Puncteme = tuple[str, ...]
-
-FIRST, LAST = "first", "last"
-PLACES = (FIRST, LAST)
-"""Where a constituent can be moved to among the dependents of its head."""
 
 INTRODUCING = ("cc", "mark")
 """Relations of words that open a clause: nothing is moved in front of them."""

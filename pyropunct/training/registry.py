@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from torch import nn
-
 ATTACH: dict[str, str] = {
     "log-linear": "pyropunct.models.attach.log_linear:LogLinearAttach",
     "neural": "pyropunct.models.attach.neural:NeuralAttach",
@@ -36,6 +34,8 @@ def find(name: str, known: Mapping[str, str]) -> Any:
 
     :raises UnknownVariantError: if there is none.
     """
+    from torch import nn  # here, so that names are known before torch is imported
+
     module, _, attribute = known.get(name, name).partition(":")
     if not module or not attribute:
         raise UnknownVariantError(

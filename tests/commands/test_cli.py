@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from command_line import answer, environment, invoke, printed, run
 
+from pyropunct.commands.main import COMMANDS
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.decoders import DECODERS
+from pyropunct.training.recipes import RECIPES
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
-
-COMMANDS = ["fit", "evaluate", "underlying", "sample", "restore", "compare", "rules", "relations"]
 
 
 @pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)])
@@ -41,6 +42,37 @@ def test_help_is_quick() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_of_commands_is_quick() -> None:
+    """Choices come from registries, but none of them takes torch."""
+    script = (
+        "import sys\n"
+        "from pyropunct.commands.main import main\n"
+        f"for name in {list(COMMANDS)}:\n"
+        "    main([name, '--help'], standalone_mode=False)\n"
+        "heavy = {'torch', 'pyro', 'numba', 'rich', 'networkx', 'matplotlib'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_command_is_imported_alone() -> None:
+    script = (
+        "import sys\n"
+        "from pyropunct.commands.main import main\n"
+        "main(['convert', '--help'], standalone_mode=False)\n"
+        "print('pyropunct.commands.fit' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_choices_are_those_of_the_registries() -> None:
+    assert f"[{'|'.join(DECODERS)}]" in printed("restore", "--help")
+    for command in ("fit", "compare"):
+        assert f"[{'|'.join(RECIPES)}]" in printed(command, "--help")
 
 
 def test_the_program_is_installed() -> None:

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -277,19 +275,6 @@ def test_bad_treebanks(small: Path, tmp_path: Path) -> None:
     ):
         assert complaint(BAD_INPUT, "compare", train, dev, "--out", tmp_path / "out").startswith(problem)
     assert not (tmp_path / "out").exists()
-
-
-def test_help_is_quick() -> None:
-    """Neither torch nor what draws plots is imported for it."""
-    assert "--permutations" in printed("compare", "--help")
-    script = (
-        "import sys\n"
-        "from pyropunct.commands.main import main\n"
-        "main(['compare', '--help'], standalone_mode=False)\n"
-        "print(sorted({'torch', 'matplotlib', 'numpy', 'rich'} & set(sys.modules)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_in_a_new_process(small: Path, out: Path) -> None:

@@ -12,11 +12,9 @@ from test_underlying_tree import WENT, only, sprouting
 from treebank_strategies import Written, sentences
 
 from pyropunct.punctuator import Punctuator
+from pyropunct.rephrase.choices import BASE, FULL, HALF
 from pyropunct.rephrase.ordering import Family, WordOrder, families
 from pyropunct.rephrase.permuting import (
-    BASE,
-    FULL,
-    HALF,
     learn_surface_order,
     learn_underlying_order,
     permuted,
@@ -139,5 +137,5 @@ def test_models_see_marks_or_punctemes() -> None:
 
 
 def test_there_are_three_variants() -> None:
-    with pytest.raises(ValueError, match="base, half, full, not third"):
+    with pytest.raises(ValueError, match="full, half, base, not third"):
         list(permuted("third", Turned(True), Rephraser(ENGLISH), [], np.random.default_rng(0)))

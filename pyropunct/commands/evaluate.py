@@ -1,0 +1,33 @@
+"""The command ``pyropunct evaluate``."""
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import polite
+from pyropunct.commands.loading import load_model, read_file, use_threads
+from pyropunct.commands.options import json_option, threads_option
+
+
+@click.command()
+@click.argument("model")
+@click.argument("file")
+@threads_option
+@json_option
+@polite
+def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
+    """How well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
+    use_threads(threads)
+    punctuator, treebank = load_model(model), read_file(file)
+    result = punctuator.evaluate(list(treebank))
+    values = {
+        "sentences": result.sentences,
+        "omitted": len(treebank.omitted),
+        "slots": result.slots,
+        "log_likelihood": result.log_likelihood,
+        "perplexity": result.perplexity,
+    }
+    if as_json:
+        console.print_json(values)
+    else:
+        rows = [[name.replace("_", " "), f"{value:,}"] for name, value in values.items()]
+        console.print_table(file, [" ", "value"], rows)

@@ -1,0 +1,253 @@
+"""The command ``pyropunct fit``."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError, interrupts, polite
+from pyropunct.commands.loading import check_device, read_file, use_threads
+from pyropunct.commands.options import json_option, seed_option, threads_option
+from pyropunct.training.recipe_settings import CHOICES, SettingError, parsed_setting
+from pyropunct.training.recipes import RECIPES, named_recipe
+from pyropunct.training.registry import ATTACH, CHANNEL
+
+if TYPE_CHECKING:
+    from pyropunct.parsing import BiaffineParser
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.training.recipes import Recipe
+    from pyropunct.treebank.reading import Treebank
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+EDITS_SHOWN = 20
+
+
+def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not isfinite(value):
+        raise click.BadParameter("this is not a finite number", context, parameter)
+    return value
+
+
+@click.command()
+@click.argument("train", required=False)
+@click.option("--dev", help="Treebank on which perplexity is reported; else a tenth of TRAIN is held out.")
+@click.option("--out", default="pyropunct-model", show_default=True, help="Folder for the model.")
+@click.option("--attach", help=f"Attach model: {', '.join(ATTACH)}, or module:Class.")
+@click.option("--channel", help=f"Noisy channel: {', '.join(CHANNEL)}, or module:Class.")
+@click.option("--direction", type=click.Choice(["auto", "left", "right"]), default="auto", show_default=True)
+@click.option("--recipe", type=click.Choice(list(RECIPES)), default="default", show_default=True)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1),
+    help="Passes over the data, if not the recipe's; a parser has its own.",
+)
+@click.option("--guide", type=click.Choice(CHOICES["guide"]), help="Point estimate or normal posterior.")
+@click.option(
+    "--symmetry-weight",
+    type=click.FloatRange(0),
+    callback=_finite,
+    help="xi: how much unbalanced punctemes are disliked.",
+)
+@click.option("--families", help="Feature families of the attach model, separated by commas.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another setting of the recipe, such as edit_prior_scale=1; may be repeated.",
+)
+@click.option("--parser", is_flag=True, help="Train a parser too, so that raw words can be restored.")
+@click.option("--resume", is_flag=True, help="Go on with a fit that was interrupted.")
+@click.option("--device", default="cpu", show_default=True, help="Where weights live, as torch names it.")
+@seed_option
+@threads_option
+@json_option
+@polite
+def fit(
+    train: str | None,
+    dev: str | None,
+    out: str,
+    direction: str,
+    recipe: str,
+    settings: tuple[str, ...],
+    parser: bool,
+    resume: bool,
+    device: str,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+    **changes: Any,
+) -> None:
+    """Train a model on TRAIN, a CoNLL-U file; without it, on the treebank inside the package."""
+    from pyropunct.training.model_folder import ModelFolderError, check_writable
+
+    folder = Path(out)
+    check_writable(folder)
+    checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
+    if resume and not _kept(checkpoint):
+        raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
+    use_threads(threads)
+    check_device(device)
+    changed = _changed(recipe, changes, settings)
+    treebanks = _training_treebanks(train, dev)
+    advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
+    try:
+        with interrupts():
+            model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
+            if parser:
+                model = replace(model, parser=_train_parser(treebanks, seed))
+        model.save(folder)
+    except KeyboardInterrupt:
+        raise OneLineError(
+            f"interrupted: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
+        ) from None
+    except ModelFolderError as error:
+        if _kept(checkpoint) and not resume:
+            raise OneLineError(f"{error}; {advice}", FAILURE) from error
+        raise
+    _forget(checkpoint)
+    _report(model, treebanks, folder, as_json)
+
+
+def _kept(checkpoint: Path) -> list[Path]:
+    """The checkpoints that are there, one for each direction."""
+    return sorted(checkpoint.parent.glob(f"{checkpoint.name}.*"))
+
+
+def _forget(checkpoint: Path) -> None:
+    """Delete the checkpoints, and their folder if nothing else is in it."""
+    for path in _kept(checkpoint):
+        path.unlink(missing_ok=True)
+    if checkpoint.parent.is_dir() and not any(checkpoint.parent.iterdir()):
+        checkpoint.parent.rmdir()
+
+
+def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Recipe":
+    """The recipe of a name with what the options change.
+
+    :param changes: values of the options that are settings, by name; None where an option is not given.
+    :param settings: the texts of ``--set``.
+    """
+    from pyropunct.models.attach.log_linear import FAMILIES
+
+    try:
+        others = dict(parsed_setting(text, {*changes, "direction"}) for text in settings)
+    except SettingError as error:
+        raise OneLineError(f"--set: {error}", BAD_INPUT) from error
+    given = others | {key: value for key, value in changes.items() if value is not None}
+    if "families" in given:
+        given["families"] = tuple(filter(None, given["families"].split(",")))
+        unknown = set(given["families"]) - set(FAMILIES)
+        if unknown or not given["families"]:
+            raise OneLineError(
+                f"--families takes some of {','.join(FAMILIES)}, not {','.join(sorted(unknown)) or 'none'}",
+                BAD_INPUT,
+            )
+    return named_recipe(name, **given)
+
+
+def _training_treebanks(train: str | None, dev: str | None) -> "list[Treebank]":
+    from pyropunct.embedded import embedded_treebank_path
+    from pyropunct.treebank.reading import require_punctuation
+
+    if train is None:
+        train, dev = str(embedded_treebank_path("train")), dev or str(embedded_treebank_path("dev"))
+    treebanks = [read_file(path) for path in (train, dev) if path is not None]
+    require_punctuation(treebanks[0])
+    return treebanks
+
+
+def _train(
+    treebanks: "list[Treebank]",
+    recipe: "Recipe",
+    direction: str,
+    seed: int,
+    device: str,
+    checkpoint: Path,
+    resume: bool,
+) -> "Punctuator":
+    from pyropunct.training.fitting import fit as train_model
+
+    train, dev = treebanks[0], treebanks[1] if len(treebanks) > 1 else None
+    with console.training_bar(recipe.epochs) as watch:
+        return train_model(
+            train,
+            dev,
+            recipe,
+            direction=direction,
+            seed=seed,
+            device=device,
+            checkpoint=checkpoint,
+            resume=resume,
+            watch=watch,
+        )
+
+
+def _train_parser(treebanks: "list[Treebank]", seed: int) -> "BiaffineParser":
+    from pyropunct.comparison.progress import of_epochs
+    from pyropunct.parsing import ParserRecipe, train_parser
+
+    recipe = ParserRecipe()
+    words = sum(len(sentence.tree) for sentence in treebanks[0])
+    dev = treebanks[1] if len(treebanks) > 1 else None
+    with console.sentence_bar("training the parser: words", recipe.planned_epochs(words) * words) as advance:
+        return train_parser(treebanks[0], dev, recipe, seed=seed, watch=of_epochs(advance))
+
+
+def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_json: bool) -> None:
+    edits = model.edits(list(treebanks[0]))
+    if as_json:
+        console.print_json(
+            {
+                "model": str(folder),
+                **model.report,
+                "direction": model.recipe.direction,
+                "treebanks": [
+                    {
+                        "path": treebank.path,
+                        "sentences": len(treebank),
+                        "omitted": [one.identifier for one in treebank.omitted],
+                        "lifted": list(treebank.lifted_sentences),
+                    }
+                    for treebank in treebanks
+                ],
+                "edits": [edit._asdict() for edit in edits[:EDITS_SHOWN]],
+                "parser": _parser_scores(model),
+            }
+        )
+        return
+    for treebank in treebanks:
+        for line in console.describe_treebank(treebank):
+            console.say(line)
+    rows = [
+        [
+            str(epoch["number"]),
+            f"{epoch['objective']:.4f}",
+            f"{epoch['perplexity']:.4f}",
+            f"{epoch['seconds']:.0f}",
+        ]
+        for epoch in model.report["epochs"]
+    ]
+    console.print_table("Training", ["epoch", "objective", "dev perplexity", "seconds"], rows)
+    if edits:
+        console.print_edits(edits, EDITS_SHOWN)
+    tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
+    console.say(f"dev perplexity per slot by direction: {tried}")
+    if scores := _parser_scores(model):
+        console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
+    console.say(f"model written to {folder}")
+
+
+def _parser_scores(model: "Punctuator") -> dict[str, Any] | None:
+    """How the parser of a model did on the dev treebank, if there are both."""
+    from pyropunct.parsing import BiaffineParser
+
+    if not isinstance(model.parser, BiaffineParser):
+        return None
+    scores = [epoch["scores"] for epoch in model.parser.report["epochs"] if epoch["scores"]]
+    return max(scores, key=lambda some: some["las"], default=None)

@@ -1,0 +1,76 @@
+"""What commands work with: models, treebanks, threads and devices."""
+
+from typing import TYPE_CHECKING
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import BAD_INPUT, OneLineError
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.treebank.reading import Treebank
+    from pyropunct.treebank.sentence import Sentence
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+def use_threads(threads: int | None) -> None:
+    """Let torch use so many threads, or as many as it likes."""
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def load_model(folder: str) -> "Punctuator":
+    """The model in a folder.
+
+    :raises ModelFolderError: if there is none.
+    """
+    from pyropunct.punctuator import Punctuator
+
+    return Punctuator.load(folder)
+
+
+def read_file(path: str) -> "Treebank":
+    """The treebank in a CoNLL-U file, with a progress bar.
+
+    :raises TreebankError: if it cannot be read.
+    """
+    from pyropunct.treebank.reading import read_treebank
+
+    with console.reading_bar(path) as progress:
+        return read_treebank(path, progress=progress)
+
+
+def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":
+    """What `sentence_option` chooses: all sentences, or those with an identifier.
+
+    :raises OneLineError: if there are none.
+    """
+    if identifier is None:
+        return list(treebank)
+    found = [sentence for sentence in treebank if sentence.identifier == identifier]
+    if not found:
+        omitted = {one.identifier: one.reason for one in treebank.omitted}
+        why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
+        raise OneLineError(f"{treebank.path}: sentence {identifier!r} {why}", BAD_INPUT)
+    return found
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that torch does not have here."""
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except Exception as error:  # torch raises many kinds, some of several lines
+        raise OneLineError(f"--device {device}: {str(error).splitlines()[0]}", BAD_INPUT) from error
+
+
+def prepare(model: str, file: str, seed: int, threads: int | None) -> "tuple[Punctuator, Treebank]":
+    """Load a model and read a file, for a command that draws."""
+    import pyro
+
+    use_threads(threads)
+    pyro.set_rng_seed(seed)
+    return load_model(model), read_file(file)

@@ -1,0 +1,86 @@
+"""Options that several commands have."""
+
+from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class Registered(click.Choice):
+    """One of the names in a registry, which is imported when they are asked for.
+
+    :param registry: ``module:NAME`` of a dictionary.
+    """
+
+    def __init__(self, registry: str) -> None:
+        self._registry = registry
+        self.case_sensitive = True
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names."""
+        module, _, name = self._registry.partition(":")
+        return tuple(getattr(import_module(module), name))
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Equal seeds give equal results.",
+)
+sentence_option = click.option(
+    "--sentence", "identifier", metavar="ID", help="Only the sentence with this sent_id."
+)
+
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), help="Threads to use; by default all cores."
+)
+
+trees_option = click.option(
+    "--trees",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Trees of the parser to average over, as far as there are so many.",
+)
+
+decoder_option = click.option(
+    "--decoder",
+    type=Registered("pyropunct.restore.decoders:DECODERS"),
+    default="mbr",
+    show_default=True,
+    help="Of the draws take the one of least expected edit distance; decide each slot by itself; or "
+    "take the most frequent draw.",
+)
+
+
+def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of commands that read text or CoNLL-U and decide on punctuation."""
+    options = (
+        click.option(
+            "--input",
+            "kind",
+            type=click.Choice(["auto", "text", "conllu"]),
+            default="auto",
+            show_default=True,
+            help="What FILE is; by default its name or its first lines tell.",
+        ),
+        click.option(
+            "--samples",
+            type=click.IntRange(1),
+            default=1000,
+            show_default=True,
+            help="Draws for each sentence.",
+        ),
+        decoder_option,
+        trees_option,
+        click.option("--parse", is_flag=True, help="Parse the words of CoNLL-U input anew."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -1,0 +1,38 @@
+"""The command ``pyropunct sample``."""
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import polite
+from pyropunct.commands.loading import prepare
+from pyropunct.commands.options import json_option, seed_option, threads_option
+from pyropunct.commands.showing import tell_each
+
+
+@click.command()
+@click.argument("model")
+@click.argument("file")
+@click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Draws for each tree.")
+@click.option(
+    "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
+)
+@seed_option
+@threads_option
+@json_option
+@polite
+def sample(
+    model: str, file: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool
+) -> None:
+    """Draw surface punctuation for the trees of FILE; what FILE itself has is not looked at."""
+    punctuator, treebank = prepare(model, file, seed, threads)
+    tell_each(
+        "sampling",
+        list(treebank),
+        punctuator.sample(list(treebank), samples),
+        "json" if as_json else shape,
+        {
+            "text": lambda sentence, draw: console.say(sentence.text(draw)),
+            "conllu": lambda sentence, draw: print(sentence.conllu_with_surface(draw), end=""),
+            "json": lambda sentence, draws: {"texts": [sentence.text(draw) for draw in draws]},
+        },
+    )

@@ -1,0 +1,128 @@
+"""The command ``pyropunct underlying``."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.loading import chosen, prepare
+from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option
+from pyropunct.commands.showing import tell_each
+
+if TYPE_CHECKING:
+    from pyropunct.figures.drawing import PunctuatedTree
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.treebank.sentence import Sentence
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+@click.command()
+@click.argument("model")
+@click.argument("file")
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(["brackets", "conllu", "text", "svg", "html", "json"]),
+    default="brackets",
+    show_default=True,
+)
+@click.option("--samples", type=click.IntRange(0), default=0, help="Draw this many trees from the posterior.")
+@sentence_option
+@click.option(
+    "--attach-punctuation",
+    "attach",
+    is_flag=True,
+    help="With --format conllu: hang each mark on the constituent that sprouted it.",
+)
+@seed_option
+@threads_option
+@json_option
+@polite
+def underlying(
+    model: str,
+    file: str,
+    shape: str,
+    samples: int,
+    identifier: str | None,
+    attach: bool,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """The underlying punctuation of FILE: of the best derivation, or drawn from the posterior."""
+    shape = "json" if as_json else shape
+    if attach and shape != "conllu":
+        raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
+    punctuator, treebank = prepare(model, file, seed, threads)
+    sentences = chosen(treebank, identifier)
+    if shape == "svg":
+        _check_drawable(len(sentences) * max(samples, 1))
+    if attach and treebank.omitted:
+        console.tell("\n".join(console.describe_treebank(treebank)))
+    drawings: list[PunctuatedTree] = []
+    tell_each(
+        "underlying",
+        sentences,
+        punctuator.underlying(sentences, samples),
+        shape,
+        _underlying_shapes(punctuator, attach, drawings),
+    )
+    if shape == "svg":
+        from pyropunct.figures.drawing import drawn_svg
+
+        print(drawn_svg(drawings), end="")
+    elif shape == "html":
+        from pyropunct.figures.page import page_html
+
+        # Bytes, because the page says that it is UTF-8, whatever standard output is.
+        click.echo(page_html(treebank, drawings, model, punctuator.recipe).encode(), nl=False)
+
+
+def _check_drawable(drawings: int) -> None:
+    from pyropunct.figures.drawing import MOST_DRAWINGS
+
+    if drawings > MOST_DRAWINGS:
+        raise OneLineError(
+            f"--format svg draws at most {MOST_DRAWINGS} trees, not {drawings}: choose one with --sentence, "
+            "or make a page of all with --format html",
+            BAD_INPUT,
+        )
+
+
+def _underlying_shapes(
+    punctuator: "Punctuator", attach: bool, drawings: "list[PunctuatedTree]"
+) -> "dict[str, Callable[[Sentence, Any], Any]]":
+    """How `tell_each` shows underlying trees.
+
+    :param drawings: what is to be drawn in one SVG file, or on one page, is put here.
+    """
+    from pyropunct.explain.brackets import bracketed, misc_entries
+    from pyropunct.explain.derivations import Derivations
+    from pyropunct.explain.reattaching import mark_attachments, reattached
+    from pyropunct.figures.drawing import PunctuatedTree, drawn_text
+    from pyropunct.treebank.marks import display
+
+    derivations = Derivations(punctuator)
+
+    def plain(trees: Any) -> Any:
+        return [[[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees]
+
+    def drawing(sentence: "Sentence", tree: Any) -> PunctuatedTree:
+        return PunctuatedTree(sentence, tree, derivations.of(sentence, tree))
+
+    def conllu(sentence: "Sentence", tree: Any) -> None:
+        if attach:
+            sentence = reattached(sentence, mark_attachments(sentence, derivations.of(sentence, tree)))
+        print(sentence.conllu(misc_entries(tree)), end="")
+
+    return {
+        "brackets": lambda sentence, tree: console.say(bracketed(sentence.tree, tree)),
+        "conllu": conllu,
+        "text": lambda sentence, tree: console.say(drawn_text(drawing(sentence, tree))),
+        "svg": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
+        "html": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
+        "json": lambda sentence, trees: {"forms": list(sentence.tree.forms), "trees": plain(trees)},
+    }
