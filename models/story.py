@@ -10,7 +10,7 @@ import pyro
 import pyro.distributions as dist
 import torch
 from pyro import poutine
-from pyro.nn import PyroModule, pyro_method
+from pyro.nn import PyroModule
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
@@ -128,14 +128,6 @@ class Story(PyroModule):
         if self._unmatched is not None:
             self._regularise(self._unmatched, trees, choices, start, scale)
         return Punctuated(trees, choices, shown)
-
-    @pyro_method
-    def edit_table(self) -> Tensor | None:
-        """The channel's edits, see `Channel.edit_table`, with its weights as sites of this model.
-
-        Called on the channel itself, outside of the story, it would draw them from their prior.
-        """
-        return self.channel.edit_table()
 
     def _trees(self, trees: "TreeBatch | None") -> "TreeBatch":
         """Trees drawn from the syntax model, or the same trees, scored by it."""

@@ -8,16 +8,14 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pyro import poutine
-from pyro.nn import pyro_method
 from torch import Tensor
 
 from pyropunct.inference import forward
@@ -73,7 +71,6 @@ class Draws:
 
 def draw_surfaces(
     story: Story,
-    values: Mapping[str, Tensor],
     vocabulary: Vocabulary,
     trees: Sequence[Tree],
     samples: int,
@@ -81,9 +78,9 @@ def draw_surfaces(
 ) -> Iterator[Draws]:
     """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
 
-    :param values: a value for each site of the story that has a prior.
+    :param story: a fitted one.
     """
-    learned, generators = _Learned(story, values), _generators(trees, seed)
+    learned, generators = _Learned(story), _generators(trees, seed)
     blocks = [min(DRAWS_AT_ONCE, samples - done) for done in range(0, samples, DRAWS_AT_ONCE)]
     for some in _parts([len(tree) for tree in trees], blocks[0]):
         batch, strings = vocabulary.encode_trees(trees[some]), forward.Strings()
@@ -116,50 +113,32 @@ def _generators(trees: Sequence[Tree], seed: int) -> Iterator[np.random.Generato
         seen[tree] += 1
 
 
-@pyro_method
-def _channel_weights(story: Story) -> Tensor:
-    return story.channel.weights()
-
-
-@pyro_method
-def _view_scores(story: Story, trees: TreeBatch) -> Scores:
-    return story.attach.view_scores(trees)  # type: ignore[attr-defined]  # what an attach model may have
-
-
-@pyro_method
-def _attach(story: Story, trees: TreeBatch, surface: Tensor) -> Tensor:
-    return story.attach(trees, surface)
-
-
 class _Learned:
-    """A story with its weights.
+    """What is asked of a fitted story.
 
     :param story: the story.
-    :param values: a value for each of its sites that has a prior.
     """
 
-    def __init__(self, story: Story, values: Mapping[str, Tensor]) -> None:
+    @torch.no_grad()
+    def __init__(self, story: Story) -> None:
         self.inventory, self.channel = story.inventory, story.channel
         self.reads_surface = getattr(story.attach, "reads_surface", True)
-        self._story, self._values = story, dict(values)
-        self.weights: Tensor = self._ask(_channel_weights)
+        self._attach = story.attach
+        self.weights: Tensor = self.channel.weights()
         transducer = self.channel.transducer(self.weights)
         self.machine = transducer and pack_transducer(transducer, self.inventory.num_tokens)
         self.punctemes = forward.punctemes_of(self.inventory)
 
-    def _ask(self, question: Callable[..., Any], *arguments: object) -> Any:
-        """Call a method of the story whose sites have the values learned."""
-        with torch.no_grad(), poutine.block(), poutine.condition(data=self._values):
-            return question(self._story, *arguments)
-
+    @torch.no_grad()
     def scores(self, trees: TreeBatch) -> Scores:
         """What the attach model says about the nodes of some trees, whatever is inside."""
-        if hasattr(self._story.attach, "view_scores"):
-            return self._ask(_view_scores, trees)
+        if hasattr(self._attach, "view_scores"):
+            return self._attach.view_scores(trees)
 
+        @torch.no_grad()
         def of_views(views: Views) -> NDArray[np.float64]:
             copies, surface, node = _as_trees(trees, views)
-            logits = self._ask(_attach, copies, surface).cpu().numpy()
+            logits = self._attach(copies, surface).cpu().numpy()
             start = choice_start(self.inventory, copies.relation)
             return logits[runs(start[node], start[node + 1] - start[node])]
 

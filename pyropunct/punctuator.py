@@ -1,34 +1,31 @@
 """The fitted model: what a user loads and asks."""
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import pyro
 import torch
-from pyro import poutine
 from torch import Tensor
 
 from pyropunct.draws import Draws, draw_surfaces
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, posterior_draws
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
-from pyropunct.inference.pyro.surface import EMPTY
-from pyropunct.models.channel.window import EDITS, Slip, TokenBigrams
+from pyropunct.models.channel.window import EDITS
+from pyropunct.models.learned import fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
-from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.parsing import BiaffineParser, Parser
 from pyropunct.restore.restoring import SAMPLES, TREES, decide, weighted_trees
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.training.recipes import Recipe
-from pyropunct.training.registry import ATTACH, CHANNEL, UnknownVariantError, find
+from pyropunct.training.registry import UnknownVariantError
+from pyropunct.training.stories import blank_story, settle_story
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import START, Surface, display
+from pyropunct.treebank.marks import Surface, display
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
@@ -80,9 +77,8 @@ class Punctuator:
 
     :ivar vocabulary: the types it knows.
     :ivar recipe: how it was trained.
-    :ivar story: the generative story, a Pyro model.
-    :ivar values: the learned weights: a value for each of the story's sites that has a prior.
-    :ivar scales: their posterior standard deviations, if it was trained with a normal guide.
+    :ivar story: the generative story, a Pyro model, with the learned weights set on it: see
+        `pyropunct.models.learned`.
     :ivar report: what happened in training, in plain JSON types.
     :ivar conventions: how the training treebank writes, for printing restored punctuation.
     :ivar parser: parses raw words, if there is one.
@@ -91,24 +87,24 @@ class Punctuator:
     vocabulary: Vocabulary
     recipe: Recipe
     story: Story
-    values: Mapping[str, Tensor]
-    scales: Mapping[str, Tensor]
     report: Mapping[str, Any]
     conventions: Conventions = field(default_factory=Conventions)
     parser: Parser | None = None
 
     @property
-    def model(self) -> Any:
-        """The story with its learned weights, as a Pyro model."""
-        return poutine.condition(self.story, data=dict(self._precise))
+    def model(self) -> Story:
+        """The story, as a Pyro model that knows its weights."""
+        return self.story
 
-    @cached_property
-    def _precise(self) -> dict[str, Tensor]:
-        """The weights, the channel's in double precision: it makes strings such as 20 dots possible."""
-        return {
-            name: value.double() if name.startswith("channel.") else value
-            for name, value in self.values.items()
-        }
+    @property
+    def values(self) -> Mapping[str, Tensor]:
+        """The learned weights: a value for each site of the story that had a prior in training."""
+        return MappingProxyType(learned_values(self.story))
+
+    @property
+    def scales(self) -> Mapping[str, Tensor]:
+        """Their posterior standard deviations, if the story was trained with a normal guide."""
+        return MappingProxyType(learned_scales(self.story))
 
     def save(self, folder: str | Path) -> None:
         """Write the model to a new folder, whole or not at all.
@@ -124,9 +120,9 @@ class Punctuator:
         }
         tensors = {f"value {name}": value for name, value in self.values.items()}
         tensors |= {f"scale {name}": scale for name, scale in self.scales.items()}
-        parameters = dict(self.story.named_parameters())
-        for name, tensor in self.story.state_dict().items():
-            tensors[f"{'parameter' if name in parameters else 'buffer'} {name}"] = tensor
+        parameters, state = dict(self.story.named_parameters()), self.story.state_dict()
+        for name in sorted(fixed_names(self.story)):
+            tensors[f"{'parameter' if name in parameters else 'buffer'} {name}"] = state[name]
         if self.parser is not None:
             if not isinstance(self.parser, BiaffineParser):
                 kind = type(self.parser).__name__
@@ -154,22 +150,16 @@ class Punctuator:
     def _rebuilt(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Punctuator":
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
-        story = build_story(vocabulary, recipe, [])
         names = ("value", "scale", "parameter", "buffer", "parser")
         kinds: dict[str, dict[str, Tensor]] = {name: {} for name in names}
         for key, tensor in tensors.items():
             kind, _, name = key.partition(" ")
             kinds[kind][name] = tensor
-        for name, buffer in kinds["buffer"].items():
-            path, _, leaf = name.rpartition(".")
-            story.get_submodule(path).register_buffer(leaf, buffer)
-        _set_parameters(story, kinds["parameter"])
-        story.eval()
+        story = blank_story(vocabulary, recipe)
+        settle_story(story, kinds["parameter"] | kinds["buffer"], kinds["value"], kinds["scale"])
         conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
         parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
-        return cls(
-            vocabulary, recipe, story, kinds["value"], kinds["scale"], plain["report"], conventions, parser
-        )
+        return cls(vocabulary, recipe, story, plain["report"], conventions, parser)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.
@@ -224,7 +214,7 @@ class Punctuator:
             seed = int(torch.randint(2**63 - 1, ()))
         if seed < 0:
             raise ValueError(f"seed is {seed}: it must not be negative")
-        return draw_surfaces(self.story, self._precise, self.vocabulary, trees, samples, seed)
+        return draw_surfaces(self.story, self.vocabulary, trees, samples, seed)
 
     def sample(self, sentences: Sequence[Sentence], samples: int = 1) -> Iterator[list[Surface]]:
         """Surface punctuation drawn from p(x | T) for the tree of each sentence: see `draws`.
@@ -262,7 +252,7 @@ class Punctuator:
     def dream(self, sentences: int = 1) -> Iterator[Punctuated]:
         """Whole punctuated sentences (T, T', x), trees and all; `pyropunct.explain.dreams` shows them."""
         for _ in range(sentences):
-            yield self.model()
+            yield self.story()
 
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
         """E[c(T') | T, x] of each sentence: how many nodes hold unmatched symmetric tokens (section 2.3)."""
@@ -276,11 +266,9 @@ class Punctuator:
 
     def edits(self, sentences: Sequence[Sentence]) -> list[Edit]:
         """The learned edits, the most frequent in some sentences first; none for a channel without edits."""
-        learned = {name: value.clone().requires_grad_() for name, value in self._precise.items()}
-        model = poutine.condition(self.story, data=learned)
         total: Tensor | None = None
         for part in _parts(sentences):
-            uses = self.story.channel.edit_counts(expected_uses(model, *self._encode(part)))
+            uses = self.story.channel.edit_counts(expected_uses(self.story, *self._encode(part)))
             if uses is None:
                 return []
             total = uses if total is None else total + uses
@@ -306,13 +294,13 @@ class Punctuator:
 
     def edit_probabilities(self) -> Tensor | None:
         """(tokens, tokens, 4) the learned phi[a, b], if the channel has edits."""
-        with torch.no_grad(), poutine.block(), poutine.condition(data=dict(self.values)):
-            return self.story.edit_table()
+        with torch.no_grad():
+            return self.story.channel.edit_table()
 
     def _problems(self, sentences: Sequence[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
         for part in _parts(sentences):
             with torch.no_grad():
-                problem = tree_problem(self.model, *self._encode(part))
+                problem = tree_problem(self.story, *self._encode(part))
             yield part, problem
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
@@ -326,61 +314,6 @@ def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
         f"sentence {sentence.identifier!r}: its punctuation is too unlikely to be computed; most marks, "
         f"{max(marks)}, are in slot {marks.index(max(marks))}"
     )
-
-
-def _set_parameters(story: Story, saved: Mapping[str, Tensor]) -> None:
-    """Give a new story its trained parameters, those outside of Pyro's sites.
-
-    :raises ValueError: if they are not the story's own.
-    """
-    parameters = dict(story.named_parameters())
-    for name in sorted(parameters.keys() | saved.keys()):
-        if name not in parameters or name not in saved or parameters[name].shape != saved[name].shape:
-            raise ValueError(f"the parameter {name} is missing, too many, or of another shape")
-        parameters[name].data.copy_(saved[name])
-
-
-def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor]) -> Story:
-    """The untrained story that a recipe describes.
-
-    :param surfaces: the surface strings of the training treebank, for the slip.
-    :raises UnknownVariantError: if the recipe names an attach or channel variant that there is not.
-    """
-    sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
-    inventory, tokens = vocabulary.inventory, vocabulary.tokens
-    strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
-    bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
-    with pyro.settings.context(module_local_params=True):
-        attach = find(recipe.attach, ATTACH)
-        channel = find(recipe.channel, CHANNEL)
-        return Story(
-            inventory,
-            attach(inventory, tokens, **_accepted(attach, _settings(recipe, ATTACH_OPTIONS) | sizes)),
-            Slip(
-                channel(
-                    len(tokens), recipe.direction, **_accepted(channel, _settings(recipe, CHANNEL_OPTIONS))
-                ),
-                bigrams,
-            ),
-            syntax=HeadOutward(len(vocabulary.relations), len(vocabulary.tags)),
-            marks=tokens,
-            symmetry_weight=recipe.symmetry_weight,
-        )
-
-
-ATTACH_OPTIONS = {"families": "families", "prior_scale": "prior_scale", "least": "least"}
-CHANNEL_OPTIONS = {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"}
-
-
-def _settings(recipe: Recipe, options: Mapping[str, str]) -> dict[str, Any]:
-    """Settings of a recipe under the names that variants have for them."""
-    return {name: getattr(recipe, field) for name, field in options.items()}
-
-
-def _accepted(variant: Any, offered: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of some arguments that the variant has a parameter for."""
-    parameters = inspect.signature(variant).parameters
-    return {name: value for name, value in offered.items() if name in parameters}
 
 
 def _parts(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
+from pyropunct.models.attach.correcting import string_number
 from pyropunct.models.trees import EMPTY, TreeBatch
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
@@ -69,7 +70,7 @@ class Vocabulary:
         return numbers.get(relation, numbers.get(relation.partition(":")[0], 0))
 
     def encode_trees(self, trees: Sequence[Tree]) -> TreeBatch:
-        """A batch of trees."""
+        """A batch of trees, which all have the same columns of strings (see `Tree.strings`)."""
         _, tags, forms = self._numbers
         relations = {relation for tree in trees for relation in tree.relations}
         numbers = {relation: self.relation_number(relation) for relation in relations}
@@ -79,7 +80,19 @@ class Vocabulary:
             torch.tensor([tags.get(tag, 0) for tree in trees for tag in tree.tags]),
             torch.tensor([forms.get(form.lower(), 0) for tree in trees for form in tree.forms]),
             torch.tensor([word_shape(form) for tree in trees for form in tree.forms]),
+            more=self._numbers_of_strings(trees),
         )
+
+    def _numbers_of_strings(self, trees: Sequence[Tree]) -> dict[str, Tensor]:
+        """The `string_number` of each string in the columns of some trees."""
+        columns = [tree.strings() for tree in trees]
+        found = {}
+        for name in columns[0] if columns else ():
+            strings = [tuple(string) for one in columns for string in one[name]]
+            distinct = list(dict.fromkeys(strings))
+            numbers = dict(zip(distinct, map(string_number, self._strings(distinct)), strict=True))
+            found[name] = torch.tensor([numbers[string] for string in strings])
+        return found
 
     def encode_surface(self, surface: Surface) -> Tensor:
         """(n + 1, L) token numbers of the surface strings, each filled up with -1 to the longest."""

@@ -4,12 +4,13 @@ import torch
 from torch import Tensor
 
 from pyropunct.models.channel.window import EDITS
-from pyropunct.punctuator import Punctuator, build_story
+from pyropunct.models.learned import settle
+from pyropunct.punctuator import Punctuator
 from pyropunct.training.recipes import Recipe
+from pyropunct.training.stories import build_story
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 
-LOGITS = "channel.channel.edit_logits"
 TOKENS = (START, ABBREVIATION_DOT, UNKNOWN, "!", ",", "—", ".", "”")
 
 
@@ -37,6 +38,10 @@ def made_up(
     vocabulary = Vocabulary(tokens, ("", "root"), ("",), ("",), (((((), ())),), ((((), ())),)))
     recipe = Recipe(direction=direction, families=("head",))
     story = build_story(vocabulary, recipe, [torch.tensor([[1]])])
-    return Punctuator(
-        vocabulary, recipe, story, {LOGITS: logits}, {} if scale is None else {LOGITS: scale}, report={}
+    values = {"channel.edit_logits": logits.double(), "slip_logit": torch.tensor(-7.0)}
+    settle(
+        story.channel,
+        values,
+        {} if scale is None else {"channel.edit_logits": scale, "slip_logit": torch.zeros(())},
     )
+    return Punctuator(vocabulary, recipe, story, report={})

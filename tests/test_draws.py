@@ -120,7 +120,7 @@ def punctuator(
     """A model with random weights."""
     torch.manual_seed(seed)
     story = Story(VOCABULARY.inventory, ATTACH[attach](), CHANNEL[channel](direction))
-    return Punctuator(VOCABULARY, Recipe(), story, {}, {}, {})
+    return Punctuator(VOCABULARY, Recipe(), story, {})
 
 
 def surfaces_of(found: Draws) -> list[SHOWN]:

@@ -179,7 +179,7 @@ def test_edits(model: Punctuator, dev: list[Sentence]) -> None:
 
 def test_edit_probabilities_are_the_learned_ones(model: Punctuator) -> None:
     """Every time the same; a softmax of the learned logits."""
-    table, logits = model.edit_probabilities(), model.values["channel.channel.edit_logits"]
+    table, logits = model.edit_probabilities(), model.story.channel.channel.edit_logits
     assert table is not None
     assert torch.equal(table, model.edit_probabilities())
     assert torch.allclose(table, logits.softmax(-1))

@@ -218,6 +218,15 @@ class _SolveMessenger(TreeEnumMessenger):
         pass
 
 
+class _UsesMessenger(_SolveMessenger):
+    """Makes the channel's weights the start of the graph of gradients."""
+
+    def _take_observed(self, msg: Any) -> None:
+        fn = msg["fn"]
+        weights = fn.weights.detach().requires_grad_()
+        super()._take_observed({**msg, "fn": Surface(fn.underlying, fn.channel, weights)})
+
+
 def collapse_trees(model: Callable[..., Any]) -> Callable[..., Any]:
     """The model with its tree-enumerated sites summed out: see `TreeEnumMessenger`."""
     return TreeEnumMessenger()(model)
@@ -234,9 +243,9 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
     """How often the channel's weights are used, in expectation under the posterior, (P,).
 
     The derivative of log p(x | T) with respect to the logarithm of each weight: the counts of an E-step.
-    For a model with one surface site, whose parameters require gradients.
+    For a model with one surface site.
     """
-    with torch.enable_grad(), poutine.block(), _SolveMessenger() as messenger:
+    with torch.enable_grad(), poutine.block(), _UsesMessenger() as messenger:
         model(*args, **kwargs)
         weights = messenger._observed[0].weights
         evidence = inside.log_evidence(messenger.problem).sum()

@@ -10,12 +10,12 @@ where T'_e, the underlying tree of the wrong sentence, is the best one that a mo
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyropunct.correct.error_trees import ErrorVocabulary, read_errors
+from pyropunct.correct.error_trees import read_errors
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
@@ -182,7 +182,7 @@ class Corrector:
         reader, writer = (Punctuator.load(folder / name) for name in PARTS)
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFolderError(f"{folder / 'writer'}: is not the model of a corrector")
-        return cls(reader, replace(writer, vocabulary=ErrorVocabulary.like(writer.vocabulary)))
+        return cls(reader, writer)
 
 
 def check_writable(folder: Path) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 from pyro.infer.autoguide import AutoGuide
 
 from pyropunct.correct.correcting import Corrector
-from pyropunct.correct.error_trees import ErrorVocabulary, read_errors
+from pyropunct.correct.error_trees import read_errors
 from pyropunct.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
 from pyropunct.models.channel.centred import CentredWindow
-from pyropunct.models.channel.window import Slip
+from pyropunct.models.channel.window import SlidingWindow, Slip
+from pyropunct.models.story import Story
 from pyropunct.parsing.protocol import Parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.fitting import HELD_OUT, Training, Watch
@@ -23,9 +24,6 @@ from pyropunct.treebank.sentence import Sentence
 
 CORRECTING_ATTACH = "pyropunct.models.attach.correcting:CorrectingAttach"
 CENTRED_WINDOW = "pyropunct.models.channel.centred:CentredWindow"
-
-EDIT_LOGITS = "channel.channel.edit_logits"
-"""The site of the channel's logits in a story."""
 
 CLOSENESS = 0.5
 """The standard deviation of the logits of the edits around those of the model of right text."""
@@ -54,11 +52,18 @@ class CorrectionTraining(Training):
     clean: Punctuator = field(kw_only=True)
 
     def _make_guide(self) -> AutoGuide:
-        slip = self.story.channel
-        assert isinstance(slip, Slip)
-        assert isinstance(slip.channel, CentredWindow)
-        slip.channel.centre(self.clean.values[EDIT_LOGITS])
+        channel, usual = window_of(self.story), window_of(self.clean.story)
+        assert isinstance(channel, CentredWindow)
+        assert usual is not None
+        channel.centre(usual.edit_logits)
         return super()._make_guide()
+
+
+def window_of(story: Story) -> SlidingWindow | None:
+    """The sliding window in the channel of a story, None if that is another channel."""
+    channel = story.channel
+    inner = channel.channel if isinstance(channel, Slip) else channel
+    return inner if isinstance(inner, SlidingWindow) else None
 
 
 def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
@@ -112,7 +117,7 @@ def fit_correction(
     :param watch: called after every step.
     :raises UnfitModelError: if the clean model is of a kind that nothing can stay close to.
     """
-    if EDIT_LOGITS not in clean.values:
+    if window_of(clean.story) is None:
         raise UnfitModelError(clean.recipe.channel)
     parts = held_out(train) if dev is None else (tuple(train), tuple(dev))
     pairs = wrong_copies(parts[0], rates, copies, seed)
@@ -120,9 +125,8 @@ def fit_correction(
         pairs = with_drawn_trees(pairs, len(parts[0]), clean.parser)
     seen = error_examples(clean, pairs)
     unseen = error_examples(clean, wrong_copies(parts[1], rates, 1, seed + 1))
-    vocabulary = ErrorVocabulary.like(clean.vocabulary)
     recipe = correction_recipe(clean.recipe) if recipe is None else recipe
-    training = CorrectionTraining(vocabulary, seen, unseen, recipe, seed, device, clean=clean)
+    training = CorrectionTraining(clean.vocabulary, seen, unseen, recipe, seed, device, clean=clean)
     training.run(watch=watch)
     return Corrector(clean, training.punctuator())
 

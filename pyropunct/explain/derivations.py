@@ -109,7 +109,7 @@ class Derivations:
         inner: Channel = channel if slip is None else slip.channel
         self._direction = inner.direction
         self._bigrams = None if slip is None else slip.bigrams
-        self._slip = 0.0 if slip is None else float(punctuator.values["channel.slip_logit"].sigmoid())
+        self._slip = 0.0 if slip is None else float(slip.slip_logit.sigmoid())
         # A channel that rewrites in another way may have a table of edits too, which means something else.
         slides = type(inner).rewrite is SlidingWindow.rewrite
         table = punctuator.edit_probabilities() if slides else None

@@ -153,7 +153,7 @@ def _add_expected(
     trees = vocabulary.encode_trees([sentence.tree for sentence in sentences])
     surfaces = vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
     with torch.no_grad():
-        problem = tree_problem(model.model, trees, surfaces)
+        problem = tree_problem(model.story, trees, surfaces)
     rows = choice_rows(vocabulary.inventory, problem.relation)
     np.add.at(expected, rows.numpy(), posterior_pairs(problem).double().numpy())
     counts += np.bincount(problem.relation.numpy(), minlength=len(counts))

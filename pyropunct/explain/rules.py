@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pyro import poutine
 from torch import Tensor
 
 from pyropunct.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
+from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.marks import START, display
 from pyropunct.treebank.sentence import Sentence
@@ -345,14 +345,14 @@ def _intervals(model: Punctuator, level: float, seed: int) -> NDArray[Any] | Non
     if not model.scales:
         return None
     random = torch.Generator().manual_seed(seed)
+    channel = model.story.channel
+    scales = learned_scales(channel)
     drawn = {
-        name: value
-        + model.scales[name] * torch.randn(DRAWS, *value.shape, generator=random, dtype=value.dtype)
-        for name, value in model.values.items()
-        if name.startswith("channel.")
+        name: value + scales[name] * torch.randn(DRAWS, *value.shape, generator=random, dtype=value.dtype)
+        for name, value in learned_values(channel).items()
     }
-    with torch.no_grad(), poutine.block(), poutine.condition(data=drawn):
-        table = model.story.edit_table()
+    with torch.no_grad(), other_values(channel, drawn):
+        table = channel.edit_table()
     assert table is not None  # as edit_probabilities is not
     tables = _outcomes(table.numpy())
     return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)

@@ -12,13 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pyro import poutine
-from pyro.nn import pyro_method
 from torch import Tensor
 
 from pyropunct.inference.transducers import END, HALT, NOTHING, Move, Start, Transducer
 from pyropunct.models.channel.window import Channel, Slip
-from pyropunct.models.story import Story
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.marks import UNKNOWN
 
@@ -98,8 +95,8 @@ class Regenerator:
     @cached_property
     def _weights(self) -> Tensor:
         """The weights of the channel itself, without those of the slip."""
-        with torch.no_grad(), poutine.block(), poutine.condition(data=dict(self._model.values)):
-            return _weights_of(self._model.story, self._channel)
+        with torch.no_grad():
+            return self._channel.weights()
 
     @cached_property
     def _machine(self) -> "_Machine | None":
@@ -112,11 +109,6 @@ class Regenerator:
             torch.manual_seed(0)
             draws = Counter(tuple(self._channel.draw(underlying, self._weights)) for _ in range(DRAWS))
         return {string: count / DRAWS for string, count in draws.items()}
-
-
-@pyro_method
-def _weights_of(story: Story, channel: Channel) -> Tensor:
-    return channel.weights()
 
 
 class _Machine:

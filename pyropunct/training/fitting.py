@@ -16,12 +16,15 @@ from torch import Tensor
 from pyropunct.inference.pyro.guides import PointEstimate
 from pyropunct.inference.pyro.handlers import collapse_trees, tree_elbo
 from pyropunct.models.attach.scores import join_contexts
+from pyropunct.models.learned import learned_values
+from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.punctuator import Punctuator, build_story
+from pyropunct.punctuator import Punctuator
 from pyropunct.training.model_folder import ModelFolderError, unpack_tensors, write_whole
 from pyropunct.training.optimisers import SparseAdagrad
 from pyropunct.training.recipes import Recipe
+from pyropunct.training.stories import blank_story, build_story, settle_story
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
@@ -166,6 +169,8 @@ class Training:
         self.guide.to(self.device)
         self.optimisers = self._make_optimisers()
         self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
+        self._current = self._blank()
+        self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._checked = False
         self._spent = 0.0
 
@@ -256,7 +261,6 @@ class Training:
     def run_epoch(self, watch: Watch | None = None) -> None:
         """One epoch of steps, and its perplexity on dev."""
         began, total, done = time.monotonic(), 0.0, 0
-        self.story.train()
         order = torch.randperm(len(self.train))[: self.epoch_size].tolist()
         for first in range(0, len(order), self.recipe.batch_size):
             part = order[first : first + self.recipe.batch_size]
@@ -266,8 +270,8 @@ class Training:
                 last = self.epochs[-1] if self.epochs else None
                 number = len(self.epochs) + 1
                 watch(Progress(self.recipe.direction, number, done, len(order), last))
-        self.story.eval()
-        perplexity = self.punctuator().evaluate(self.dev).perplexity
+        self._settle(self._current)
+        perplexity = self._punctuator(self._current).evaluate(self.dev).perplexity
         self._spent += time.monotonic() - began
         self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
 
@@ -307,16 +311,32 @@ class Training:
 
     @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:
-        """The model as it is now."""
-        values, scales = _posterior(self.guide)
-        weights = [*values.values(), *self.story.parameters()]
+        """The model as it is now, which does not change if training goes on."""
+        story = self._blank()
+        self._settle(story, lambda tensor: tensor.clone())
+        return self._punctuator(story)
+
+    def _punctuator(self, story: Story) -> Punctuator:
+        weights = [*learned_values(story).values(), *story.parameters()]
         report = {
             "epochs": [epoch._asdict() for epoch in self.epochs],
             "train_sentences": len(self.train),
             "dev_sentences": len(self.dev),
             "weights": sum(weight.numel() for weight in weights),
         }
-        return Punctuator(self.vocabulary, self.recipe, self.story, values, scales, report)
+        return Punctuator(self.vocabulary, self.recipe, story, report)
+
+    def _blank(self) -> Story:
+        return blank_story(self.vocabulary, self.recipe).to(self.device)
+
+    @_OWN_PARAMETERS
+    def _settle(self, story: Story, kept: Callable[[Tensor], Tensor] = lambda tensor: tensor) -> None:
+        """Settle another story where the trained one is now; that stays as it is.
+
+        :param kept: called with each tensor.  By default the stories share buffers and weights.
+        """
+        parts = self.story.state_dict(), *_posterior(self.guide)
+        settle_story(story, *({name: kept(tensor) for name, tensor in part.items()} for part in parts))
 
     def state(self) -> dict[str, Any]:
         """Everything needed to go on later as if never interrupted."""
@@ -370,9 +390,9 @@ class Training:
 def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The guide's point values of all sites, and their standard deviations if it has them."""
     with torch.no_grad():
-        values = {name: value.detach().clone() for name, value in guide.median().items()}
+        values = {name: value.detach() for name, value in guide.median().items()}
     if not isinstance(guide, AutoNormal):
         return values, {}
     # Every site of the story is real-valued, so the guide's scales are those of the sites themselves.
-    scales = {name: guide._get_loc_and_scale(name)[1].detach().clone() for name in values}
+    scales = {name: guide._get_loc_and_scale(name)[1].detach() for name in values}
     return values, scales

@@ -1,5 +1,6 @@
 """Unpunctuated dependency trees."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -23,3 +24,7 @@ class Tree:
 
     def __len__(self) -> int:
         return len(self.heads)
+
+    def strings(self) -> Mapping[str, Sequence[Sequence[str]]]:
+        """What else is known: columns of n strings of punctuation tokens each, by their names; here none."""
+        return {}

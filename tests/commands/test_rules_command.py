@@ -1,7 +1,6 @@
 """The command ``pyropunct rules``."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,10 +8,11 @@ import matplotlib
 import pytest
 import torch
 from command_line import answer, complaint, printed
-from made_up_rules import LOGITS, TOKENS, made_up
+from made_up_rules import TOKENS, made_up
 
 from pyropunct.explain.rules import LearnedPair, learned_rules
 from pyropunct.figures.rules import rules_svg
+from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.marks import display
 
@@ -59,10 +59,9 @@ def test_marks_that_the_model_lacks_are_told(small: Path) -> None:
 
 def test_intervals_are_shown(small: Path, tmp_path: Path) -> None:
     model = Punctuator.load(small / "model")
-    uncertain = replace(
-        model, scales={name: torch.full_like(value, 0.3) for name, value in model.values.items()}
-    )
-    uncertain.save(tmp_path / "model")
+    scales = {name: torch.full_like(value, 0.3) for name, value in model.values.items()}
+    settle(model.story, model.values, scales)
+    model.save(tmp_path / "model")
     value = answer("rules", tmp_path / "model", "--level", 0.8)
     assert value["level"] == 0.8
     low, high = value["pairs"][0]["outcomes"][0]["interval"]
@@ -130,8 +129,8 @@ def test_titles_and_outcomes_are_written() -> None:
 
 
 def test_intervals_are_drawn() -> None:
-    sure = made_up(logits=torch.zeros(len(TOKENS), len(TOKENS), 4))
-    unsure = replace(sure, scales={LOGITS: torch.ones_like(sure.values[LOGITS])})
+    logits = torch.zeros(len(TOKENS), len(TOKENS), 4)
+    sure, unsure = made_up(logits=logits), made_up(logits=logits, scale=torch.ones_like(logits))
     one, other = (rules_svg(learned_rules(model).prominent(6)) for model in (sure, unsure))
     lines = [svg.count(b'id="LineCollection_') for svg in (one, other)]
     assert lines == [0, sum(len(pair.outcomes) for pair in learned_rules(sure).prominent(6))]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from pyropunct.correct.correcting import (
     CannotParseError,
@@ -18,15 +19,15 @@ from pyropunct.correct.correcting import (
     staying_close,
 )
 from pyropunct.correct.edit_scores import edit_scores
-from pyropunct.correct.error_trees import ErrorTree, ErrorVocabulary, read_errors
+from pyropunct.correct.error_trees import ErrorTree, read_errors
 from pyropunct.correct.fitting import (
-    EDIT_LOGITS,
     CorrectionTraining,
     UnfitModelError,
     correction_recipe,
     error_examples,
     fit_correction,
     held_out,
+    window_of,
     with_drawn_trees,
 )
 from pyropunct.correct.learner_errors import wrong_copies, wrong_surfaces
@@ -37,6 +38,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.training.stories import build_story
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.treebank.tree import Tree
@@ -102,7 +104,7 @@ def test_batches_of_error_trees_have_numbers_of_strings(clean: Punctuator, dev: 
     tree = replace(read_errors(clean, [dev[0].tree], [dev[0].surface])[0])
     size = len(tree)
     punctemes = ((("“", ","), ("★",)), *([((), ())] * (size - 1)))
-    batch = ErrorVocabulary.like(clean.vocabulary).encode_trees(
+    batch = clean.vocabulary.encode_trees(
         [replace(tree, punctemes=punctemes, wrong=((START,), *[()] * (size - 1), (".",)))]
     )
     values = [batch.more[name].tolist() for name in ERROR_COLUMNS]
@@ -115,6 +117,13 @@ def test_batches_of_error_trees_have_numbers_of_strings(clean: Punctuator, dev: 
 # Training
 
 
+def logits_of(model: Punctuator) -> Tensor:
+    """The logits of the edits of the sliding window in its channel."""
+    window = window_of(model.story)
+    assert window is not None
+    return window.edit_logits
+
+
 def test_the_channel_stays_close(train: list[Sentence], clean: Punctuator) -> None:
     """The narrower the prior around the clean model's logits, the closer they stay."""
     some = train[:30]
@@ -122,13 +131,13 @@ def test_the_channel_stays_close(train: list[Sentence], clean: Punctuator) -> No
     away = {}
     for scale in (0.01, 10.0):
         recipe = correction_recipe(clean.recipe, edit_prior_scale=scale, epochs=1, batch_size=5)
-        vocabulary = ErrorVocabulary.like(clean.vocabulary)
-        training = CorrectionTraining(vocabulary, examples, examples, recipe, 0, "cpu", clean=clean)
-        before = training.punctuator().values
-        torch.testing.assert_close(before[EDIT_LOGITS], clean.values[EDIT_LOGITS])
+        training = CorrectionTraining(clean.vocabulary, examples, examples, recipe, 0, "cpu", clean=clean)
+        untrained = training.punctuator()
+        torch.testing.assert_close(logits_of(untrained), logits_of(clean))
         training.run()
-        after = training.punctuator().values
-        away[scale] = float((after[EDIT_LOGITS] - clean.values[EDIT_LOGITS]).abs().max())
+        trained = training.punctuator()
+        away[scale] = float((logits_of(trained) - logits_of(clean)).abs().max())
+        before, after = untrained.values, trained.values
         assert all(not torch.equal(before[name], after[name]) for name in before), "a site did not move"
     assert 0 < away[0.01] < 0.5 < away[10.0]
 
@@ -192,8 +201,8 @@ def test_equal_seeds_give_equal_correctors(
 
 
 def test_a_model_without_a_window_is_refused(clean: Punctuator) -> None:
-    values = {name: value for name, value in clean.values.items() if name != EDIT_LOGITS}
-    other = replace(clean, values=values, recipe=replace(clean.recipe, channel="identity"))
+    recipe = replace(clean.recipe, channel="identity")
+    other = replace(clean, recipe=recipe, story=build_story(clean.vocabulary, recipe))
     with pytest.raises(UnfitModelError, match="the channel 'identity'"):
         fit_correction([], [], other)
 
@@ -284,8 +293,16 @@ def test_a_corrector_comes_back(
     again = Corrector.load(tmp_path / "one")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one"]
     assert decided(again, dev[:5], wrong[:5]) == decided(corrector, dev[:5], wrong[:5])
-    assert isinstance(again.writer.vocabulary, ErrorVocabulary)
     assert Punctuator.load(tmp_path / "one" / "reader").recipe == corrector.reader.recipe
+
+
+def test_a_writer_reads_error_trees_wherever_it_is_loaded(
+    corrector: Corrector, dev: list[Sentence], tmp_path: Path
+) -> None:
+    corrector.save(tmp_path / "one")
+    writer = Punctuator.load(tmp_path / "one" / "writer")
+    examples = error_examples(corrector.reader, wrong_copies(dev[:5]))
+    assert torch.equal(writer.log_prob(examples), corrector.writer.log_prob(examples))
 
 
 def test_folders_that_are_no_correctors(corrector: Corrector, small: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from made_up_rules import LOGITS, TOKENS, made_up
+from made_up_rules import TOKENS, made_up
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.embedded.rules import TRUE_EDITS
@@ -24,9 +24,11 @@ from pyropunct.explain.rules import (
     recall,
 )
 from pyropunct.models.channel.window import Channel
-from pyropunct.punctuator import Punctuator, build_story
+from pyropunct.models.learned import other_values
+from pyropunct.punctuator import Punctuator
 from pyropunct.training.fitting import fit
 from pyropunct.training.recipes import Recipe
+from pyropunct.training.stories import build_story
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.reading import Sentence, read_treebank
 
@@ -74,7 +76,6 @@ def test_probabilities_are_those_of_the_page(direction: str) -> None:
     model = made_up(tokens=tokens, direction=direction, logits=2 * torch.randn(6, 6, 4))
     channel = model.story.channel.channel
     assert isinstance(channel, Channel)
-    channel.edit_logits = model.values[LOGITS]
     for a, b in product(range(6), range(1, 6)):
         for after, probability in learned(model, tokens[a], tokens[b]).items():
             surface = tuple(tokens.index(token) for token in after)
@@ -233,8 +234,8 @@ def test_rules_of_the_embedded_treebank(model: Punctuator, dev: list[Sentence]) 
     for (a, b), edits in TRUE_EDITS.items():
         if {a, b} <= set(tokens):
             truth[tokens.index(a), tokens.index(b)] = torch.tensor(edits)
-    true_model = replace(model, values={**model.values, LOGITS: truth.clamp(min=1e-9).log()})
-    found = {pair.before: pair for pair in learned_rules(true_model, dev).pairs}
+    with other_values(model.story, {"channel.channel.edit_logits": truth.double().clamp(min=1e-9).log()}):
+        found = {pair.before: pair for pair in learned_rules(model, dev).pairs}
     edited = {before: edits for before, edits in TRUE_EDITS.items() if set(before) <= set(tokens)}
     assert len(edited) > 20
     for (a, b), edits in edited.items():
@@ -317,7 +318,7 @@ def test_without_a_posterior_there_are_no_intervals(model: Punctuator) -> None:
 
 def test_a_channel_without_edits(model: Punctuator) -> None:
     recipe = replace(model.recipe, channel="identity")
-    bare = replace(model, recipe=recipe, story=build_story(model.vocabulary, recipe, [torch.tensor([[1]])]))
+    bare = replace(model, recipe=recipe, story=build_story(model.vocabulary, recipe))
     with pytest.raises(NoEditsError, match=r"^the channel identity has no edits"):
         learned_rules(bare)
 

@@ -56,7 +56,7 @@ def test_edits_are_probabilities(folder: Path, wiki: Treebank) -> None:
     assert torch.allclose(table.sum(-1), torch.ones_like(table[..., 0]))
     edits = model.edits(list(wiki))
     assert all(math.isfinite(edit.count) and edit.count > 0 for edit in edits)
-    slip = model.values["channel.slip_logit"].sigmoid()
+    slip = model.story.channel.slip_logit.sigmoid()
     assert 0 < slip < 0.05
 
 

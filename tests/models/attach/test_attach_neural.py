@@ -327,7 +327,7 @@ def model_of(direction: str) -> Punctuator:
             part.weight.data *= 10
     channel = SlidingWindow(len(TOKENS), direction)
     channel.edit_logits = torch.randn(5, 5, 4)
-    return Punctuator(VOCABULARY, Recipe(), Story(VOCABULARY.inventory, attach, channel).eval(), {}, {}, {})
+    return Punctuator(VOCABULARY, Recipe(), Story(VOCABULARY.inventory, attach, channel).eval(), {})
 
 
 def agree(model: Punctuator, shown: list[tuple[tuple[str, ...], ...]]) -> bool:

@@ -1,0 +1,130 @@
+"""Learned values: what training has found for the sites of a Pyro module, set on the module itself.
+
+A `pyro.nn.PyroSample` attribute is drawn from its prior, or from a guide, whenever the module runs.  Once it
+is *settled* it is a plain tensor, a buffer of the module: it moves with the module, is in its ``state_dict``,
+and reading it is no site any more.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from pyro.nn import PyroModule
+from torch import Tensor, nn
+
+OF_SCALE = " scale"
+"""What is put behind the name of an attribute for that of its posterior's standard deviations."""
+
+
+class Place(NamedTuple):
+    """Where a value belongs.
+
+    :ivar owner: a module.
+    :ivar attribute: the name of one of its attributes.
+    """
+
+    owner: PyroModule
+    attribute: str
+
+
+def settle(
+    module: nn.Module, values: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None = None
+) -> None:
+    """Replace all `PyroSample` attributes of a module, and of the modules in it, by tensors.
+
+    What is settled already gets its new value.  Attributes that are computed from others stay as they are.
+
+    :param values: a value for each site, by its name in Pyro: the path of the attribute.
+    :param scales: standard deviations of some or all of them in their posterior.
+    :raises ValueError: if a site has no value, or one of another shape, or a value has no site.
+    """
+    scales = {} if scales is None else scales
+    places = _settled(module) | _sites(module)
+    shapes = {name: shape for name, place in places.items() if (shape := _shape(place)) is not None}
+    for name in sorted(values.keys() - shapes.keys()):
+        raise ValueError(f"{name} cannot be kept: it is no PyroSample attribute of the model")
+    for name, shape in shapes.items():
+        if name not in values:
+            raise ValueError(f"the site {name} has no value")
+        for value in (values[name], scales.get(name, values[name])):
+            if value.shape != shape or not value.is_floating_point():
+                raise ValueError(f"the value of the site {name} is no tensor of numbers of the shape {shape}")
+        _set(places[name], values[name], scales.get(name))
+
+
+def learned_values(module: nn.Module) -> dict[str, Tensor]:
+    """The values of all settled sites in a module, by their names."""
+    return {name: getattr(*place) for name, place in _settled(module).items()}
+
+
+def learned_scales(module: nn.Module) -> dict[str, Tensor]:
+    """The posterior standard deviations of those settled sites in a module that have any."""
+    scales = {
+        name: getattr(owner, attribute + OF_SCALE, None)
+        for name, (owner, attribute) in _settled(module).items()
+    }
+    return {name: scale for name, scale in scales.items() if scale is not None}
+
+
+def fixed_names(module: nn.Module) -> set[str]:
+    """The names in the module's ``state_dict`` of all that is neither a learned value nor a scale."""
+    settled = _settled(module)
+    return module.state_dict().keys() - settled.keys() - {name + OF_SCALE for name in settled}
+
+
+@contextmanager
+def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[None]:
+    """Some settled sites have other values for a while.
+
+    :param values: these values; for many at once, they may have more dimensions on the left.
+    :raises KeyError: if one of them belongs to no settled site.
+    """
+    places = {name: _settled(module)[name] for name in values}
+    before = {name: getattr(*place) for name, place in places.items()}
+    try:
+        for name, place in places.items():
+            setattr(*place, values[name])
+        yield
+    finally:
+        for name, place in places.items():
+            setattr(*place, before[name])
+
+
+def _sites(module: nn.Module) -> dict[str, Place]:
+    """The attributes that are still drawn."""
+    return _places(module, "_pyro_samples")
+
+
+def _settled(module: nn.Module) -> dict[str, Place]:
+    return _places(module, "_settled")
+
+
+def _places(module: nn.Module, where: str) -> dict[str, Place]:
+    """The attributes that the modules in a module list somewhere."""
+    return {
+        f"{path}.{attribute}" if path else attribute: Place(owner, attribute)
+        for path, owner in module.named_modules()
+        if isinstance(owner, PyroModule)
+        for attribute in vars(owner).get(where, ())
+    }
+
+
+def _shape(place: Place) -> tuple[int, ...] | None:
+    """The shape that a value has, None where it follows from other sites."""
+    owner, attribute = place
+    prior: Any = owner._pyro_samples.get(attribute)
+    if prior is None:
+        return tuple(getattr(owner, attribute).shape)
+    if not hasattr(prior, "sample"):
+        prior = prior(owner)
+    return None if isinstance(prior, Tensor) else tuple(prior.shape())
+
+
+def _set(place: Place, value: Tensor, scale: Tensor | None) -> None:
+    owner, attribute = place
+    if attribute in owner._pyro_samples:
+        delattr(owner, attribute)
+        owner._settled = (*vars(owner).get("_settled", ()), attribute)
+    owner.register_buffer(attribute, value)
+    if scale is not None:
+        owner.register_buffer(attribute + OF_SCALE, scale)

@@ -1,0 +1,105 @@
+"""Stories as recipes describe them, and what training has found put into them."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyro
+import torch
+from torch import Tensor
+
+from pyropunct.inference.pyro.surface import EMPTY
+from pyropunct.models.channel.window import Slip, TokenBigrams
+from pyropunct.models.learned import fixed_names, settle
+from pyropunct.models.story import Story
+from pyropunct.models.syntax import HeadOutward
+from pyropunct.training.recipes import Recipe
+from pyropunct.training.registry import ATTACH, CHANNEL, find
+from pyropunct.treebank.marks import START
+from pyropunct.vocabulary import Vocabulary
+
+
+def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = ()) -> Story:
+    """The untrained story that a recipe describes.
+
+    :param surfaces: the surface strings of the training treebank, for the slip.
+    :raises UnknownVariantError: if the recipe names an attach or channel variant that there is not.
+    """
+    sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
+    inventory, tokens = vocabulary.inventory, vocabulary.tokens
+    strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
+    bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
+    with pyro.settings.context(module_local_params=True):
+        attach = find(recipe.attach, ATTACH)
+        channel = find(recipe.channel, CHANNEL)
+        return Story(
+            inventory,
+            attach(inventory, tokens, **_accepted(attach, _settings(recipe, ATTACH_OPTIONS) | sizes)),
+            Slip(
+                channel(
+                    len(tokens), recipe.direction, **_accepted(channel, _settings(recipe, CHANNEL_OPTIONS))
+                ),
+                bigrams,
+            ),
+            syntax=HeadOutward(len(vocabulary.relations), len(vocabulary.tags)),
+            marks=tokens,
+            symmetry_weight=recipe.symmetry_weight,
+        )
+
+
+def blank_story(vocabulary: Vocabulary, recipe: Recipe) -> Story:
+    """A story to be fitted by `settle_story`; random numbers drawn later are not touched by making it.
+
+    :raises UnknownVariantError: as `build_story` does.
+    """
+    with torch.random.fork_rng(devices=[]):
+        return build_story(vocabulary, recipe)
+
+
+def settle_story(
+    story: Story,
+    state: Mapping[str, Tensor],
+    values: Mapping[str, Tensor],
+    scales: Mapping[str, Tensor] | None = None,
+) -> None:
+    """Make a story a fitted one: no site of it has a prior any more, and it is in evaluation mode.
+
+    Its channel is in double precision from then on: this makes strings such as 20 dots possible.  Buffers and
+    values, other than the channel's, are used as they are given, without a copy; parameters are copied.
+
+    :param state: the parameters and the buffers of an unfitted story of the same kind, as its ``state_dict``
+        has them.
+    :param values: see `pyropunct.models.learned.settle`.
+    :param scales: likewise.
+    :raises ValueError: if one is missing, too many, or of another shape.
+    """
+    parameters, names = dict(story.named_parameters()), fixed_names(story)
+    for name in sorted(names ^ state.keys()):
+        kind = "parameter" if name in parameters else "parameter or buffer"
+        raise ValueError(f"the {kind} {name} is missing or too many")
+    for name, tensor in state.items():
+        if name not in parameters:
+            path, _, leaf = name.rpartition(".")
+            story.get_submodule(path).register_buffer(leaf, tensor)
+        elif parameters[name].shape != tensor.shape:
+            raise ValueError(f"the parameter {name} is of another shape")
+        else:
+            parameters[name].data.copy_(tensor)
+    settle(story, values, scales)
+    story.channel.double()
+    story.eval()
+
+
+ATTACH_OPTIONS = {"families": "families", "prior_scale": "prior_scale", "least": "least"}
+CHANNEL_OPTIONS = {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"}
+
+
+def _settings(recipe: Recipe, options: Mapping[str, str]) -> dict[str, Any]:
+    """Settings of a recipe under the names that variants have for them."""
+    return {name: getattr(recipe, field) for name, field in options.items()}
+
+
+def _accepted(variant: Any, offered: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of some arguments that the variant has a parameter for."""
+    parameters = inspect.signature(variant).parameters
+    return {name: value for name, value in offered.items() if name in parameters}
