@@ -1,8 +1,11 @@
 """Random trees and random CoNLL-U sentences for hypothesis."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
+
+from pyropunct.treebank.tree import Tree
 
 WORDS = ["a", "Bb", "ccc", "etc.", "U.S.", "n't", "...", "ж", "語"]
 MARKS = [",", ".", "(", ")", "-", "...", "¿", "?", "»", '"', "'", "''", "``", "”", "|"]
@@ -18,6 +21,12 @@ def head_lists(draw: st.DrawFn, size: int | None = None) -> list[int]:
     for rank, word in enumerate(order[1:], start=1):
         heads[word - 1] = draw(st.sampled_from(order[:rank]))
     return heads
+
+
+def bare(heads: Sequence[int]) -> Tree:
+    """A tree of which nothing is known but the heads."""
+    n = len(heads)
+    return Tree(tuple(heads), ("dep",) * n, ("X",) * n, ("w",) * n)
 
 
 @dataclass(frozen=True)

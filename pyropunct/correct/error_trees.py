@@ -16,7 +16,7 @@ from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.tree import Tree
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ErrorTree(Tree):
     """A `Tree` of n words that somebody has punctuated, perhaps wrongly.
 

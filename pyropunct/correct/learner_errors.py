@@ -203,7 +203,8 @@ class _Occasions:
         self._tree, self._rates = tree, rates
         self._surface = [tuple(slot) for slot in surface]
         self._relations = [relation.partition(":")[0] for relation in tree.relations]
-        self._left, self._right = _edges(tree)
+        self._left = [first - 1 for first, _ in tree.spans]
+        self._right = [last for _, last in tree.spans]
         self._claimed: set[int] = set()
 
     def find(self) -> Iterator[Occasion]:
@@ -280,7 +281,7 @@ class _Occasions:
         return any(self._has_subject(word) for word in clauses)
 
     def _has_subject(self, word: int) -> bool:
-        return any(self._tree.heads[subject] == word + 1 for subject in self._headed_by(SUBJECTS))
+        return any(self._relations[child - 1] in SUBJECTS for child in self._tree.children[word + 1])
 
     def _other_mark(self, slot: int) -> Occasion:
         """What may happen to marks other than commas."""
@@ -337,15 +338,3 @@ class _Occasions:
             if word + 1 < self._tree.heads[word] and self._right[word] - self._left[word] > 1
         }
         return clauses | subjects
-
-
-def _edges(tree: Tree) -> tuple[list[int], list[int]]:
-    """The slots on the left and on the right of each constituent."""
-    left, right = list(range(len(tree))), list(range(1, len(tree) + 1))
-    for word in range(len(tree)):
-        head = tree.heads[word]
-        while head:
-            left[head - 1] = min(left[head - 1], word)
-            right[head - 1] = max(right[head - 1], word + 1)
-            head = tree.heads[head - 1]
-    return left, right

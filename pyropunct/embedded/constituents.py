@@ -1,22 +1,12 @@
 """What the true rules of the embedded treebank look at: a constituent and its surroundings."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from pyropunct.embedded.lexicon import WH_WORDS
 from pyropunct.treebank.tree import Tree
 
 CAN_BE_ASKED = frozenset({"nsubj", "obj", "obl", "advmod"})
 AUXILIARIES = frozenset({"aux", "cop"})
-
-
-@lru_cache(maxsize=64)
-def dependents(tree: Tree) -> tuple[tuple[int, ...], ...]:
-    """For 0 and each word of a tree, the words that depend on it, from left to right."""
-    lists: list[list[int]] = [[] for _ in range(len(tree) + 1)]
-    for word, head in enumerate(tree.heads, start=1):
-        lists[head].append(word)
-    return tuple(map(tuple, lists))
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class Constituent:
     @property
     def children(self) -> list["Constituent"]:
         """The constituents directly inside it, from left to right."""
-        return [Constituent(self.tree, word) for word in dependents(self.tree)[self.word]]
+        return [Constituent(self.tree, word) for word in self.tree.children[self.word]]
 
     @property
     def siblings(self) -> list["Constituent"]:
@@ -70,14 +60,12 @@ class Constituent:
     @property
     def first(self) -> int:
         """The number of its first word."""
-        outermost = dependents(self.tree)[self.word][:1]
-        return min(self.word, Constituent(self.tree, outermost[0]).first) if outermost else self.word
+        return self.tree.spans[self.word - 1][0]
 
     @property
     def last(self) -> int:
         """The number of its last word."""
-        outermost = dependents(self.tree)[self.word][-1:]
-        return max(self.word, Constituent(self.tree, outermost[0]).last) if outermost else self.word
+        return self.tree.spans[self.word - 1][1]
 
     def has(self, *relations: str) -> bool:
         """Whether one of its children has one of these relations."""

@@ -282,10 +282,9 @@ def true_log_prob(tree: Tree, surface: Surface) -> float:
         abbreviation dots included.
     :return: minus infinity for a surface that the true parameters exclude.
     """
-    root = tree.heads.index(0) + 1
     total = sum(
         weight * _slot_probability((START, *left), surface[0]) * _slot_probability(right, surface[len(tree)])
-        for (left, right), weight in _inside(Constituent(tree, root), surface).items()
+        for (left, right), weight in _inside(Constituent(tree, tree.root), surface).items()
     )
     return log(total) if total else -inf
 

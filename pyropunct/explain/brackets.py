@@ -16,16 +16,13 @@ def bracketed(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str
 
     :param punctemes: the left and right puncteme of each word's constituent.
     """
-    children: list[list[int]] = [[] for _ in range(len(tree) + 1)]
-    for word, head in enumerate(tree.heads, 1):
-        children[head].append(word)
     pieces: dict[int, list[str]] = {}
-    for word in reversed(_top_down(children)):
+    for word in reversed(tree.top_down):
         inner: list[str] = []
-        for child in [child for child in children[word] if child < word]:
+        for child in [child for child in tree.children[word] if child < word]:
             inner += pieces.pop(child)
         inner.append(tree.forms[word - 1])
-        for child in [child for child in children[word] if child > word]:
+        for child in [child for child in tree.children[word] if child > word]:
             inner += pieces.pop(child)
         left, right = (displayed(side) for side in punctemes[word - 1])
         if left or right:
@@ -33,14 +30,7 @@ def bracketed(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str
             inner[0] = f"{tree.relations[word - 1]}[{inner[0]}"
             inner[-1] = f"{inner[-1]}]"
         pieces[word] = inner
-    return " ".join(pieces[children[0][0]])
-
-
-def _top_down(children: list[list[int]]) -> list[int]:
-    order = list(children[0])
-    for word in order:
-        order.extend(children[word])
-    return order
+    return " ".join(pieces[tree.root])
 
 
 def misc_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[str, str]]:

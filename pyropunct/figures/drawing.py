@@ -15,7 +15,6 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from pyropunct.explain.derivations import SlotDerivation
-from pyropunct.inference.forest import forest_of
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -48,14 +47,6 @@ class PunctuatedTree:
     def tree(self) -> Tree:
         """The tree T."""
         return self.sentence.tree
-
-    @cached_property
-    def children(self) -> list[list[int]]:
-        """The children of each word, left to right; the root is the child of 0."""
-        children: list[list[int]] = [[] for _ in range(len(self.tree) + 1)]
-        for word, head in enumerate(self.tree.heads, 1):
-            children[head].append(word)
-        return children
 
     @cached_property
     def right_to_left(self) -> bool:
@@ -120,13 +111,13 @@ def _with_words(tree: Tree, slots: Sequence[str]) -> str:
 
 
 def _outline(punctuated: PunctuatedTree) -> Iterator[str]:
-    waiting = [(punctuated.children[0][0], "", "")]
+    waiting = [(punctuated.tree.root, "", "")]
     while waiting:
         word, first, rest = waiting.pop()
         left, right = punctuated.sides(word)
         marked = " ".join(filter(None, (left, punctuated.tree.forms[word - 1], right)))
         yield f"{first}{marked}  [{punctuated.tree.relations[word - 1]}]"
-        children = punctuated.children[word]
+        children = punctuated.tree.children[word]
         waiting += [
             (
                 child,
@@ -198,7 +189,7 @@ class Drawing:
 
     def __init__(self, punctuated: PunctuatedTree) -> None:
         self.punctuated, self._tree = punctuated, punctuated.tree
-        self._depth = forest_of([self._tree.heads]).depth.tolist()
+        self._depth = self._tree.depths
         self._edits = edit_lines(punctuated.derivations)
         self._place_columns()
         self._tree_bottom = MARGIN + 60 + max(self._depth) * LEVEL + 40

@@ -77,7 +77,7 @@ def families(tree: Tree, punctemes: Punctemes | None = None) -> Iterator[Family]
 
     :param punctemes: of the constituents of its words, if the model is to see them.
     """
-    for head, dependents in enumerate(dependents_of(tree.heads)[1:], start=1):
+    for head, dependents in enumerate(tree.children[1:], start=1):
         group = GROUPS.get(tree.tags[head - 1])
         if group is None or not dependents:
             continue
@@ -155,7 +155,7 @@ class WordOrder:
         some = [list(families(tree, pairs)) for tree, pairs in zip(trees, known, strict=True)]
         drawn = iter(self.draw([family for own in some for family in own], generator))
         return [
-            linearised(tree.heads, {family.words[0]: next(drawn) for family in own})
+            linearised(tree, {family.words[0]: next(drawn) for family in own})
             for tree, own in zip(trees, some, strict=True)
         ]
 
@@ -211,27 +211,18 @@ def _features(group: str, left: Item, right: Item) -> list[Feature]:
     return found
 
 
-def dependents_of(heads: Sequence[int]) -> list[list[int]]:
-    """The dependents of each word 1..n of a tree, from left to right; before them the root, as those of 0."""
-    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
-    for word, head in enumerate(heads, start=1):
-        dependents[head].append(word)
-    return dependents
-
-
-def linearised(heads: Sequence[int], orders: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
+def linearised(tree: Tree, orders: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
     """The words of a projective tree, numbered from 1, with some heads' dependents in other orders.
 
-    :param heads: the head of each word, 0 for the root.
     :param orders: for some words the word itself and its dependents, from left to right.
     """
-    dependents, placed = dependents_of(heads), []
-    waiting = [(dependents[0][0], False)]
+    placed = []
+    waiting = [(tree.root, False)]
     while waiting:
         word, alone = waiting.pop()
         if alone:
             placed.append(word)
             continue
-        family = orders.get(word) or sorted([word, *dependents[word]])
+        family = orders.get(word) or sorted([word, *tree.children[word]])
         waiting += [(member, member == word) for member in reversed(family)]
     return tuple(placed)

@@ -28,7 +28,6 @@ from pyropunct.treebank.conllu_reader import read_block
 from pyropunct.treebank.conllu_writer import write_items
 from pyropunct.treebank.conventions import Conventions, Written
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
-from pyropunct.treebank.projective import spans
 from pyropunct.treebank.reading import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange
 from pyropunct.treebank.sentence import Sentence, mark_heads
@@ -115,26 +114,24 @@ def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
     :param wanted: for each slot the heads that its marks would have, 0 for one that has none.
     :returns: the same, where it can be so; else the next word above it that can be a head.
     """
-    top, edges = mark_heads(tree), spans(tree.heads)
+    top = mark_heads(tree)
     found = []
     for slot, heads in enumerate(wanted):
-        possible = {top[slot], *_beside(tree, slot, edges)}
+        possible = {top[slot], *_beside(tree, slot)}
         found.append(uncrossed([_raised(tree, head, possible) or top[slot] for head in heads], slot))
     return found
 
 
-def _beside(tree: Tree, slot: int, edges: Sequence[tuple[int, int, int]]) -> Iterator[int]:
+def _beside(tree: Tree, slot: int) -> Iterator[int]:
     """The words on which a mark in a slot can hang without crossing an arc.
 
     They are those of which the constituent ends or starts at the slot, and the heads of the largest of these.
-
-    :param edges: the first and the last word of each constituent.
     """
     for word, side in ((slot, 1), (slot + 1, 0)):
         border = word
         while 1 <= word <= len(tree):
             yield word
-            word = tree.heads[word - 1] if edges[word - 1][side] == border else 0
+            word = tree.heads[word - 1] if tree.spans[word - 1][side] == border else 0
 
 
 def _raised(tree: Tree, word: int, possible: set[int]) -> int:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from pyropunct.explain.derivations import SlotDerivation, Sprouted, underlying_strings
 from pyropunct.rephrase.choices import FIRST, PLACES
-from pyropunct.rephrase.ordering import dependents_of, linearised
+from pyropunct.rephrase.ordering import linearised
 from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.projective import spans
 from pyropunct.treebank.sentence import Sentence
@@ -156,7 +156,7 @@ class UnderlyingTree:
         root = next(word for word in self.words if not heads[word - 1])
         if root in gone:
             raise self._error(f"{self._named(root)} is the root: nothing would be left")
-        for word in self._heads_first():
+        for word in (self.words[place - 1] for place in self.tree.top_down):
             if heads[word - 1] in gone:
                 gone.add(word)
         return replace(self, words=tuple(word for word in self.words if word not in gone))
@@ -210,7 +210,7 @@ class UnderlyingTree:
     def _linearised(self, families: dict[int, list[int]]) -> "UnderlyingTree":
         number = {word: place for place, word in enumerate(self.words, start=1)}
         orders = {number[head]: [number[word] for word in family] for head, family in families.items()}
-        order = linearised(self.tree.heads, orders)
+        order = linearised(self.tree, orders)
         return replace(self, words=tuple(self.words[place - 1] for place in order))
 
     def _border(self, family: Sequence[int], place: str) -> int:
@@ -221,13 +221,6 @@ class UnderlyingTree:
             return next(number for number, opens in enumerate([*opening, False]) if not opens)
         behind = [any(is_relation(one, name) for name in COORDINATED) for one in relations]
         return next(number for number in range(len(family), -1, -1) if not number or not behind[number - 1])
-
-    def _heads_first(self) -> list[int]:
-        dependents = dependents_of(self.tree.heads)
-        order = list(dependents[0])
-        for place in order:
-            order.extend(dependents[place])
-        return [self.words[place - 1] for place in order]
 
     def _check_there(self, words: Iterable[int]) -> None:
         for word in words:

@@ -1,4 +1,6 @@
-"""Projective trees by lifting arcs (Nivre & Nilsson 2005, "Pseudo-projective dependency parsing").
+"""Trees as lists of heads, made projective by lifting arcs.
+
+Source: Nivre & Nilsson (2005, "Pseudo-projective dependency parsing").
 
 Heads are given as in :class:`pyropunct.treebank.tree.Tree`: the words are 1..n, ``heads[i - 1]`` is the
 head of word i, and 0 is the head of the root.
@@ -7,12 +9,29 @@ head of word i, and 0 is the head of the root.
 from collections.abc import Sequence
 
 
+def dependents_of(heads: Sequence[int]) -> list[list[int]]:
+    """The dependents of each word from left to right, after the root, as those of 0."""
+    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    for word, head in enumerate(heads, start=1):
+        dependents[head].append(word)
+    return dependents
+
+
+def top_down(heads: Sequence[int]) -> list[int]:
+    """The words by depth, every head before its dependents."""
+    dependents = dependents_of(heads)
+    order = list(dependents[0])
+    for word in order:
+        order.extend(dependents[word])
+    return order
+
+
 def spans(heads: Sequence[int]) -> list[tuple[int, int, int]]:
     """For each word the first word, the last word and the number of words of its constituent."""
     first = list(range(1, len(heads) + 1))
     last = list(first)
     size = [1] * len(heads)
-    for word in reversed(_top_down(heads)):
+    for word in reversed(top_down(heads)):
         head = heads[word - 1]
         if head:
             first[head - 1] = min(first[head - 1], first[word - 1])
@@ -37,17 +56,6 @@ def projectivise(heads: Sequence[int]) -> tuple[int, ...]:
         word = _shortest_nonprojective(lifted)
         lifted[word - 1] = lifted[lifted[word - 1] - 1]
     return tuple(lifted)
-
-
-def _top_down(heads: Sequence[int]) -> list[int]:
-    """The words, every head before its dependents."""
-    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
-    for word, head in enumerate(heads, start=1):
-        dependents[head].append(word)
-    order = list(dependents[0])
-    for word in order:
-        order.extend(dependents[word])
-    return order
 
 
 def _shortest_nonprojective(heads: Sequence[int]) -> int:

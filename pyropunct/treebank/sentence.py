@@ -79,8 +79,7 @@ def mark_heads(tree: Tree) -> list[int]:
     In a projective tree the arcs over a slot lie inside each other, and the head of the innermost
     is that word.  Over the first and the last slot there is no arc, and it is the root.
     """
-    root = tree.heads.index(0) + 1
-    heads = [root] * (len(tree) + 1)
+    heads = [tree.root] * (len(tree) + 1)
     arcs = [
         (abs(word - head), min(word, head), max(word, head), head) for word, head in enumerate(tree.heads, 1)
     ]

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+from pyropunct.treebank.projective import dependents_of, spans, top_down
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tree:
     """The unpunctuated dependency tree T of one sentence of n words.
 
@@ -28,3 +31,36 @@ class Tree:
     def strings(self) -> Mapping[str, Sequence[Sequence[str]]]:
         """What else is known: columns of n strings of punctuation tokens each, by their names; here none."""
         return {}
+
+    @property
+    def root(self) -> int:
+        """The word whose head is 0."""
+        return self.children[0][0]
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For 0 and for each word w the words {v : head(v) = w} from left to right; the root is that of 0."""
+        return tuple(map(tuple, dependents_of(self.heads)))
+
+    @cached_property
+    def top_down(self) -> tuple[int, ...]:
+        """The words by depth, those of one depth from left to right: every head before its children."""
+        return tuple(top_down(self.heads))
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """The arcs from each word up to the root: d(root) = 0, and d(w) = 1 + d(head(w))."""
+        depths = [0] * len(self)
+        for word in self.top_down[1:]:
+            depths[word - 1] = 1 + depths[self.heads[word - 1] - 1]
+        return tuple(depths)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The first and the last word of each word's constituent, which is all words between these::
+
+            first(w) = min({w} | {first(v) : head(v) = w})    last(w) = max({w} | {last(v) : head(v) = w})
+
+        The slots at its edges are first(w) - 1 and last(w).
+        """
+        return tuple((first, last) for first, last, _ in spans(self.heads))

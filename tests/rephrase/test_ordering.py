@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treebank_strategies import head_lists
+from treebank_strategies import bare, head_lists
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.rephrase.ordering import HEAD, LARGEST, Item, WordOrder, dependents_of, families, linearised
+from pyropunct.rephrase.ordering import HEAD, LARGEST, Item, WordOrder, families, linearised
 from pyropunct.treebank.projective import is_projective, projectivise
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.tree import Tree
@@ -63,7 +63,7 @@ def test_what_was_always_so_is_drawn_again() -> None:
 
 def test_frequencies_are_those_of_the_treebank() -> None:
     """The adverb is first in a quarter of the sentences, and the model can tell it from its order alone."""
-    moved = linearised(SINGS.heads, {2: [5, 1, 2, 4]})
+    moved = linearised(SINGS, {2: [5, 1, 2, 4]})
     other = tree_of(
         ("today", "ADV", "advmod", 3),
         ("She", "PRON", "nsubj", 3),
@@ -111,19 +111,18 @@ def test_nothing_to_learn_from() -> None:
 
 @given(head_lists(), st.randoms(use_true_random=False))
 def test_linearised_trees_are_projective(heads: list[int], random: object) -> None:
-    heads = list(projectivise(heads))
-    orders = {}
-    for head, dependents in enumerate(dependents_of(heads)[1:], start=1):
+    tree, orders = bare(projectivise(heads)), {}
+    for head, dependents in enumerate(tree.children[1:], start=1):
         family = [head, *dependents]
         random.shuffle(family)  # type: ignore[attr-defined]
         if len(family) % 2:
             orders[head] = family
-    words = linearised(heads, orders)
-    assert sorted(words) == list(range(1, len(heads) + 1))
+    words = linearised(tree, orders)
+    assert sorted(words) == list(range(1, len(tree) + 1))
     number = {0: 0} | {word: place for place, word in enumerate(words, start=1)}
-    new_heads = [number[heads[word - 1]] for word in words]
+    new_heads = [number[tree.heads[word - 1]] for word in words]
     assert is_projective(new_heads)
-    for head, family in enumerate(dependents_of(heads)):
+    for head, family in enumerate(tree.children):
         if head:
             wanted = orders.get(head, sorted([head, *family]))
             assert [word for word in words if word in wanted] == list(wanted)

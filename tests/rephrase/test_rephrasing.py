@@ -19,7 +19,6 @@ from pyropunct.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.treebank.capitals import Capitals
 from pyropunct.treebank.conventions import Conventions, SpacingStatistics
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
-from pyropunct.treebank.projective import spans
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -189,13 +188,13 @@ def test_draws_are_those_of_the_channel() -> None:
 
 def as_sprouted(sentence: Sentence) -> UnderlyingTree:
     """A tree in which each slot is as on the page: some constituent at its edge sprouts all that is there."""
-    edges = spans(sentence.tree.heads)
+    edges = sentence.tree.spans
     pairs: list[list[tuple[str, ...]]] = [[(), ()] for _ in edges]
     for slot, marks in enumerate(sentence.surface):
         real = tuple(mark for mark in marks if not mark.startswith("\t"))
         word, side = next(
             (word, side)
-            for word, (first, last, _) in enumerate(edges)
+            for word, (first, last) in enumerate(edges)
             for side, edge in enumerate((first - 1, last))
             if edge == slot
         )

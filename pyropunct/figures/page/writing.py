@@ -16,7 +16,6 @@ from typing import Any
 from pyropunct.explain.derivations import SlotDerivation
 from pyropunct.figures.drawing import FRAME, STYLES, Drawing, Label, PunctuatedTree, Stroke
 from pyropunct.figures.page.fates import SLIP, token_fates
-from pyropunct.inference.forest import forest_of
 from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
@@ -133,12 +132,10 @@ def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
 
 def _constituents(tree: PunctuatedTree, tables: _Tables) -> Iterator[list[Any]]:
     """Those that sprout something, outer ones first: head, first and last word, and the two punctemes."""
-    forest = forest_of([tree.tree.heads])
-    depth, left, right = (part.tolist() for part in (forest.depth, forest.left_slot, forest.right_slot))
-    for node in sorted(range(len(tree.tree)), key=depth.__getitem__):
-        punctemes = [_marks(side, tables) for side in tree.punctemes[node]]
+    for word in tree.tree.top_down:
+        punctemes = [_marks(side, tables) for side in tree.punctemes[word - 1]]
         if any(punctemes):
-            yield [node + 1, left[node] + 1, right[node], *punctemes]
+            yield [word, *tree.tree.spans[word - 1], *punctemes]
 
 
 def _slot(slot: SlotDerivation, tables: _Tables) -> list[Any]:
