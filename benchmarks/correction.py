@@ -1,4 +1,4 @@
-"""Compare ways to correct punctuation on simulated errors, and write the tables of docs/correction.md.
+"""Compare ways to correct punctuation on simulated errors: the tables of docs/reference/correction.md.
 
 Usage::
 

@@ -1,4 +1,4 @@
-"""The examples of docs/variants.md."""
+"""The examples of docs/guide/variants.md."""
 
 import importlib
 import itertools
@@ -10,7 +10,7 @@ import torch
 from command_line import answer
 from problems import strings_up_to
 
-PAGE = Path(__file__).parents[1] / "docs" / "variants.md"
+PAGE = Path(__file__).parents[1] / "docs" / "guide" / "variants.md"
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 Text of learners with trees is not free, so what `pyropunct correct` needs, pairs of wrong and right
 punctuation, is made from a treebank.  Where an error may happen, its *occasion*, depends on the tree;
-how often it does, on `ErrorRates`.  Nothing but punctuation changes.  `docs/correction.md` says where
-the rates come from.
+how often it does, on `ErrorRates`.  Nothing but punctuation changes.  Where the rates come from is in
+``docs/reference/correction.md``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

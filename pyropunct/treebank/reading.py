@@ -1,6 +1,7 @@
 """From a treebank to pairs (T, x) of an unpunctuated tree and its surface punctuation.
 
-This is the preprocessing of Li, Wang & Eisner 2019, section 4; ``docs/treebanks.md`` lists its rules.
+This is the preprocessing of Li, Wang & Eisner 2019, section 4; its rules are in
+``docs/reference/treebanks.md``.
 """
 
 import sys

@@ -45,7 +45,7 @@ WHPP         right      IN TO FW
 *            left
 coordination CC CONJP
 """
-"""Rules for the English Penn Treebank.  Departures from Collins are listed in ``docs/constituency.md``."""
+"""Rules for the English Penn Treebank; ``docs/reference/constituency.md`` lists departures from Collins."""
 
 CHINESE = """
 # Sun & Jurafsky (2004), Shallow Semantic Parsing of Chinese.
@@ -172,7 +172,7 @@ def load_head_rules(name: str) -> HeadRules:
 
 
 def parse_head_rules(text: str, name: str) -> HeadRules:
-    """A table from its text; ``docs/constituency.md`` describes the format.
+    """A table from its text; ``docs/reference/constituency.md`` describes the format.
 
     :param name: the name that errors give to the text.
     :raises HeadRulesError: if a line is no rule, or if no line has the label :data:`ANY`.

@@ -4,7 +4,7 @@ Li, Wang & Eisner (2019, footnote 2) note that their model could be adapted to c
 the trees are adapted to the model.  Head rules choose the head of each phrase among its daughters.  The
 phrases that a word heads, one inside the other, are its projections; with the largest of them, its maximal
 projection, the word depends on the head of the phrase around that.  So every maximal projection is a subtree
-and sprouts punctemes; smaller projections do not.  ``docs/constituency.md`` has the rules in full.
+and sprouts punctemes; smaller projections do not.  ``docs/reference/constituency.md`` has the rules in full.
 """
 
 import re
