@@ -86,3 +86,32 @@ class NoModule:
 def called(*arguments: object) -> None:
     """What must never be called, however a model folder names it."""
     raise AssertionError("a function was called in place of a variant")
+
+
+class Choosy(Channel):
+    """A channel with options of all kinds, which must be given one; it changes nothing."""
+
+    def __init__(
+        self,
+        tokens: int,
+        reading: str,
+        size: int,
+        *,
+        rate: float = 0.5,
+        name: str | None = None,
+        names: tuple[str, ...] = (),
+        flag=False,  # type: ignore[no-untyped-def]  # not everybody annotates
+        table: dict[str, int] | None = None,
+    ) -> None:
+        super().__init__(tokens, reading)
+        self.given = (size, rate, name, names, flag, table)
+
+    def weights(self) -> Tensor:
+        return torch.ones(1)
+
+    def topology(self, surface: tuple[int, ...]) -> Topology:
+        arcs = [Arc(token, place, place + 1, 0) for place, token in enumerate(surface)]
+        return Topology(len(surface) + 1, [End(0, 0)], [End(len(surface), 0)], arcs)
+
+    def rewrite(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
+        return list(underlying)

@@ -59,7 +59,8 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Another setting of the recipe, such as edit_prior_scale=1; may be repeated.",
+    help="Another setting of the recipe, such as edit_prior_scale=1, or an option of the attach model or the "
+    "channel, such as channel.prior_keep=1; may be repeated.",
 )
 @click.option("--parser", is_flag=True, help="Train a parser too, so that raw words can be restored.")
 @click.option("--resume", is_flag=True, help="Go on with a fit that was interrupted.")
@@ -134,21 +135,24 @@ def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Re
     :param settings: the texts of ``--set``.
     """
     from pyropunct.models.attach.log_linear import FAMILIES
+    from pyropunct.training.variant_options import with_options
 
+    options = [text for text in settings if "." in text.partition("=")[0]]
     try:
-        others = dict(parsed_setting(text, {*changes, "direction"}) for text in settings)
+        others = dict(parsed_setting(one, {*changes, "direction"}) for one in settings if one not in options)
+        given = others | {key: value for key, value in changes.items() if value is not None}
+        if "families" in given:
+            given["families"] = tuple(filter(None, given["families"].split(",")))
+        recipe = with_options(named_recipe(name, **given), options)
     except SettingError as error:
         raise OneLineError(f"--set: {error}", BAD_INPUT) from error
-    given = others | {key: value for key, value in changes.items() if value is not None}
-    if "families" in given:
-        given["families"] = tuple(filter(None, given["families"].split(",")))
-        unknown = set(given["families"]) - set(FAMILIES)
-        if unknown or not given["families"]:
-            raise OneLineError(
-                f"--families takes some of {','.join(FAMILIES)}, not {','.join(sorted(unknown)) or 'none'}",
-                BAD_INPUT,
-            )
-    return named_recipe(name, **given)
+    unknown = set(recipe.families) - set(FAMILIES)
+    if unknown or not recipe.families:
+        raise OneLineError(
+            f"--families takes some of {','.join(FAMILIES)}, not {','.join(sorted(unknown)) or 'none'}",
+            BAD_INPUT,
+        )
+    return recipe
 
 
 def _training_treebanks(train: str | None, dev: str | None) -> "list[Treebank]":

@@ -68,11 +68,17 @@ def _explained(error: Exception) -> OneLineError:
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
     from pyropunct.restore.restoring import NoParserError
     from pyropunct.training.model_folder import ModelFolderError
+    from pyropunct.training.recipe_settings import SettingError
     from pyropunct.training.registry import UnknownVariantError
     from pyropunct.treebank.reading import TreebankError
 
     bad_input = (
-        TreebankError | ModelFolderError | UnknownVariantError | ImpossibleSurfaceError | NoParserError
+        TreebankError
+        | ModelFolderError
+        | SettingError
+        | UnknownVariantError
+        | ImpossibleSurfaceError
+        | NoParserError
     )
     if isinstance(error, bad_input):
         return OneLineError(str(error), BAD_INPUT)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -132,7 +132,7 @@ class TreeSystem(System[Punctuator]):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train it on the gold trees."""
-        recipe = replace(conditions.recipe, **self.changes)
+        recipe = conditions.recipe.changed(**self.changes)
         epoch = min(recipe.sentences_per_epoch or len(treebanks.train), len(treebanks.train))
         passes = recipe.epochs * (2 if self.direction == "auto" else 1)
         with watch(f"training {self.title}: sentences", passes * epoch) as advance:

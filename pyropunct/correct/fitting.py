@@ -77,7 +77,7 @@ def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
         "edit_prior_scale": CLOSENESS,
         "epochs": EPOCHS,
     }
-    return replace(clean, **{**own, **changes})
+    return clean.changed(**{**own, **changes})
 
 
 def error_examples(reader: Punctuator, pairs: Sequence[tuple[Sentence, WrongSurface]]) -> list[Sentence]:

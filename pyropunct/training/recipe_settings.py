@@ -49,15 +49,31 @@ def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any
     if name not in types:
         known = ", ".join(sorted(set(types) - set(elsewhere)))
         raise SettingError(f"no setting is called {name!r}: take {known}")
+    parsed = parsed_value(name, value, types[name])
     if types[name] is str:
-        return name, _choice(name, value)
-    return name, _truth(name, value) if types[name] is bool else _number(name, value, types[name])
+        _check_choice(name, value)
+    elif types[name] is not bool:
+        _check_limits(name, parsed, value)
+    return name, parsed
 
 
-def _choice(name: str, value: str) -> str:
+def parsed_value(name: str, text: str, kind: type) -> Any:
+    """The value of a certain type that a text stands for.
+
+    :param name: what has this value, for the message.
+    :param kind: float, int, bool, str, or tuple for texts with commas between them.
+    :raises SettingError: if the text stands for no such value.
+    """
+    if kind is str:
+        return text
+    if kind is tuple:
+        return tuple(filter(None, (part.strip() for part in text.split(","))))
+    return _truth(name, text) if kind is bool else _number(name, text, kind)
+
+
+def _check_choice(name: str, value: str) -> None:
     if value not in CHOICES.get(name, (value,)):
         raise SettingError(f"{name} is {' or '.join(CHOICES[name])}, not {value!r}")
-    return value
 
 
 def _truth(name: str, value: str) -> bool:
@@ -66,18 +82,21 @@ def _truth(name: str, value: str) -> bool:
     return value == "true"
 
 
-def _number(name: str, value: str, kind: type[int] | type[float]) -> int | float:
+def _number(name: str, value: str, kind: type) -> int | float:
     try:
-        number = kind(value)
+        number: int | float = kind(value)
     except ValueError:
         wanted = "a whole number" if kind is int else "a number"
         raise SettingError(f"{name} is {wanted}, not {value!r}") from None
     if isinstance(number, float) and not math.isfinite(number):
         raise SettingError(f"{name} is a finite number, not {value!r}")
-    if name in POSITIVE and number <= 0:
-        raise SettingError(f"{name} is above zero, not {value}")
-    if name in SHARES and number >= 1:
-        raise SettingError(f"{name} is below one, not {value}")
-    if number < 0 and name not in OF_EITHER_SIGN:
-        raise SettingError(f"{name} is zero or more, not {value}")
     return number
+
+
+def _check_limits(name: str, number: float, text: str) -> None:
+    if name in POSITIVE and number <= 0:
+        raise SettingError(f"{name} is above zero, not {text}")
+    if name in SHARES and number >= 1:
+        raise SettingError(f"{name} is below one, not {text}")
+    if number < 0 and name not in OF_EITHER_SIGN:
+        raise SettingError(f"{name} is zero or more, not {text}")

@@ -1,5 +1,6 @@
 """How a model is trained: the settings that `fit` can be given."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,8 +11,20 @@ DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "sh
 """Those and ours; see `pyropunct.models.attach.log_linear.FAMILIES`, where there are more that do not pay."""
 
 
-LATER_SETTINGS = ("network_learning_rate", "network_weight_decay", "network_share")
+LATER_SETTINGS = (
+    *("network_learning_rate", "network_weight_decay", "network_share"),
+    *("attach_options", "channel_options"),
+)
 """Settings that recipes in older model folders lack: their models had nothing for them to decide."""
+
+OWN_SETTINGS: dict[str, dict[str, str]] = {
+    "attach": {"families": "families", "least": "least", "prior_scale": "prior_scale"},
+    "channel": {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"},
+}
+"""Options of attach models and of channels that are settings of every recipe, and the settings' names."""
+
+Options = tuple[tuple[str, Any], ...] | Mapping[str, Any]
+"""Names and values."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,9 @@ class Recipe:
     :ivar network_weight_decay: the share of the rate by which AdamW shrinks them at each step.
     :ivar network_share: the part of training, at its end, in which they alone are trained.
     :ivar decay: whether the learning rates fall to zero in a straight line.
+    :ivar attach_options: further arguments of the attach model's constructor, by their names; given as a
+        mapping, kept as pairs in the order of their names.  Those in `OWN_SETTINGS` go to these settings.
+    :ivar channel_options: the same for the channel.
     """
 
     attach: str = "log-linear"
@@ -67,10 +83,30 @@ class Recipe:
     network_weight_decay: float = 0.01
     network_share: float = 0.0
     decay: bool = True
+    attach_options: Options = ()
+    channel_options: Options = ()
+
+    def __post_init__(self) -> None:
+        for part, own in OWN_SETTINGS.items():
+            options = dict(getattr(self, f"{part}_options"))
+            for name in own.keys() & options.keys():
+                object.__setattr__(self, own[name], _frozen(options.pop(name)))
+            pairs = tuple((name, _frozen(options[name])) for name in sorted(options))
+            object.__setattr__(self, f"{part}_options", pairs)
+
+    def changed(self, **changes: Any) -> "Recipe":
+        """The recipe with other settings; options of an attach model or channel that is replaced are dropped.
+
+        :param changes: some fields.
+        """
+        for part in OWN_SETTINGS:
+            if changes.get(part, getattr(self, part)) != getattr(self, part):
+                changes = {f"{part}_options": (), **changes}
+        return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, from which `from_json` makes an equal recipe."""
-        return asdict(self)
+        return asdict(self) | {name: dict(getattr(self, name)) for name in OPTIONS}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
@@ -87,7 +123,19 @@ class Recipe:
         for name, usual in default.items():
             if isinstance(usual, float) and not isinstance(known[name], int | float):
                 raise TypeError(f"{name} is {known[name]!r}, not a number")
+        for name in OPTIONS:
+            if not isinstance(known[name], Mapping | tuple):
+                raise TypeError(f"{name} is {known[name]!r}, not options by their names")
         return cls(**{**known, "families": tuple(plain["families"])})
+
+
+OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
+"""The fields that hold options."""
+
+
+def _frozen(value: Any) -> Any:
+    """A value that can be part of a recipe, whose hash is that of its values."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 RECIPES: dict[str, Recipe] = {
@@ -124,4 +172,4 @@ def named_recipe(name: str, **changes: Any) -> Recipe:
     attach = changes.get("attach")
     if name == "default" and attach in RECIPES:
         name = attach
-    return replace(RECIPES[name], **changes)
+    return RECIPES[name].changed(**changes)

@@ -1,8 +1,6 @@
 """Stories as recipes describe them, and what training has found put into them."""
 
-import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pyro
 import torch
@@ -14,7 +12,7 @@ from pyropunct.models.learned import fixed_names, settle
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.training.recipes import Recipe
-from pyropunct.training.registry import ATTACH, CHANNEL, find
+from pyropunct.training.variant_options import made
 from pyropunct.treebank.marks import START
 from pyropunct.vocabulary import Vocabulary
 
@@ -24,23 +22,17 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
 
     :param surfaces: the surface strings of the training treebank, for the slip.
     :raises UnknownVariantError: if the recipe names an attach or channel variant that there is not.
+    :raises VariantOptionError: if it has options that this variant has not.
     """
     sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
     with pyro.settings.context(module_local_params=True):
-        attach = find(recipe.attach, ATTACH)
-        channel = find(recipe.channel, CHANNEL)
         return Story(
             inventory,
-            attach(inventory, tokens, **_accepted(attach, _settings(recipe, ATTACH_OPTIONS) | sizes)),
-            Slip(
-                channel(
-                    len(tokens), recipe.direction, **_accepted(channel, _settings(recipe, CHANNEL_OPTIONS))
-                ),
-                bigrams,
-            ),
+            made("attach", recipe, inventory, tokens, **sizes),
+            Slip(made("channel", recipe, len(tokens), recipe.direction), bigrams),
             syntax=HeadOutward(len(vocabulary.relations), len(vocabulary.tags)),
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
@@ -51,6 +43,7 @@ def blank_story(vocabulary: Vocabulary, recipe: Recipe) -> Story:
     """A story to be fitted by `settle_story`; random numbers drawn later are not touched by making it.
 
     :raises UnknownVariantError: as `build_story` does.
+    :raises VariantOptionError: likewise.
     """
     with torch.random.fork_rng(devices=[]):
         return build_story(vocabulary, recipe)
@@ -88,18 +81,3 @@ def settle_story(
     settle(story, values, scales)
     story.channel.double()
     story.eval()
-
-
-ATTACH_OPTIONS = {"families": "families", "prior_scale": "prior_scale", "least": "least"}
-CHANNEL_OPTIONS = {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"}
-
-
-def _settings(recipe: Recipe, options: Mapping[str, str]) -> dict[str, Any]:
-    """Settings of a recipe under the names that variants have for them."""
-    return {name: getattr(recipe, field) for name, field in options.items()}
-
-
-def _accepted(variant: Any, offered: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of some arguments that the variant has a parameter for."""
-    parameters = inspect.signature(variant).parameters
-    return {name: value for name, value in offered.items() if name in parameters}
