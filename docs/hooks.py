@@ -20,3 +20,8 @@ def on_config(config: Any) -> Any:
         copytree(ROOT / source, package / place, ignore=ignore_patterns("__pycache__"), dirs_exist_ok=True)
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [_scratch.name]
     return config
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """A double colon before a block is reStructuredText; docstrings are shown as Markdown."""
+    return html.replace("::</p>", ":</p>")

@@ -2,7 +2,7 @@
 
 Source: Nivre & Nilsson (2005, "Pseudo-projective dependency parsing").
 
-Heads are given as in :class:`pyropunct.treebank.tree.Tree`: the words are 1..n, ``heads[i - 1]`` is the
+Heads are given as in `pyropunct.treebank.tree.Tree`: the words are 1..n, ``heads[i - 1]`` is the
 head of word i, and 0 is the head of the root.
 """
 

@@ -114,7 +114,7 @@ def read_text(
     punctuation_relation: bool = True,
     progress: Progress | None = None,
 ) -> Treebank:
-    """Prepare a treebank that is in memory; see :func:`read_treebank`.
+    """Prepare a treebank that is in memory; see `read_treebank`.
 
     :param name: the name that errors give to the text.
     """

@@ -40,7 +40,7 @@ _NOT_A_LETTER = re.compile(r"[\W\d_]")
 def read_brackets(
     path: str | Path, head_rules: str | HeadRules = "english", *, progress: Progress | None = None
 ) -> Treebank:
-    """Read a file of bracketed phrase-structure trees; see :func:`~pyropunct.treebank.reading.read_treebank`.
+    """Read a file of bracketed phrase-structure trees; see `pyropunct.read_treebank`.
 
     The sentences are those of the converted CoNLL-U; their identifiers are the name of the file, without
     ending, and the position of the tree in it, such as ``wsj_0001-17``.  The lines of omissions are
