@@ -82,13 +82,28 @@ class Forest:
         """The same forest with its tensors on ``device``."""
         return Forest(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
 
+    def nodes(self, tree: int) -> range:
+        """The nodes of a tree: its words from left to right."""
+        return range(*self.node_start[tree : tree + 2].tolist())
+
+    def slots(self, tree: int) -> range:
+        """The slots 0..n of a tree of n words."""
+        return range(*self.slot_start[tree : tree + 2].tolist())
+
+    def left_children(self, node: int) -> list[int]:
+        """The children v of a node w with v < w, from left to right."""
+        first, last = self.left_child_start[node : node + 2].tolist()
+        return self.left_child[first:last].tolist()
+
+    def right_children(self, node: int) -> list[int]:
+        """The children v of a node w with v > w, from left to right."""
+        first, last = self.right_child_start[node : node + 2].tolist()
+        return self.right_child[first:last].tolist()
+
     def nodes_of(self, trees: Sequence[int]) -> Ints:
         """The nodes of some trees, tree after tree."""
-        return _runs_of(self.node_start, trees)
-
-    def slots_of(self, trees: Sequence[int]) -> Ints:
-        """The slots of some trees, tree after tree."""
-        return _runs_of(self.slot_start, trees)
+        start, chosen = self.node_start.cpu().numpy(), np.asarray(trees, np.int64)
+        return runs(start[chosen], start[chosen + 1] - start[chosen])
 
     def pick(self, trees: Sequence[int]) -> "Forest":
         """A forest of some of the trees, in the order given; a tree may be taken twice."""
@@ -116,12 +131,6 @@ def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
     if odd.any():
         _complain(heads[int(odd.argmax())])
     return _shaped(flat, sizes)
-
-
-def _runs_of(starts: Tensor, trees: Sequence[int]) -> Ints:
-    """The numbers of the nodes, or slots, of some trees, which start at ``starts``."""
-    start, chosen = starts.cpu().numpy(), np.asarray(trees, np.int64)
-    return runs(start[chosen], start[chosen + 1] - start[chosen])
 
 
 def join_forests(forests: Sequence[Forest]) -> Forest:

@@ -102,9 +102,8 @@ def impossible_slot(problem: Problem, tree: int) -> int:
 
     That is the first slot which, when its automaton accepts anything, makes the tree possible.
     """
-    first, last = (int(problem.forest.slot_start[tree + end]) for end in (0, 1))
     automata = len(problem.automata.state_start) - 1
-    for slot in range(first, last):
+    for place, slot in enumerate(problem.forest.slots(tree)):
         slots = problem.slot_automaton.clone()
         slots[slot] = automata
         if (
@@ -113,7 +112,7 @@ def impossible_slot(problem: Problem, tree: int) -> int:
             ]
             > -torch.inf
         ):
-            return slot - first
+            return place
     return -1
 
 

@@ -32,7 +32,7 @@ def _total(problem: Problem, tree: int) -> Tensor:
     matrices = problem.automata.matrices()
     initial, final = problem.automata.end_vectors()
     slots = problem.slot_automaton
-    first, last = int(forest.slot_start[tree]), int(forest.slot_start[tree + 1]) - 1
+    first, *_, last = forest.slots(tree)
     start, end = initial[slots[first]], final[slots[last]]
     if inventory.start_token is not None:
         start = start @ matrices[slots[first], inventory.start_token]
@@ -48,10 +48,10 @@ def _total(problem: Problem, tree: int) -> Tensor:
     def inside(node: int) -> Tensor:
         i, j, k = (int(slot[node]) for slot in (forest.left_slot, forest.word_slot, forest.right_slot))
         left = final[slots[j - 1]]
-        for child in reversed(_children(forest.left_child_start, forest.left_child, node)):
+        for child in reversed(forest.left_children(node)):
             left = inside(child) @ left
         right = initial[slots[j]]
-        for child in _children(forest.right_child_start, forest.right_child, node):
+        for child in forest.right_children(node):
             right = right @ inside(child)
         middle = torch.outer(left, right)
         total = torch.zeros_like(middle)
@@ -63,7 +63,3 @@ def _total(problem: Problem, tree: int) -> Tensor:
         return total
 
     return (start @ inside(int(forest.root[tree])) @ end).log()
-
-
-def _children(start: Tensor, child: Tensor, node: int) -> list[int]:
-    return child[start[node] : start[node + 1]].tolist()

@@ -189,9 +189,7 @@ class Punctuator:
         """
         for part, problem in self._problems(sentences):
             choices = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
-            start = problem.forest.node_start.tolist()
-            for number in range(len(part)):
-                nodes = range(start[number], start[number + 1])
+            for nodes in map(problem.forest.nodes, range(len(part))):
                 yield [[self._pair(problem, node, int(draw[node])) for node in nodes] for draw in choices]
 
     def _pair(self, problem: Problem, node: int, choice: int) -> tuple[Puncteme, Puncteme]:

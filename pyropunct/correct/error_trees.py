@@ -6,7 +6,6 @@ Correction decides anew about every constituent, looking at what it has sprouted
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
 
 from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.pyro.handlers import tree_problem
@@ -64,5 +63,4 @@ def _best(
         for relation, choice in zip(problem.relation.tolist(), best_derivation(problem).tolist(), strict=True)
     ]
     decoded = [(vocabulary.decode_string(left), vocabulary.decode_string(right)) for left, right in chosen]
-    start = batch.forest.node_start.tolist()
-    return [tuple(decoded[first:last]) for first, last in pairwise(start)]
+    return [tuple(decoded[node] for node in batch.forest.nodes(tree)) for tree in range(len(trees))]

@@ -1,8 +1,5 @@
 """Drawn sentences for people to read: tags stand for the words that the syntax model does not draw."""
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 from pyropunct.models.story import Punctuated
 from pyropunct.treebank.marks import displayed
 from pyropunct.vocabulary import Vocabulary
@@ -17,14 +14,14 @@ def surface_texts(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
     :param vocabulary: the vocabulary that the story was made for.
     """
     words = _words(told, vocabulary)
-    slots = [_marks(vocabulary.decode_string(row)) for row in told.surface.tolist()]
+    slots = [displayed(vocabulary.decode_string(row)) for row in told.surface.tolist()]
     forest = told.trees.forest
     texts = []
-    for tree, (first, last) in enumerate(pairwise(forest.node_start.tolist())):
-        # Each tree before this one has one slot more than it has words.
-        pieces = slots[first + tree][:]
-        for word in range(first, last):
-            pieces += [words[word], *slots[word + tree + 1]]
+    for tree in range(forest.num_trees):
+        first, *behind = forest.slots(tree)
+        pieces = slots[first][:]
+        for word, slot in zip(forest.nodes(tree), behind, strict=True):
+            pieces += [words[word], *slots[slot]]
         texts.append(" ".join(pieces))
     return texts
 
@@ -39,17 +36,15 @@ def underlying_brackets(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
     :param vocabulary: the vocabulary that the story was made for.
     """
     forest, words, relations = told.trees.forest, _words(told, vocabulary), told.trees.relation.tolist()
-    left = _children(forest.left_child_start.tolist(), forest.left_child.tolist())
-    right = _children(forest.right_child_start.tolist(), forest.right_child.tolist())
     choices = told.choices.tolist()
     brackets = [""] * len(words)
     for node in forest.bottom_up.tolist():
         opening, closing = vocabulary.inventory.pairs[relations[node]][choices[node]]
-        pieces = [vocabulary.relations[relations[node]] or "_", *_marks(vocabulary.decode_string(opening))]
-        pieces += [brackets[child] for child in left[node]]
+        pieces = [vocabulary.relations[relations[node]] or "_", *displayed(vocabulary.decode_string(opening))]
+        pieces += [brackets[child] for child in forest.left_children(node)]
         pieces.append(words[node])
-        pieces += [brackets[child] for child in right[node]]
-        pieces += _marks(vocabulary.decode_string(closing))
+        pieces += [brackets[child] for child in forest.right_children(node)]
+        pieces += displayed(vocabulary.decode_string(closing))
         brackets[node] = f"[{' '.join(pieces)}]"
     return [brackets[root] for root in forest.root.tolist()]
 
@@ -57,12 +52,3 @@ def underlying_brackets(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
 def _words(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
     columns = zip(told.trees.form.tolist(), told.trees.tag.tolist(), strict=True)
     return [vocabulary.forms[form] or vocabulary.tags[tag] or "_" for form, tag in columns]
-
-
-def _marks(tokens: Sequence[str]) -> list[str]:
-    """What is shown of a slot or puncteme; the start of a sentence needs no mark."""
-    return displayed(tokens)
-
-
-def _children(starts: list[int], child: list[int]) -> list[list[int]]:
-    return [child[first:last] for first, last in pairwise(starts)]

@@ -143,10 +143,13 @@ def test_picked_trees() -> None:
     assert all(torch.equal(a, b) for a, b in zip(vars(picked).values(), vars(wanted).values(), strict=True))
 
 
-def test_nodes_and_slots_of_trees() -> None:
-    forest = forest_of([[0], [2, 0, 2], [0, 1]])
-    assert forest.nodes_of([2, 0]).tolist() == [4, 5, 0]
-    assert forest.slots_of([2, 0]).tolist() == [6, 7, 8, 0, 1]
+def test_nodes_slots_and_children() -> None:
+    forest = forest_of([[0], [3, 3, 0, 3], [0, 1]])
+    assert forest.nodes_of([2, 0]).tolist() == [5, 6, 0]
+    assert [forest.nodes(tree) for tree in range(3)] == [range(1), range(1, 5), range(5, 7)]
+    assert [forest.slots(tree) for tree in range(3)] == [range(2), range(2, 7), range(7, 10)]
+    assert (forest.left_children(3), forest.right_children(3)) == ([1, 2], [4])
+    assert (forest.left_children(5), forest.right_children(5)) == ([], [6])
 
 
 def test_deep_and_wide_trees() -> None:

@@ -129,8 +129,8 @@ def test_scores_do_not_depend_on_the_other_trees_of_the_batch() -> None:
     together = attach(some, surface)
     alone = []
     for tree in range(len(some)):
-        slots = torch.from_numpy(some.forest.slots_of([tree]))
-        alone.append(attach(some.pick([tree]), surface[slots]))
+        slots = some.forest.slots(tree)
+        alone.append(attach(some.pick([tree]), surface[slots.start : slots.stop]))
     torch.testing.assert_close(together, torch.cat(alone), rtol=1e-10, atol=1e-12)
 
 
