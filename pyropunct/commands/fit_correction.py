@@ -59,8 +59,9 @@ def fit_correction(
     Text of learners is not needed: their errors are simulated.
     """
     from pyropunct.correct.correcting import check_writable
-    from pyropunct.correct.fitting import correction_recipe, held_out
+    from pyropunct.correct.fitting import correction_recipe
     from pyropunct.correct.fitting import fit_correction as train_corrector
+    from pyropunct.training.fitting import held_out
     from pyropunct.treebank.reading import require_punctuation
 
     check_writable(Path(out))

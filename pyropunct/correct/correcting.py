@@ -7,8 +7,6 @@ The model is that of Li, Wang & Eisner (2019, section 6.2)::
 where T'_e, the underlying tree of the wrong sentence, is the best one that a model of wrong text finds.
 """
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -157,16 +155,9 @@ class Corrector:
         """
         folder = Path(folder)
         check_writable(folder)
-        try:
-            scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-            try:
-                for name in PARTS:
-                    getattr(self, name).save(scratch / "new" / name)
-                _replace(folder, scratch / "new", scratch / "old")
-            finally:
-                shutil.rmtree(scratch, ignore_errors=True)
-        except OSError as error:
-            raise ModelFolderError(f"{folder}: cannot write the corrector: {error.strerror}") from error
+        with model_folder.new_folder(folder) as new:
+            for name in PARTS:
+                getattr(self, name).save(new / name)
 
     @classmethod
     def load(cls, folder: str | Path) -> "Corrector":
@@ -195,18 +186,6 @@ def check_writable(folder: Path) -> None:
         return
     for name in PARTS:
         model_folder.check_writable(folder / name)
-
-
-def _replace(folder: Path, new: Path, old: Path) -> None:
-    """Put ``new`` in the place of a folder; if that fails, the folder is what it was."""
-    if folder.exists():
-        folder.rename(old)
-    try:
-        new.rename(folder)
-    except OSError:
-        if old.exists():
-            old.rename(folder)
-        raise
 
 
 def staying_close(wrong: Surface, vocabulary: Vocabulary) -> Rewriting:

@@ -17,7 +17,7 @@ from pyropunct.models.channel.window import SlidingWindow, Slip
 from pyropunct.models.story import Story
 from pyropunct.parsing.protocol import Parser
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.fitting import HELD_OUT, Training, Watch
+from pyropunct.training.fitting import Training, Watch, held_out
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.registry import UnknownVariantError
 from pyropunct.treebank.sentence import Sentence
@@ -147,14 +147,4 @@ def with_drawn_trees(
     return [
         (replace(one, tree=drawn[number % size]) if number // size % 2 else one, wrong)
         for number, (one, wrong) in enumerate(pairs)
-    ]
-
-
-def held_out(sentences: Iterable[Sentence]) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
-    """Sentences to train on, and every tenth, on which to try what was trained; of fewer than ten, all."""
-    some = tuple(sentences)
-    if len(some) < HELD_OUT:
-        return some, some
-    return tuple(one for number, one in enumerate(some, 1) if number % HELD_OUT), some[
-        HELD_OUT - 1 :: HELD_OUT
     ]

@@ -104,7 +104,7 @@ def fit(
     :raises UnknownVariantError: if the recipe names an unknown variant.
     """
     recipe = Recipe() if recipe is None else recipe
-    train, dev = _split(tuple(train), None if dev is None else tuple(dev))
+    train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     directions = ("left", "right") if direction == "auto" else (direction,)
     kept = {} if checkpoint is None else _checkpoints(checkpoint)
@@ -127,16 +127,18 @@ def _checkpoints(path: Path) -> dict[str, Path]:
     return {direction: path.with_name(f"{path.name}.{direction}") for direction in ("left", "right")}
 
 
-def _split(
-    train: Sequence[Sentence], dev: Sequence[Sentence] | None
-) -> tuple[Sequence[Sentence], Sequence[Sentence]]:
-    if dev is not None:
-        return train, dev
-    if len(train) < 2:
-        return train, train
-    held_out = train[HELD_OUT - 1 :: HELD_OUT] or train[-1:]
-    rest = [sentence for number, sentence in enumerate(train) if number % HELD_OUT != HELD_OUT - 1]
-    return rest[: len(train) - len(held_out)], held_out
+def held_out(sentences: Iterable[Sentence]) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """Sentences to train on, and every tenth, on which to try what was trained.
+
+    Of fewer than ten it is the last; a single one is both.
+    """
+    some = tuple(sentences)
+    if len(some) < 2:
+        return some, some
+    if len(some) < HELD_OUT:
+        return some[:-1], some[-1:]
+    rest = tuple(sentence for number, sentence in enumerate(some, 1) if number % HELD_OUT)
+    return rest, some[HELD_OUT - 1 :: HELD_OUT]
 
 
 @dataclass

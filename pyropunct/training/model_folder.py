@@ -7,7 +7,8 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,20 @@ def write_model_folder(folder: Path, plain: Mapping[str, Any], tensors: Mapping[
     :raises ModelFolderError: as `check_writable` does, and if the disk is full.
     """
     check_writable(folder)
+    with new_folder(folder) as new:
+        _fill(new, plain, tensors)
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A place beside a folder; what is written there takes the place of the folder if nothing fails.
+
+    :raises ModelFolderError: if something does; then the folder is what it was.
+    """
     try:
         scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
-            _fill(scratch / "new", plain, tensors)
+            yield scratch / "new"
             _replace(folder, scratch / "new", scratch / "old")
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -26,7 +26,6 @@ from pyropunct.correct.fitting import (
     correction_recipe,
     error_examples,
     fit_correction,
-    held_out,
     window_of,
     with_drawn_trees,
 )
@@ -207,13 +206,6 @@ def test_a_model_without_a_window_is_refused(clean: Punctuator) -> None:
         fit_correction([], [], other)
 
 
-def test_a_tenth_is_held_out(train: list[Sentence]) -> None:
-    most, rest = held_out(train[:25])
-    assert rest == (train[9], train[19])
-    assert most == tuple(one for one in train[:25] if one not in rest)
-    assert held_out(train[:3]) == (tuple(train[:3]), tuple(train[:3]))
-
-
 # Deciding
 
 
@@ -334,7 +326,7 @@ def test_a_failed_save_leaves_what_was_there(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Punctuator, "save", full)
-    with pytest.raises(ModelFolderError, match="cannot write the corrector: No space left"):
+    with pytest.raises(ModelFolderError, match="cannot write the model: No space left"):
         corrector.save(tmp_path / "one")
     assert (tmp_path / "one" / "reader" / "model.json").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["one"]

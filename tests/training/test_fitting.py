@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.fitting import HELD_OUT, Progress, fit
+from pyropunct.training.fitting import HELD_OUT, Progress, fit, held_out
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.training.recipes import Recipe, named_recipe
 from pyropunct.training.registry import UnknownVariantError
@@ -74,9 +74,16 @@ def test_training_makes_progress(train: tuple[Sentence, ...], dev: tuple[Sentenc
 
 def test_without_dev_every_tenth_sentence_is_held_out(train: tuple[Sentence, ...]) -> None:
     model = fit(train, recipe=Recipe(epochs=1), direction="left")
-    held_out = train[HELD_OUT - 1 :: HELD_OUT]
     assert (model.report["train_sentences"], model.report["dev_sentences"]) == (108, 12)
-    assert perplexities(model)[-1] == model.evaluate(held_out).perplexity
+    assert perplexities(model)[-1] == model.evaluate(train[HELD_OUT - 1 :: HELD_OUT]).perplexity
+
+
+def test_what_is_held_out(train: tuple[Sentence, ...]) -> None:
+    most, rest = held_out(train[:25])
+    assert rest == (train[9], train[19])
+    assert most == (*train[:9], *train[10:19], *train[20:25])
+    assert held_out(train[:3]) == (train[:2], train[2:3])
+    assert held_out(train[:1]) == (train[:1], train[:1])
 
 
 @pytest.mark.parametrize("size", [1, 2, 9])
