@@ -11,6 +11,7 @@ COMMANDS = {
     "compare": "compare:compare",
     "convert": "convert:convert",
     "correct": "correct:correct",
+    "dream": "dream:dream",
     "evaluate": "evaluate:evaluate",
     "fit": "fit:fit",
     "fit-correction": "fit_correction:fit_correction",

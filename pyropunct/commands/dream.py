@@ -1,0 +1,52 @@
+"""The command ``pyropunct dream``."""
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import FAILURE, OneLineError, polite
+from pyropunct.commands.loading import load_model, use_threads
+from pyropunct.commands.options import json_option, seed_option, threads_option
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+@click.command()
+@click.argument("model")
+@click.option("--samples", type=click.IntRange(1), default=10, show_default=True, help="Sentences to draw.")
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(["text", "brackets", "json"]),
+    default="text",
+    show_default=True,
+    help="Words and marks on the page, or the underlying tree.",
+)
+@seed_option
+@threads_option
+@json_option
+@polite
+def dream(model: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool) -> None:
+    """Draw whole sentences from MODEL: trees, underlying punctuation, and what is on the page.
+
+    MODEL draws the tags and relations of words, but not the words: their tags stand for them.
+    """
+    import pyro
+
+    from pyropunct.explain.dreams import surface_texts, underlying_brackets
+    from pyropunct.models.syntax import OverlongTreeError
+
+    use_threads(threads)
+    punctuator = load_model(model)
+    pyro.set_rng_seed(seed)
+    found = []
+    try:
+        for told in punctuator.dream(samples):
+            (text,) = surface_texts(told, punctuator.vocabulary)
+            (underlying,) = underlying_brackets(told, punctuator.vocabulary)
+            found.append({"text": text, "underlying": underlying})
+            if shape != "json" and not as_json:
+                console.say(text if shape == "text" else underlying)
+    except OverlongTreeError as error:
+        raise OneLineError(str(error), FAILURE) from error
+    if shape == "json" or as_json:
+        console.print_json({"sentences": found})

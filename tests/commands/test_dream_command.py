@@ -1,0 +1,39 @@
+"""The command ``pyropunct dream``."""
+
+from pathlib import Path
+
+import pytest
+from command_line import answer, complaint, printed
+
+from pyropunct.punctuator import Punctuator
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+
+def test_sentences_are_drawn(small: Path) -> None:
+    lines = printed("dream", small / "model", "--samples", 20).splitlines()
+    assert len(lines) == 20
+    tags = {*Punctuator.load(small / "model").vocabulary.tags, "_"} - {""}
+    assert all(tags.intersection(line.split()) for line in lines)
+    assert any(line.endswith(" .") for line in lines)
+
+
+def test_equal_seeds_give_equal_dreams(small: Path) -> None:
+    first, again, other = (
+        printed("dream", small / "model", "--samples", 3, "--seed", seed) for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_all_shapes_tell_the_same_dreams(small: Path) -> None:
+    arguments = ("dream", small / "model", "--samples", 3)
+    sentences = answer(*arguments)["sentences"]
+    assert [one["text"] for one in sentences] == printed(*arguments).splitlines()
+    assert [one["underlying"] for one in sentences] == printed(
+        *arguments, "--format", "brackets"
+    ).splitlines()
+    assert all(one["underlying"].startswith("[root ") for one in sentences)
+
+
+def test_no_model(tmp_path: Path) -> None:
+    assert complaint(2, "dream", tmp_path / "x").endswith("no such model folder")
