@@ -1,9 +1,13 @@
 """What the README, the guides and docstrings name is there.  Links inside docs/ are checked by mkdocs too."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+
+from pyropunct.commands.main import main
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("models", "inference", "pyropunct", "tests", "benchmarks", "docs", "tutorials")
@@ -13,6 +17,8 @@ PAGES = sorted(
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(ROOMS)})/[\w./-]*\w")
+COMMAND = re.compile(r"(?:^ {4}|`|&& )pyropunct ([a-z][a-z-]*)((?:\\\n|[^`&\n])*)", re.MULTILINE)
+IMPORT = re.compile(r"^from pyropunct[\w.]* import .*$", re.MULTILINE)
 DOCUMENT = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md")
 
 
@@ -57,3 +63,30 @@ def test_the_pages_that_the_source_names_are_there() -> None:
 )
 def test_paths_are_found(text: str, found: list[str]) -> None:
     assert PATH.findall(text) == found
+
+
+def commands(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a page, with the names of their options."""
+    for name, rest in COMMAND.findall(text):
+        yield name, re.findall(r"(?<!\S)(--[a-z][a-z-]*)", rest)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_are_there(page: str) -> None:
+    assert isinstance(main, click.Group)
+    for name, options in commands((ROOT / page).read_text(encoding="utf-8")):
+        command = main.get_command(click.Context(main), name)
+        assert command is not None, name
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert set(options) - known - {"--help"} == set(), name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_imports_of_a_page_work(page: str) -> None:
+    for line in IMPORT.findall((ROOT / page).read_text(encoding="utf-8")):
+        exec(line, {})
+
+
+def test_commands_are_found() -> None:
+    text = "    pyropunct fit --set x=1 \\\n        --seed 3\n`pyropunct rules --plot f`\npyropunct is --no"
+    assert list(commands(text)) == [("fit", ["--set", "--seed"]), ("rules", ["--plot"])]
