@@ -81,6 +81,12 @@ def test_the_commands_of_a_page_are_there(page: str) -> None:
         assert set(options) - known - {"--help"} == set(), name
 
 
+def test_all_commands_are_in_the_reference() -> None:
+    assert isinstance(main, click.Group)
+    text = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    assert {name for name, _ in commands(text)} >= set(main.list_commands(click.Context(main)))
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_imports_of_a_page_work(page: str) -> None:
     for line in IMPORT.findall((ROOT / page).read_text(encoding="utf-8")):
