@@ -10,7 +10,7 @@ from dataclasses import replace
 from trials import begin, parser
 
 from pyropunct import Recipe, fit
-from pyropunct.models.attach.log_linear import FAMILIES
+from pyropunct.models.attach.templates import FAMILIES
 from pyropunct.training.recipes import DEFAULT_FAMILIES, PAPER_FAMILIES
 
 

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pyropunct.inference.problem import Problem
-from pyropunct.models.attach.scores import Weighing
+from pyropunct.models.attach.scores import Features
 
 IN_CACHE = 1024
 """Numbers in each of two arrays that stay in the innermost cache: 8 KiB each."""
@@ -31,7 +31,7 @@ class Arithmetic(NamedTuple):
     inside: int
 
 
-def arithmetic(problem: Problem, weighing: Weighing) -> Arithmetic:
+def arithmetic(problem: Problem, features: Features) -> Arithmetic:
     """Count what the compiled path cannot do without in one training step on a batch.
 
     - Attach: each weight of each context of each node is added to a score going forward, and takes a part
@@ -45,13 +45,13 @@ def arithmetic(problem: Problem, weighing: Weighing) -> Arithmetic:
     rather than keep them), scaling and logarithms, the sum of a pair's six scores and their softmax, the
     channel's weights, the update, all indices and loads, and everything that is done in Python.
     """
-    return Arithmetic(2 * _weights_read(weighing), 3 * _inside_pass(problem))
+    return Arithmetic(2 * _weights_read(features), 3 * _inside_pass(problem))
 
 
-def _weights_read(weighing: Weighing) -> int:
-    uses = np.diff(weighing.contexts.node_start)
-    relation = np.repeat(weighing.relation, uses)
-    return int(weighing.layout.widths[relation, weighing.book.kinds[weighing.contexts.number]].sum())
+def _weights_read(features: Features) -> int:
+    relation = np.repeat(features.relation, np.diff(features.contexts.start))
+    part = features.blocks.part[features.contexts.number]
+    return int(features.parts.sizes[relation, part].sum())
 
 
 def _inside_pass(problem: Problem) -> int:

@@ -42,8 +42,7 @@ import torch
 from speed_sentences import Mimic, chain_heads, flat_heads, sized
 
 from pyropunct import Recipe, Sentence, read_treebank
-from pyropunct.inference.problem import choice_start
-from pyropunct.models.attach.scores import Weighing
+from pyropunct.models.attach.scores import Features, features_of
 from pyropunct.training.fitting import Training
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
@@ -442,13 +441,11 @@ def _peak_of(options: argparse.Namespace, system: str) -> float:
 # Table "floor"
 
 
-def weighing_of(training: Training, numbers: Sequence[int]) -> Weighing:
-    """Which weights bear on a batch."""
+def features_in(training: Training, numbers: Sequence[int]) -> Features:
+    """The features of a batch."""
     attach: Any = training.story.attach
-    trees, surface = training.batch(numbers)
-    start = choice_start(training.vocabulary.inventory, trees.relation)
-    contexts = trees.contexts or attach.contexts(trees, surface)
-    return Weighing(attach._layout, attach._book(), trees.relation.numpy(), start, contexts)
+    trees, _, views = training.batch(numbers)
+    return features_of(attach._parts, attach._blocks, trees.relation.numpy(), views.contexts)
 
 
 def compare_with_floor(bench: Bench) -> None:
@@ -457,7 +454,7 @@ def compare_with_floor(bench: Bench) -> None:
     given = systems.problems(bench.training, numbers, BATCH)
     batches = systems.parts(numbers, BATCH)
     counts = [
-        floor.arithmetic(problem, weighing_of(bench.training, part))
+        floor.arithmetic(problem, features_in(bench.training, part))
         for problem, part in zip(given, batches, strict=True)
     ]
     attach, inside = (sum(column) / len(counts) for column in zip(*counts, strict=True))

@@ -15,15 +15,15 @@ from pyropunct.inference.compiling import compiled
 Array = NDArray[Any]
 
 
-class Shares(NamedTuple):
+class PriorShares(NamedTuple):
     """How much some of many variables count for a mini-batch.
 
-    :ivar excerpt: picks those variables from all, as runs of variables that count the same.
+    :ivar pick: picks those variables from all, as runs of variables that count the same.
     :ivar share: (U,) how much each variable of a run counts.
     :ivar sizes: (U,) how many variables each run has.
     """
 
-    excerpt: Callable[[Tensor], Tensor]
+    pick: Callable[[Tensor], Tensor]
     share: Array
     sizes: Array
 
@@ -41,13 +41,13 @@ class IsotropicNormal(TorchDistribution):
     :param like: a tensor of the device where samples shall be.
     :param shares: with them, log p is the sum over some variables alone, each times its share.  It
         estimates the whole, as the likelihood of a mini-batch does, if the shares of each variable are
-        1 on average; its gradient is as sparse as that of the excerpt.
+        1 on average; its gradient is as sparse as that of what is picked.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
     support = constraints.real_vector
 
-    def __init__(self, size: int, scale: float, like: Tensor, shares: Shares | None = None) -> None:
+    def __init__(self, size: int, scale: float, like: Tensor, shares: PriorShares | None = None) -> None:
         self.scale, self._like, self._shares = scale, like, shares
         super().__init__(torch.Size(), torch.Size([size]), validate_args=False)
 
@@ -76,7 +76,7 @@ class IsotropicNormal(TorchDistribution):
         if self._shares is None:
             return -_HalfSquare.apply(value) / self.scale**2 - constant * self.event_shape[0]
         _, share, sizes = self._shares
-        total = _SharedHalfSquare.apply(self._shares.excerpt(value), share, sizes)
+        total = _SharedHalfSquare.apply(self._shares.pick(value), share, sizes)
         return -total / self.scale**2 - constant * float((share * sizes).sum())
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008

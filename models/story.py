@@ -4,7 +4,7 @@ p(x) = sum over T, T' of  p_syn(T)  p_theta(T' | T)  p_phi(x | u(T'))
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyro
 import pyro.distributions as dist
@@ -18,26 +18,13 @@ from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.handlers import tree_expectation
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.surface import EMPTY, Underlying
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.window import Channel
 from pyropunct.models.symmetry import unmatched_rows
+from pyropunct.models.trees import TreeBatch
 
-if TYPE_CHECKING:
-    from pyropunct.models.trees import TreeBatch
-
-Attach = Callable[["TreeBatch", Tensor], Tensor]
-"""Anything that gives unnormalised log p(l, r | w), (C,), for trees and surface strings (S, L).
-
-It may also have any of four things that `LogLinearAttach` has, which training then uses:
-``learn_contexts``, ``contexts``, ``starting_point``, and an attribute ``sparse``.  For many draws
-(`pyropunct.draws`) it may have two more: an attribute ``reads_surface``, False if no score ever depends on
-the surface, and ``view_scores``, which scores nodes of given trees for any surface punctuation inside them.
-Whoever overrides ``forward`` overrides ``view_scores`` too.
-
-Weights with a prior are `pyro.nn.PyroSample` sites.  Plain parameters of a `torch.nn.Module` are trained too,
-without a prior, and kept with the model, as its buffers are.  It is in training mode during training alone.
-"""
-
-Syntax = Callable[..., "TreeBatch"]
+Syntax = Callable[..., TreeBatch]
 """Anything that draws trees if it is called with nothing, and observes the trees that it is called with."""
 
 
@@ -49,7 +36,7 @@ class Punctuated(NamedTuple):
     :ivar surface: (S, L) the surface strings x.
     """
 
-    trees: "TreeBatch"
+    trees: TreeBatch
     choices: Tensor
     surface: Tensor
 
@@ -82,8 +69,9 @@ class Story(PyroModule):
 
     def forward(
         self,
-        trees: "TreeBatch | None" = None,
+        trees: TreeBatch | None = None,
         surface: Tensor | None = None,
+        views: Views | None = None,
         scale: float = 1.0,
         one_by_one: bool = False,
         joint: bool = False,
@@ -97,25 +85,32 @@ class Story(PyroModule):
 
         :param trees: T; drawn from the syntax model if not given.
         :param surface: (S, L) x; drawn if not given.
+        :param views: all nodes with the marks of ``surface`` inside them, if this has been worked out before:
+            training keeps with them what the attach model has looked up.
         :param scale: by how much the trees' terms are multiplied beside the priors': the number of trees
             in the treebank over the number of trees here.
         :param one_by_one: give each node a site of its own, as `pyro.infer.TraceEnum_ELBO` needs it.
         :param joint: score given trees too: p(T, x) rather than p(x | T).
-        :raises ValueError: if there is no syntax model, but trees are to be drawn or scored.
+        :raises ValueError: if there is no syntax model, but trees are to be drawn or scored, or if there are
+            views without a surface.
         """
+        if surface is None and views is not None:
+            raise ValueError("these are views of a surface that is not given")
         if trees is None or joint:
             with poutine.scale(scale=scale):
                 trees = self._trees(trees)
         start = torch.from_numpy(choice_start(self.inventory, trees.relation))
-        slots = torch.arange(trees.forest.num_slots)
         choices = torch.zeros(trees.forest.num_nodes, dtype=torch.long)
-        shown = torch.full((len(slots), 1), EMPTY) if surface is None else surface
+        shown = torch.full((trees.forest.num_slots, 1), EMPTY) if surface is None else surface
+        score = self.attach.scorer(trees)
         waves = self._together(trees) if surface is not None else self._bottom_up(trees)
         for name, nodes, closed in waves:
-            logits = self.attach(trees, shown)  # its priors are no part of what the scale is about
+            if surface is None or views is None:
+                views = views_of(trees.forest, shown, nodes.numpy())
+            logits = score(views)  # its priors are no part of what the scale is about
             weights = self.channel.weights()
             with poutine.scale(scale=scale):
-                decided = _decide(name, nodes, logits, start, one_by_one)
+                decided = _decide(name, nodes, logits, start.diff()[nodes], one_by_one)
                 choices = decided if len(nodes) == len(choices) else choices.index_copy(-1, nodes, decided)
                 underlying = Underlying(trees.forest, self.inventory, trees.relation, choices, closed)
                 with pyro.plate(f"slots{name}", len(closed)):
@@ -129,17 +124,17 @@ class Story(PyroModule):
             self._regularise(self._unmatched, trees, choices, start, scale)
         return Punctuated(trees, choices, shown)
 
-    def _trees(self, trees: "TreeBatch | None") -> "TreeBatch":
+    def _trees(self, trees: TreeBatch | None) -> TreeBatch:
         """Trees drawn from the syntax model, or the same trees, scored by it."""
         if self.syntax is None:
             wanted = "give it trees" if trees is None else "it cannot score trees jointly"
             raise ValueError(f"this story has no syntax model: {wanted}")
         return self.syntax() if trees is None else self.syntax(trees)
 
-    def _together(self, trees: "TreeBatch") -> Iterator[tuple[str, Tensor, Tensor]]:
+    def _together(self, trees: TreeBatch) -> Iterator[tuple[str, Tensor, Tensor]]:
         yield "", torch.arange(trees.forest.num_nodes), torch.arange(trees.forest.num_slots)
 
-    def _bottom_up(self, trees: "TreeBatch") -> Iterator[tuple[str, Tensor, Tensor]]:
+    def _bottom_up(self, trees: TreeBatch) -> Iterator[tuple[str, Tensor, Tensor]]:
         """For each height a name, its nodes, and the slots that are complete once these are decided."""
         forest = trees.forest
         for height in range(int(forest.height.max()) + 1):
@@ -148,7 +143,7 @@ class Story(PyroModule):
             yield f" {height}", nodes, closed
 
     def _regularise(
-        self, unmatched: Tensor, trees: "TreeBatch", choices: Tensor, start: Tensor, scale: float
+        self, unmatched: Tensor, trees: TreeBatch, choices: Tensor, start: Tensor, scale: float
     ) -> None:
         """The factor exp(-xi E[c(T')]^2) of each tree: punctemes had better be balanced (section 2.3)."""
         cost = unmatched[choice_rows(self.inventory, trees.relation)]
@@ -157,34 +152,20 @@ class Story(PyroModule):
             pyro.factor("symmetry", -self.symmetry_weight * expected.square())
 
 
-def _decide(name: str, nodes: Tensor, logits: Tensor, start: Tensor, one_by_one: bool) -> Tensor:
+def _decide(name: str, nodes: Tensor, logits: Tensor, sizes: Tensor, one_by_one: bool) -> Tensor:
     """T' at some nodes, (..., len(nodes))."""
     marked: Any = {"enumerate": "tree"}  # Pyro's type for it lists the ways to enumerate that Pyro has
+    start = torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
     if one_by_one:
         pairs = [
-            pyro.sample(
-                f"pair {node}", dist.Categorical(logits=logits[start[node] : start[node + 1]]), infer=marked
-            )
-            for node in nodes.tolist()
+            pyro.sample(f"pair {node}", dist.Categorical(logits=own), infer=marked)
+            for node, own in zip(nodes.tolist(), logits.split(sizes.tolist()), strict=True)
         ]
         values = torch.broadcast_tensors(*pairs)
         # Values enumerated in parallel have a dimension 1 for the plate of slots: it becomes the nodes'.
         return torch.cat(values, -1) if values[0].dim() else torch.stack(values, -1)
     with pyro.plate(f"nodes{name}", len(nodes)):
-        return pyro.sample(f"pairs{name}", _pairs_at(logits, start, nodes), infer=marked)
-
-
-def _pairs_at(logits: Tensor, start: Tensor, nodes: Tensor) -> PunctemePairs:
-    """The distribution of the choices of some nodes, given in order."""
-    if len(nodes) == len(start) - 1:
-        return PunctemePairs(logits, start)
-    wanted = torch.zeros(len(start) - 1, dtype=torch.bool)
-    wanted[nodes] = True
-    sizes = start.diff()
-    return PunctemePairs(
-        logits[..., torch.repeat_interleave(wanted, sizes)],
-        torch.nn.functional.pad(sizes[nodes].cumsum(0), (1, 0)),
-    )
+        return pyro.sample(f"pairs{name}", PunctemePairs(logits, start), infer=marked)
 
 
 def _put(shown: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:

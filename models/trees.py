@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest, join_forests
-from pyropunct.models.attach.scores import Contexts, join_contexts
 
 EMPTY = -1
 """Fills the surface strings of a batch up to the length of the longest."""
@@ -25,8 +24,6 @@ class TreeBatch:
     :ivar tag: (N,) ``int64``, each word's tag; see `Vocabulary.tags`.
     :ivar form: (N,) ``int64``, each word's lower-cased form; see `Vocabulary.forms`.
     :ivar shape: (N,) ``int64``, how the word is written; see `pyropunct.vocabulary.word_shape`.
-    :ivar contexts: what an attach model saw in these trees and their surface strings, if it has looked
-        already; see `pyropunct.models.attach.log_linear.LogLinearAttach.contexts`.
     :ivar more: (N,) ``int64``, whatever else an attach model is to look at, by the names that its templates
         have for it.
     """
@@ -36,7 +33,6 @@ class TreeBatch:
     tag: Tensor
     form: Tensor
     shape: Tensor
-    contexts: Contexts | None = None
     more: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -46,7 +42,7 @@ class TreeBatch:
         """The same trees with their tensors on ``device``."""
         moved = {name: getattr(self, name).to(device) for name in ("forest", *COLUMNS)}
         more = {name: column.to(device) for name, column in self.more.items()}
-        return TreeBatch(**moved, contexts=self.contexts, more=more)
+        return TreeBatch(**moved, more=more)
 
     def pick(self, trees: Sequence[int]) -> "TreeBatch":
         """A batch of some of the trees, in the order given."""
@@ -55,7 +51,6 @@ class TreeBatch:
         return TreeBatch(
             self.forest.pick(trees).to(self.relation.device),
             **{name: getattr(self, name)[place] for name in COLUMNS},
-            contexts=None if self.contexts is None else self.contexts.of_nodes(nodes),
             more={name: column[place] for name, column in self.more.items()},
         )
 
@@ -63,11 +58,9 @@ class TreeBatch:
 def join_trees(batches: Sequence[TreeBatch]) -> TreeBatch:
     """Put batches side by side, in the order given."""
     columns = {name: torch.cat([getattr(batch, name) for batch in batches]) for name in COLUMNS}
-    known = [batch.contexts for batch in batches if batch.contexts is not None]
     return TreeBatch(
         join_forests([batch.forest for batch in batches]),
         **columns,
-        contexts=join_contexts(known) if len(known) == len(batches) else None,
         more={name: torch.cat([batch.more[name] for batch in batches]) for name in batches[0].more},
     )
 

@@ -1,9 +1,8 @@
 """Many draws of surface punctuation for trees: the story of section 2 of the paper, told forward.
 
 `pyropunct.models.story.Story` tells it once at a time, in Python.  Here all draws of a tree go up together;
-`pyropunct.inference.forward` says how.  Any attach model and any channel will do.  Those that have
-``view_scores`` (`pyropunct.models.attach.log_linear.LogLinearAttach`) and a `transducer`
-(`pyropunct.models.channel.window.Channel`) are quick.
+`pyropunct.inference.forward` says how.  Any attach model and any channel will do; a channel that has a
+`transducer` (`pyropunct.models.channel.window.Channel`) is quick.
 """
 
 import hashlib
@@ -19,12 +18,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference import forward
-from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.surface import EMPTY, Underlying
-from pyropunct.inference.ragged import Ints, runs, starts_of
+from pyropunct.inference.ragged import Ints, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.inference.transducers import PackedTransducer, pack_transducer
-from pyropunct.models.attach.attributes import Views
+from pyropunct.models.attach.views import Views
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.tree import Tree
@@ -43,8 +41,6 @@ PLACES_PER_THREAD = 10_000
 """With fewer nodes or slots times draws than this, a thread costs more than it saves."""
 
 Numbers = NDArray[np.int32]
-Scores = Callable[[Views], NDArray[np.float64]]
-"""Gives unnormalised log p(l, r | w) of the pairs of each of some views in turn."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +118,7 @@ class _Learned:
     @torch.no_grad()
     def __init__(self, story: Story) -> None:
         self.inventory, self.channel = story.inventory, story.channel
-        self.reads_surface = getattr(story.attach, "reads_surface", True)
+        self.reads_surface = story.attach.reads_surface
         self._attach = story.attach
         self.weights: Tensor = self.channel.weights()
         transducer = self.channel.transducer(self.weights)
@@ -130,45 +126,15 @@ class _Learned:
         self.punctemes = forward.punctemes_of(self.inventory)
 
     @torch.no_grad()
-    def scores(self, trees: TreeBatch) -> Scores:
-        """What the attach model says about the nodes of some trees, whatever is inside."""
-        if hasattr(self._attach, "view_scores"):
-            return self._attach.view_scores(trees)
+    def scorer(self, trees: TreeBatch) -> Callable[[Views], NDArray[np.float64]]:
+        """The scores that the attach model gives to views of some trees."""
+        scorer = self._attach.scorer(trees)
 
         @torch.no_grad()
-        def of_views(views: Views) -> NDArray[np.float64]:
-            copies, surface, node = _as_trees(trees, views)
-            logits = self._attach(copies, surface).cpu().numpy()
-            start = choice_start(self.inventory, copies.relation)
-            return logits[runs(start[node], start[node + 1] - start[node])]
+        def scores(views: Views) -> NDArray[np.float64]:
+            return np.array(scorer(views).cpu().numpy(), np.float64)  # a copy: `forward.choose` overwrites it
 
-        return of_views
-
-
-def _as_trees(trees: TreeBatch, views: Views) -> tuple[TreeBatch, Tensor, Ints]:
-    """Copies of trees with surface strings, and for each view the node there that looks like it.
-
-    Views of one node need a copy each.  Those of several nodes share it: none is inside another.
-
-    :param views: constituents of one height, in order.
-    """
-    forest = trees.forest
-    tree = forest.tree.numpy()[views.node]
-    number = np.arange(len(tree)) - np.searchsorted(views.node, views.node)
-    copies = np.zeros(len(trees), np.int64)
-    np.maximum.at(copies, tree, number + 1)
-    copied = trees.pick(np.repeat(np.arange(len(trees)), copies).tolist())
-    copy = starts_of(copies)[tree] + number
-    sizes = views.last - views.first
-    marks = runs(views.first, sizes)
-    moved = copied.forest.slot_start.numpy()[copy] - forest.slot_start.numpy()[tree]
-    slot = views.slot[marks] + np.repeat(moved, sizes)
-    first = np.flatnonzero(np.diff(slot, prepend=-1))  # the marks of a slot stand side by side
-    column = np.arange(len(slot)) - np.repeat(first, np.diff(first, append=len(slot)))
-    surface = torch.full((copied.forest.num_slots, int(column.max(initial=0)) + 1), EMPTY)
-    surface[slot, column] = torch.from_numpy(views.token[marks])
-    moved = copied.forest.node_start.numpy()[copy] - forest.node_start.numpy()[tree]
-    return copied, surface, views.node + moved
+        return scores
 
 
 class _Tables(NamedTuple):
@@ -207,7 +173,7 @@ class _Run:
         generators: Sequence[np.random.Generator],
     ) -> None:
         self._learned, self._trees, self._strings, self._generators = learned, trees, strings, generators
-        self._scores, self._shape = learned.scores(trees), forward.trees_of(trees.forest)
+        self._scores, self._shape = learned.scorer(trees), forward.trees_of(trees.forest)
         pair_start, relation = learned.inventory.pair_start, trees.relation.numpy()
         self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
 
@@ -251,7 +217,7 @@ class _Run:
         # One view for each group, its first draw's.
         node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(groups, sizes, nodes)
         start, token, slot = self._strings.marks(self._shape, numbers, node, draw)
-        scores = self._scores(Views(node, start[:-1], start[1:], token, slot))
+        scores = self._scores(Views(node, start, token, slot))
         score_start, view_start = starts_of(self._num_pairs[node]), starts_of(sizes[nodes])
 
         def choose(first: int, last: int) -> None:

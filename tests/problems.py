@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pyro.distributions as dist
 import torch
 from brute_force import (
@@ -19,12 +20,16 @@ from brute_force import (
     sliding_window,
     underlying_strings,
 )
-from pyro.nn import PyroModule, PyroSample
+from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.ragged import starts_of
+from pyropunct.models.attach.attributes import Attributes, ViewAttributes
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.window import Channel, SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
@@ -155,18 +160,43 @@ def slope(function, tensor: Tensor, index: tuple[int, ...], step: float = 1e-4) 
     return (8 * near - far) / (12 * step)
 
 
-class Table(PyroModule):
+def seen(trees: TreeBatch, surface: Tensor) -> tuple[TreeBatch, Views]:
+    """Trees, and what is inside their constituents, as attach models want them."""
+    return trees, views_of(trees.forest, surface)
+
+
+def scores_of(attach: Attach, trees: TreeBatch, surface: Tensor) -> Tensor:
+    """The scores of the pairs of all nodes, node after node."""
+    return attach.scores(*seen(trees, surface))
+
+
+def attributes_of(trees: TreeBatch, surface: Tensor) -> ViewAttributes:
+    """The attributes of all nodes, with the marks inside them."""
+    return ViewAttributes(Attributes(trees), views_of(trees.forest, surface))
+
+
+def seen_several_times(some: TreeBatch, surfaces: Sequence[Tensor]) -> Views:
+    """The views of all nodes in several surface strings, node after node."""
+    nodes = np.arange(some.forest.num_nodes)[:, None]
+    each = [views_of(some.forest, surface, node) for node in nodes for surface in surfaces]
+    node, token, slot = (
+        np.concatenate([getattr(views, name) for views in each]) for name in ("node", "token", "slot")
+    )
+    return Views(node, starts_of([len(views.token) for views in each]), token, slot)
+
+
+class Table(Attach):
     """An attach model that knows only relations: a number for each pair of each of them."""
 
     def __init__(self, some: Inventory) -> None:
-        super().__init__()
-        self.inventory = some
-        self.scores = PyroSample(dist.Normal(torch.zeros(len(some.rows)), 1.0).to_event(1))
+        super().__init__(some)
+        self.table = PyroSample(dist.Normal(torch.zeros(len(some.rows)), 1.0).to_event(1))
 
-    def forward(self, trees: TreeBatch, surface: Tensor) -> Tensor:
+    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
         first = self.inventory.pair_start
-        places = [range(first[relation], first[relation + 1]) for relation in trees.relation.tolist()]
-        return self.scores[..., torch.tensor([row for some in places for row in some])]
+        relations = trees.relation[views.node].tolist()
+        rows = [row for relation in relations for row in range(first[relation], first[relation + 1])]
+        return self.table[..., torch.tensor(rows)]
 
     def chances(self, scores: Tensor) -> list[list[float]]:
         """The probabilities of the pairs of each relation."""
@@ -183,10 +213,10 @@ def tiny_story(channel: Channel, symmetry_weight: float = 0.0) -> Story:
 def story_case(story: Story, heads: list[int], seed: int) -> Case:
     """A random case whose probabilities are those of the story; its weights are no longer latent."""
     torch.manual_seed(seed)
-    story.attach.scores = torch.randn(len(story.inventory.rows))
+    story.attach.table = torch.randn(len(story.inventory.rows))
     story.channel.edit_logits = torch.randn(3, 3, 4)
     case = random_case(heads, story.channel, story.inventory, seed)
-    chances = story.attach.chances(story.attach.scores)
+    chances = story.attach.chances(story.attach.table)
     return case._replace(chances=[chances[relation] for relation in case.relations])
 
 

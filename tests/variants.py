@@ -4,41 +4,38 @@ from collections.abc import Sequence
 
 import pyro.distributions as dist
 import torch
-from pyro.nn import PyroModule, PyroSample
+from pyro.nn import PyroSample
 from torch import Tensor, nn
 
 from pyropunct.inference.automata import Arc, End, Topology
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.problem import choice_rows, choice_start
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.views import Views
 from pyropunct.models.channel.window import Channel
 from pyropunct.models.trees import TreeBatch
 
 
-class PairFrequencies(PyroModule):
+class PairFrequencies(Attach):
     """Every relation has its own distribution over its pairs, whatever stands around the constituent."""
 
+    reads_surface = False
+
     def __init__(self, inventory: Inventory, marks: Sequence[str], prior_scale: float = 1.0) -> None:
-        super().__init__()
-        self.inventory = inventory
-        size = int(inventory.pair_start[-1])
-        self.scores = PyroSample(dist.Normal(torch.zeros(size), prior_scale).to_event(1))
+        super().__init__(inventory)
+        self.table = PyroSample(dist.Normal(torch.zeros(len(inventory.rows)), prior_scale).to_event(1))
 
-    def forward(self, trees: TreeBatch, surface: Tensor) -> Tensor:
-        start = torch.from_numpy(choice_start(self.inventory, trees.relation))
-        node = torch.repeat_interleave(torch.arange(len(start) - 1), start.diff())
-        first = torch.from_numpy(self.inventory.pair_start)[trees.relation]
-        return self.scores[..., first[node] + torch.arange(len(node)) - start[node]]
+    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+        return self.table[..., self.pairs_of(trees, views).row]
 
 
-class TagNetwork(nn.Module):
+class TagNetwork(Attach):
     """A network of plain layers that looks at the tag alone.
 
     One layer leaves features out in training, and one has statistics of its own.
     """
 
     def __init__(self, inventory: Inventory, marks: Sequence[str], num_tags: int) -> None:
-        super().__init__()
-        self.inventory = inventory
+        super().__init__(inventory)
         self.layers = nn.Sequential(
             nn.Embedding(num_tags, 8),
             nn.BatchNorm1d(8),
@@ -46,11 +43,9 @@ class TagNetwork(nn.Module):
             nn.Linear(8, len(inventory.rows)),
         )
 
-    def forward(self, trees: TreeBatch, surface: Tensor) -> Tensor:
-        scores = self.layers(trees.tag.to(self.layers[0].weight.device))
-        sizes = torch.from_numpy(choice_start(self.inventory, trees.relation)).diff()
-        node = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
-        return scores[node, choice_rows(self.inventory, trees.relation)]
+    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+        view, row = self.pairs_of(trees, views)
+        return self.layers(trees.tag[views.node].to(self.layers[0].weight.device))[view, row]
 
 
 class Stutter(Channel):

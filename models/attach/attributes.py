@@ -1,62 +1,25 @@
-"""What an attach model may look at: attributes of the nodes of a tree, as columns of integers.
+"""What an attach model may look at: attributes of the constituents of a tree, as columns of integers.
 
-An attribute gives each node one value or several.  Values are small non-negative integers; `NOTHING`
-stands for a missing neighbour, sibling or head.  The surface punctuation inside a constituent is an
-attribute too, since the story attaches punctemes bottom-up (Li, Wang & Eisner 2019, section 2.1).
+An attribute gives each constituent one value or several.  Values are small non-negative integers; `NOTHING`
+stands for a missing neighbour, sibling or head.  Most attributes depend on the tree alone; those in `SURFACE`
+depend on the marks strictly inside the constituent too, and need a view of it.
 """
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from pyropunct.inference.forest import Forest
-from pyropunct.inference.ragged import runs
-
-if TYPE_CHECKING:
-    from pyropunct.models.trees import TreeBatch
-
-Ints = NDArray[np.int64]
+from pyropunct.inference.ragged import Ints, runs
+from pyropunct.models.attach.views import Views
+from pyropunct.models.trees import TreeBatch
 
 LENGTH_CLASSES = np.array([1, 2, 3, 5, 8, 13, 21])
 
 NOTHING = 1 << 30
 """The value of an attribute of something that is not there."""
-
-
-class Views(NamedTuple):
-    """V constituents of a batch, each together with the surface punctuation strictly inside it.
-
-    A node may come several times, each time with other punctuation: that is how an attach model sees it
-    in several draws.
-
-    :ivar node: (V,) the nodes.
-    :ivar first: (V,) each one's first mark in the list of marks.
-    :ivar last: (V,) the mark behind its last.
-    :ivar token: (M,) the list of marks; those of a view stand there from left to right.
-    :ivar slot: (M,) the slots of these marks.
-    """
-
-    node: Ints
-    first: Ints
-    last: Ints
-    token: Ints
-    slot: Ints
-
-
-def views_of(forest: Forest, surface: Tensor) -> Views:
-    """All N nodes of a batch with the surface punctuation given.
-
-    :param surface: (S, L) surface strings, padded with -1.
-    """
-    strings = surface.cpu().numpy()
-    slot, column = np.nonzero(strings >= 0)
-    start = np.searchsorted(slot, np.arange(len(strings) + 1))
-    left, right = forest.left_slot.cpu().numpy(), forest.right_slot.cpu().numpy()
-    return Views(np.arange(len(left)), start[left + 1], start[right], strings[slot, column], slot)
 
 
 class Inside:
@@ -70,7 +33,8 @@ class Inside:
         self._views = views
         self._left_slot: Ints = forest.left_slot.cpu().numpy()[views.node]
         self._right_slot: Ints = forest.right_slot.cpu().numpy()[views.node]
-        self._full = views.first < views.last
+        self._first, self._last = views.start[:-1], views.start[1:] - 1
+        self._full = self._first <= self._last
 
     def _of_mark(self, column: Ints, mark: Ints, otherwise: Ints) -> Ints:
         """``column`` of a mark of each constituent, or something else where there are no marks."""
@@ -79,51 +43,48 @@ class Inside:
     @cached_property
     def marks(self) -> Ints:
         """How many tokens stand strictly inside each constituent, 5 for more."""
-        return np.minimum(self._views.last - self._views.first, 5)
+        return np.minimum(self._views.sizes, 5)
 
     @cached_property
     def types(self) -> tuple[Ints, Ints]:
         """Each view with each token type strictly inside its constituent."""
-        sizes = self._views.last - self._views.first
-        view = np.repeat(np.arange(len(sizes)), sizes)
-        token = self._views.token[runs(self._views.first, sizes)]
-        most = int(token.max(initial=0)) + 1
-        view, token = np.divmod(np.unique(view * most + token), most)
+        most = int(self._views.token.max(initial=0)) + 1
+        view, token = np.divmod(np.unique(self._views.view * most + self._views.token), most)
         return view, token
 
     @cached_property
     def first_mark(self) -> Ints:
         """The first token strictly inside each constituent, `NOTHING` where there is none."""
-        return self._of_mark(self._views.token, self._views.first, np.array(NOTHING))
+        return self._of_mark(self._views.token, self._first, np.array(NOTHING))
 
     @cached_property
     def last_mark(self) -> Ints:
         """The last token strictly inside each constituent, `NOTHING` where there is none."""
-        return self._of_mark(self._views.token, self._views.last - 1, np.array(NOTHING))
+        return self._of_mark(self._views.token, self._last, np.array(NOTHING))
 
     @cached_property
     def until_mark(self) -> Ints:
         """How many words of the constituent come before its first mark inside, in the classes of `length`."""
-        slot = self._of_mark(self._views.slot, self._views.first, self._right_slot)
+        slot = self._of_mark(self._views.slot, self._first, self._right_slot)
         return np.searchsorted(LENGTH_CLASSES, slot - self._left_slot)
 
     @cached_property
     def since_mark(self) -> Ints:
         """How many words of the constituent come after its last mark inside, in the classes of `length`."""
-        slot = self._of_mark(self._views.slot, self._views.last - 1, self._left_slot)
+        slot = self._of_mark(self._views.slot, self._last, self._left_slot)
         return np.searchsorted(LENGTH_CLASSES, self._right_slot - slot)
 
 
 class Attributes:
-    """Columns of integers about the N nodes of a batch.
+    """Columns of integers about the N nodes of a batch, from the trees alone.
 
     :param trees: the trees.
-    :param surface: (S, L) surface strings, padded with -1.  Only slots strictly inside a constituent
-        are looked at, so the others may be anything.
     """
 
-    def __init__(self, trees: "TreeBatch", surface: Tensor) -> None:
-        self._trees, self._surface = trees, surface
+    def __init__(self, trees: TreeBatch) -> None:
+        self._trees = trees
+        self._single: dict[str, Ints] = {}
+        self._several: dict[str, tuple[Ints, Ints]] = {}
         forest = self.forest = trees.forest
         self.head: Ints = forest.head.cpu().numpy()
         self.tree: Ints = forest.tree.cpu().numpy()
@@ -137,30 +98,26 @@ class Attributes:
     def single(self, name: str) -> Ints:
         """(N,) the values of an attribute that gives each node one.
 
-        :param name: a place in `PLACES` and a column in `COLUMNS`, as in ``"head tag"`` or ``"tag"``; or
-            one of `SURFACE`, which have no other place than the node itself.  What the trees know more,
-            `TreeBatch.more`, has columns too.
+        :param name: a place in `PLACES` and a column, as in ``"head tag"`` or ``"tag"``: one of `COLUMNS`, or
+            of what the trees know more, `TreeBatch.more`.
         """
-        if name in SURFACE:
-            return getattr(self.inside, name)
-        place, _, column = name.rpartition(" ")
-        return PLACES[place](self, self._column(column))
+        if name not in self._single:
+            place, _, column = name.rpartition(" ")
+            self._single[name] = PLACES[place](self, self._column(column))
+        return self._single[name]
 
     def _column(self, name: str) -> Ints:
         more = self._trees.more
         return more[name].cpu().numpy() if name in more else getattr(self, name)
 
     def several(self, name: str) -> tuple[Ints, Ints]:
-        """The nodes and values of an attribute that gives a node any number of them.
+        """The nodes, in order, and the values of an attribute that gives a node any number of them.
 
-        :param name: the name of an attribute in `SEVERAL`.
+        :param name: one of `OF_CHILDREN`.
         """
-        return SEVERAL[name](self)
-
-    @cached_property
-    def inside(self) -> Inside:
-        """The surface punctuation inside the constituents."""
-        return Inside(self.forest, views_of(self.forest, self._surface))
+        if name not in self._several:
+            self._several[name] = OF_CHILDREN[name](self)
+        return self._several[name]
 
     @cached_property
     def relation(self) -> Ints:
@@ -303,11 +260,6 @@ COLUMNS = (
     "words_before",
     "words_after",
     "path",
-    "first_mark",
-    "last_mark",
-    "until_mark",
-    "since_mark",
-    "marks",
 )
 """Attributes of a word, or of the constituent that it heads."""
 
@@ -328,49 +280,56 @@ PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {
 }
 """Where an attribute is looked up: at the node itself, its head, the word before its constituent, ..."""
 
-SEVERAL: dict[str, Callable[[Attributes], tuple[Ints, Ints]]] = {
+OF_CHILDREN: dict[str, Callable[[Attributes], tuple[Ints, Ints]]] = {
     "child relation": lambda a: _of_children(a, "relation"),
     "child relation and tag": lambda a: _of_children(a, "relation", "tag"),
     "child relation and form": lambda a: _of_children(a, "relation", "form"),
-    "mark inside": lambda a: a.inside.types,
 }
-"""Attributes that give each node any number of values."""
+"""Attributes that give each node a value for each of its children."""
 
-SURFACE = frozenset({"first_mark", "last_mark", "until_mark", "since_mark", "marks", "mark inside"})
-"""The attributes that depend on surface punctuation; the others depend on the trees alone.
+MARK_INSIDE = "mark inside"
+"""The attribute that gives each view a value for each type of mark inside."""
 
-They are those of `Inside`, and are to be had of the constituent itself only: what is inside its head's is
-not known before it is decided.
+SEVERAL = frozenset({*OF_CHILDREN, MARK_INSIDE})
+"""The attributes that give any number of values; all others give one."""
+
+SURFACE = frozenset({"first_mark", "last_mark", "until_mark", "since_mark", "marks", MARK_INSIDE})
+"""The attributes that depend on surface punctuation, those of `Inside`.
+
+They are to be had of the constituent itself only: what is inside its head's is not known yet.
 """
 
 
 class ViewAttributes:
-    """Columns of integers about V views: what `Attributes` are of nodes that are seen once.
+    """Columns of integers about V views.
 
-    :param of_nodes: the attributes of all nodes of the batch; those in `SURFACE` are not asked for.
-    :param views: some of the nodes with surface punctuation of their own.
+    :param of_nodes: the attributes of all nodes of the batch.
+    :param views: some of the nodes with the marks inside them.
     """
 
     def __init__(self, of_nodes: Attributes, views: Views) -> None:
         self._of_nodes, self._views = of_nodes, views
         self._inside = Inside(of_nodes.forest, views)
+        self._single: dict[str, Ints] = {}
 
     @property
     def relation(self) -> Ints:
         """(V,) the relation of each view's node."""
-        return self._of_nodes.relation[self._views.node]
+        return self.single("relation")
 
     def single(self, name: str) -> Ints:
-        """(V,) the values of an attribute that gives each view one."""
+        """(V,) the values of an attribute that gives each view one: one of `SURFACE`, or of a node's."""
         if name in SURFACE:
             return getattr(self._inside, name)
-        return self._of_nodes.single(name)[self._views.node]
+        if name not in self._single:
+            self._single[name] = self._of_nodes.single(name)[self._views.node]
+        return self._single[name]
 
     def several(self, name: str) -> tuple[Ints, Ints]:
-        """The views and values of an attribute that gives a view any number of them."""
-        if name in SURFACE:
+        """The views and values of an attribute in `SEVERAL`."""
+        if name == MARK_INSIDE:
             return self._inside.types
-        node, value = self._of_nodes.several(name)  # nodes in order
+        node, value = self._of_nodes.several(name)
         first = np.searchsorted(node, self._views.node)
         sizes = np.searchsorted(node, self._views.node, side="right") - first
         return np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]

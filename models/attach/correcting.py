@@ -1,40 +1,31 @@
 """ATTACH for correction: what a constituent should have sprouted, given what it has sprouted wrongly."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
 import pyro.distributions as dist
 import torch
-from numpy.typing import NDArray
 from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.problem import choice_rows, choice_start
-from pyropunct.inference.ragged import runs
-from pyropunct.models.attach.attributes import Views
-from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach, Template
-from pyropunct.models.attach.scores import ANY_LEFT, ANY_RIGHT, LEFT, PAIR, RIGHT, SYMMETRY
-
-if TYPE_CHECKING:
-    from pyropunct.models.trees import TreeBatch
+from pyropunct.models.attach.base import Scorer
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.scores import Part
+from pyropunct.models.attach.templates import FAMILIES, Template, templates
+from pyropunct.models.trees import TreeBatch
 
 ERROR_COLUMNS = ("error_left", "error_right", "wrong_before", "wrong_after")
 """What is known of each word w of the wrong sentence: the left and the right puncteme of w_e in T'_e, and the
 strings in the slots on its left and on its right; see `pyropunct.models.trees.TreeBatch.more`."""
 
 
-def _templates(kinds: Sequence[int], *contexts: str) -> list[Template]:
-    return [Template(kind, tuple(context.split(" + "))) for kind in kinds for context in contexts]
-
-
 PUNCTEMES = "error_left + error_right"
 EDGES = "first wrong_before + last wrong_after"
 
 CORRECTION: list[Template] = [
-    *_templates(
-        [PAIR],
+    *templates(
+        [Part.PAIR],
         PUNCTEMES,
         EDGES,
         f"{PUNCTEMES} + {EDGES}",
@@ -44,16 +35,16 @@ CORRECTION: list[Template] = [
         f"{PUNCTEMES} + length",
         f"{PUNCTEMES} + edges",
     ),
-    *_templates(
-        [SYMMETRY],
+    *templates(
+        [Part.SYMMETRY],
         PUNCTEMES,
         f"relation + {PUNCTEMES}",
         f"relation + {PUNCTEMES} + tag + side",
         f"relation + {PUNCTEMES} + length + edges",
         f"relation + {EDGES}",
     ),
-    *_templates(
-        [LEFT, ANY_LEFT],
+    *templates(
+        [Part.LEFT, Part.ANY_LEFT],
         "error_left",
         "first wrong_before",
         "error_left + first wrong_before",
@@ -65,8 +56,8 @@ CORRECTION: list[Template] = [
         "error_left + before form",
         "error_left + first form",
     ),
-    *_templates(
-        [RIGHT, ANY_RIGHT],
+    *templates(
+        [Part.RIGHT, Part.ANY_RIGHT],
         "error_right",
         "last wrong_after",
         "error_right + last wrong_after",
@@ -130,31 +121,18 @@ class CorrectingAttach(LogLinearAttach):
         """Weights to start training from: all zero; that most of all stays as it was is enough."""
         return super().starting_point(empty)
 
-    def forward(self, trees: "TreeBatch", surface: Tensor) -> Tensor:
-        """Unnormalised log p(l, r | w_e), (C,): see `LogLinearAttach`."""
-        return super().forward(trees, surface) + self._staying_scores(trees)
+    def scorer(self, trees: TreeBatch) -> Scorer:
+        """theta . f(l, r, w_e) + kappa[d, m, s] of any views of these trees."""
+        others, staying = super().scorer(trees), self._staying_scores(trees)
+        return lambda views: others(views) + self.of_views(staying, trees, views)
 
-    def _staying_scores(self, trees: "TreeBatch") -> Tensor:
-        """kappa of the pairs of all nodes in turn, (C,)."""
-        relation = trees.relation.cpu()
-        sizes = torch.from_numpy(np.diff(choice_start(self._inventory, relation)))
+    def _staying_scores(self, trees: TreeBatch) -> Tensor:
+        """kappa[d, m, s] of the pairs of all nodes, (C,), node after node."""
         had = torch.stack([trees.more[name].cpu() for name in ERROR_COLUMNS[:2]], -1)
-        node = torch.repeat_interleave(torch.arange(len(relation)), sizes)
-        rows = choice_rows(self._inventory, relation)
-        stays = self._row_numbers[rows] == had[node]
-        place = (relation * 4 + _sides(had != 0))[node] * 4 + _sides(stays)
+        node, row = self.pairs_of_nodes(trees.relation)
+        stays = self._row_numbers[row] == had[node]
+        place = (trees.relation.cpu() * 4 + _sides(had != 0))[node] * 4 + _sides(stays)
         return self.staying.flatten()[place.to(trees.relation.device)]
-
-    def view_scores(self, trees: "TreeBatch") -> Callable[[Views], NDArray[np.float64]]:
-        """What `forward` gives for nodes with other marks inside: see `LogLinearAttach`."""
-        others, staying = super().view_scores(trees), self._staying_scores(trees).detach().cpu().numpy()
-        start = choice_start(self._inventory, trees.relation)
-
-        def scores(views: Views) -> NDArray[np.float64]:
-            first = start[views.node]
-            return others(views) + staying[runs(first, start[views.node + 1] - first)]
-
-        return scores
 
 
 def _sides(of_pair: Tensor) -> Tensor:

@@ -1,107 +1,36 @@
-"""ATTACH: which underlying punctuation a constituent sprouts (Li, Wang & Eisner 2019, section 2.1)."""
+"""The log-linear ATTACH of the paper (Li, Wang & Eisner 2019, section 2.1)."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pyro.nn import PyroModule, PyroSample
+from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.problem import choice_start
-from pyropunct.inference.pyro.surface import EMPTY
-from pyropunct.inference.ragged import runs, starts_of
-from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes, Views
+from pyropunct.inference.ragged import Ints
+from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes
+from pyropunct.models.attach.base import Attach, Scorer
+from pyropunct.models.attach.contexts import Index, gather_contexts, index_of
 from pyropunct.models.attach.scores import (
-    ANY_LEFT,
-    ANY_RIGHT,
-    LEFT,
-    PAIR,
-    RIGHT,
-    SYMMETRY,
-    Book,
-    Contexts,
-    Excerpt,
-    Index,
-    Weighing,
-    gather_contexts,
-    index_of,
-    lay_out_pairs,
-    pair_scores,
+    OF_RELATION,
+    WeightBlocks,
+    WeightsInUse,
+    features_of,
+    linear_scores,
+    parts_of_pairs,
 )
-from pyropunct.models.priors import IsotropicNormal, Shares
+from pyropunct.models.attach.templates import EVERYWHERE, FAMILIES
+from pyropunct.models.attach.views import Contexts, Views
+from pyropunct.models.priors import IsotropicNormal, PriorShares
 from pyropunct.models.symmetry import CLASSES, symmetry_classes
-
-if TYPE_CHECKING:
-    from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import TreeBatch
 
 Keys = NDArray[np.uint64]
-
-
-class Template(NamedTuple):
-    """A kind of context of a node.
-
-    :ivar kind: what its weights are about, `PAIR` and so on; for `PAIR`, `LEFT` and `RIGHT` the node's
-        relation is always part of the context.
-    :ivar attributes: the attributes that make up the context (see `pyropunct.models.attach.attributes`); one
-        of them at most may be an attribute of several values.
-    """
-
-    kind: int
-    attributes: tuple[str, ...]
-
-
-def _about(kinds: Iterable[int], *contexts: str) -> list[Template]:
-    return [
-        Template(kind, tuple(context.split(" + ")) if context else ())
-        for kind in kinds
-        for context in contexts
-    ]
-
-
-def _edges(*contexts: str) -> list[Template]:
-    """Contexts of either edge: "outer" is the word before or after it, "inner" the first or last one."""
-    left = [context.replace("outer", "before").replace("inner", "first") for context in contexts]
-    right = [context.replace("outer", "after").replace("inner", "last") for context in contexts]
-    return _about([LEFT, ANY_LEFT], *left) + _about([RIGHT, ANY_RIGHT], *right)
-
-
-FAMILIES: dict[str, list[Template]] = {
-    "symmetry": _about([PAIR, LEFT, RIGHT, SYMMETRY, ANY_LEFT, ANY_RIGHT], "")
-    + _about([SYMMETRY], "relation"),
-    "head": _about([PAIR], "tag", "head tag + side", "tag + head tag + side")
-    + _about([SYMMETRY], "relation + tag", "relation + head tag + side"),
-    "paths": _about([PAIR], "head relation", "head relation + side", "child relation", "path")
-    + _about([PAIR], "head relation + grandhead relation")
-    + _about([SYMMETRY], "relation + head relation", "relation + child relation", "child relation and tag"),
-    "flanks": _edges("outer tag", "inner tag", "outer tag + inner tag", "second outer tag + outer tag")
-    + _about([PAIR], "before tag + after tag"),
-    "inside": _about([PAIR], "mark inside", "first_mark", "last_mark", "first_mark + last_mark"),
-    "rhythm": _about([LEFT, ANY_LEFT], "first_mark + until_mark", "until_mark + words_after")
-    + _about([RIGHT, ANY_RIGHT], "last_mark + since_mark", "since_mark + words_after")
-    + _about([PAIR], "until_mark + since_mark", "last_mark + since_mark")
-    + _about([PAIR], "marks", "marks + length")
-    + _about([SYMMETRY], "relation + last_mark + since_mark", "last_mark + since_mark + length")
-    + _about([SYMMETRY], "relation + marks + words_before", "relation + marks + words_after"),
-    "spans": _about([PAIR], "length", "edges", "edges + length", "side + edges + length")
-    + _about([SYMMETRY], "relation + edges + length"),
-    "distances": _about([PAIR], "distance + side", "words_before", "words_after", "head length")
-    + _about([PAIR], "length + right sibling length", "length + left sibling length")
-    + _about([PAIR], "length + distance + side")
-    + _about([SYMMETRY], "relation + words_before", "relation + words_after", "length + distance + side"),
-    "siblings": _about([PAIR], "left sibling relation", "right sibling relation", "first child relation")
-    + _about([PAIR], "last child relation", "left sibling relation + right sibling relation")
-    + _edges("outer relation"),
-    # Contexts with a word in them are too many, and each too rare, for a weight of every pair.
-    "words": _about([LEFT, RIGHT, SYMMETRY], "form", "head form", "first form", "last form")
-    + _about([LEFT, RIGHT, SYMMETRY], "child relation and form")
-    + _edges("outer form", "inner form", "outer form + inner tag", "outer tag + inner form"),
-    "shapes": _about([PAIR], "shape", "first shape + last shape") + _edges("outer shape + inner shape"),
-}
-"""The feature families: (a) to (d) of the paper are "head", "paths", "flanks" and "inside"."""
 
 
 @compiled
@@ -113,7 +42,7 @@ def _mix(keys: Keys, values: Keys) -> None:
         keys[row] = key ^ (key >> np.uint64(27))
 
 
-def _keys(columns: Sequence[NDArray[np.int64]]) -> Keys:
+def _keys(columns: Sequence[Ints]) -> Keys:
     """One key for each row of some columns."""
     # Zero would stay zero when mixed with a zero, and lose its place among the columns.
     keys = np.full(len(columns[0]), 0x243F6A8885A308D3, np.uint64)
@@ -122,8 +51,37 @@ def _keys(columns: Sequence[NDArray[np.int64]]) -> Keys:
     return keys
 
 
-class LogLinearAttach(PyroModule):
-    """A log-linear model of the puncteme pair of each constituent::
+class _Found(NamedTuple):
+    """The contexts of one template: for each the view that has it, the view's relation, and a key.
+
+    Contexts are the same if their keys are, practically.
+    """
+
+    view: Ints
+    relation: Ints
+    key: Keys
+
+
+class _Seen(NamedTuple):
+    """The distinct contexts of one template in a treebank: keys, relations, and how many nodes have each."""
+
+    key: Keys
+    relation: Ints
+    nodes: Ints
+
+
+def _count(parts: Sequence[_Found], least: int) -> _Seen:
+    """The distinct contexts of one template that at least so many nodes have."""
+    key, first, count = np.unique(
+        np.concatenate([part.key for part in parts]), return_index=True, return_counts=True
+    )
+    relation = np.concatenate([part.relation for part in parts])[first]
+    frequent = count >= least
+    return _Seen(key[frequent], relation[frequent], count[frequent])
+
+
+class LogLinearAttach(Attach):
+    """A log-linear model of the puncteme pair of each constituent, equation (4)::
 
         p(l, r | w) = exp theta . f(l, r, w) / sum over (l', r') in W_d(w)
 
@@ -134,14 +92,14 @@ class LogLinearAttach(PyroModule):
 
     :param inventory: the sets W_d.
     :param marks: the inventory's tokens, for their symmetry.
-    :param families: which feature families of `FAMILIES` are on.
+    :param families: which feature families of `pyropunct.models.attach.templates.FAMILIES` are on.
     :param prior_scale: the standard deviation s.
     :param least: contexts seen at fewer nodes get no weights.
 
-    :ivar sparse: whether a call looks at those weights alone that bear on its trees, and their gradient is
-        sparse.  Their prior is then estimated too: a context that n nodes of the training treebank have
-        charges 1 / n of the prior of its weights at each of them.  The estimates of an epoch's batches
-        are the whole prior on average.  Only for trees that `learn_contexts` has seen.
+    :ivar sparse: whether views that bring their contexts are scored by the weights of these alone.  Then the
+        gradient of theta is sparse, and the prior is estimated too: a context that n nodes of the training
+        treebank have charges 1 / n of the prior of its weights at each of them.  The estimates of an epoch's
+        batches are the whole prior on average.  Only for views of the treebank that `learn` has seen.
     """
 
     def __init__(
@@ -152,57 +110,48 @@ class LogLinearAttach(PyroModule):
         prior_scale: float = 1.0,
         least: int = 2,
     ) -> None:
-        super().__init__()
+        super().__init__(inventory)
         self.families = tuple(families)
         self.templates = [template for family in families for template in FAMILIES[family]]
         self.prior_scale, self.least = prior_scale, least
         self.sparse = False
-        self._inventory = inventory
-        self._shares: Shares | None = None
+        self._shares: PriorShares | None = None
         self._index: Index | None = None
-        self._layout = lay_out_pairs(inventory, np.array(symmetry_classes(inventory, marks)), len(CLASSES))
+        self._parts = parts_of_pairs(inventory, np.array(symmetry_classes(inventory, marks)), len(CLASSES))
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
         self.register_buffer("kinds", torch.zeros(0, dtype=torch.int8))
         self.weights: Any = PyroSample(lambda module: module._prior())  # a tensor when read
 
-    def learn_contexts(self, batches: Iterable[tuple["TreeBatch", Tensor]]) -> None:
-        """Give weights to the contexts of a training treebank.
+    # Learning which contexts there are
 
-        :param batches: trees and their surface strings.
-        """
-        found: list[list[tuple[NDArray[np.int64], Keys]]] = [[] for _ in self.templates]
+    def learn(self, treebank: Iterable[tuple[TreeBatch, Views]]) -> None:
+        """Give weights to the contexts of a training treebank."""
+        parts: list[list[_Found]] = [[] for _ in self.templates]
         self._num_trees = 0
-        for trees, surface in batches:
+        for trees, views in treebank:
             self._num_trees += len(trees)
-            everything = self._found(Attributes(trees, surface), range(len(self.templates)))
-            for number, (_, relation, keys) in enumerate(everything):
-                found[number].append((relation, keys))
-        kept, kinds, relations, uses = [], [], [], []
-        for template, parts in zip(self.templates, found, strict=True):
-            relation, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
-            distinct, first, count = np.unique(keys, return_index=True, return_counts=True)
-            frequent = count >= self.least
-            kept.append(distinct[frequent])
-            relations.append(relation[first[frequent]])
-            kinds.append(np.full(len(kept[-1]), template.kind, np.int8))
-            uses.append(count[frequent])
-        order = self._lay_out(np.concatenate(kept), np.concatenate(kinds), np.concatenate(relations))
-        self._uses = np.concatenate(uses)[order]
+            attributes = ViewAttributes(Attributes(trees), views)
+            for number, found in enumerate(self._find(attributes, range(len(self.templates)))):
+                parts[number].append(found)
+        seen = [_count(some, self.least) for some in parts]
+        order = self._lay_out(seen)
+        self._nodes = np.concatenate([some.nodes for some in seen])[order]
 
-    def _lay_out(
-        self, keys: Keys, kinds: NDArray[np.int8], relations: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Assign weights to contexts, in the order of their keys; returns that order."""
+    def _lay_out(self, seen: Sequence[_Seen]) -> Ints:
+        """Assign weights to the contexts of all templates, in the order of their keys; returns that order."""
+        keys = np.concatenate([some.key for some in seen])
+        kinds = np.repeat([template.part for template in self.templates], [len(some.key) for some in seen])
         order = np.argsort(keys)
-        widths = self._layout.widths[relations[order], kinds[order]]
+        sizes = self._parts.sizes[np.concatenate([some.relation for some in seen]), kinds][order]
         self.keys = torch.from_numpy(keys[order].view(np.int64))
-        self.kinds = torch.from_numpy(kinds[order])
-        self.starts = torch.from_numpy(np.concatenate([[0], np.cumsum(widths)]))
+        self.kinds = torch.from_numpy(kinds[order].astype(np.int8))
+        self.starts = torch.from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
         return order
 
-    def _prior(self) -> IsotropicNormal:
-        return IsotropicNormal(int(self.starts[-1]), self.prior_scale, self.starts, self._shares)
+    def contexts(self, trees: TreeBatch, views: Views) -> Contexts:
+        """The contexts of the views that have weights."""
+        return self._known(ViewAttributes(Attributes(trees), views), range(len(self.templates)))
 
     def starting_point(self, empty: float = 5.0) -> dict[str, Tensor]:
         """Weights to start training from: all zero, but the empty pair is preferred at every node.
@@ -213,117 +162,129 @@ class LogLinearAttach(PyroModule):
         :param empty: the score of the empty pair above all others.
         """
         weights = torch.zeros(int(self.starts[-1]))
-        everywhere = Template(SYMMETRY, ())
-        if everywhere in self.templates:
-            key = _keys([np.array([self.templates.index(everywhere)])]).view(np.int64)[0]
+        if EVERYWHERE in self.templates:
+            key = _keys([np.array([self.templates.index(EVERYWHERE)])]).view(np.int64)[0]
             place = (self.keys == int(key)).nonzero()[:, 0]  # none, if there are too few nodes
             weights[self.starts[place] + CLASSES.index("none")] = empty
         return {"weights": weights}
 
-    def forward(self, trees: "TreeBatch", surface: Tensor) -> Tensor:
-        """Unnormalised log p(l, r | w), (C,): each node's pairs in turn.
+    def make_sparse(self) -> frozenset[str]:
+        """See the attribute ``sparse``."""
+        self.sparse = True
+        return frozenset({"weights"})
 
-        :param trees: N nodes.
-        :param surface: (S, L) surface strings, of which those strictly inside a constituent are read.
-        """
-        contexts = trees.contexts or self.contexts(trees, surface)
-        book, start = self._book(), choice_start(self._inventory, trees.relation)
-        relation = trees.relation.cpu().numpy()
-        if not self.sparse:
-            return pair_scores(self.weights, Weighing(self._layout, book, relation, start, contexts))
-        excerpt = Excerpt(book, contexts)
-        weighing = Weighing(self._layout, excerpt.book, relation, start, excerpt.contexts)
-        self._shares = self._shares_of(excerpt, len(trees))
-        weights = self.weights
-        self._shares = None
-        return pair_scores(excerpt.of(weights), weighing)
-
-    def _book(self) -> Book:
-        return Book(self.kinds.cpu().numpy(), self.starts.cpu().numpy())
-
-    def _shares_of(self, excerpt: Excerpt, trees: int) -> Shares:
-        """Each use of a context in the training treebank carries the same share of its weights' prior."""
-        share = excerpt.uses / self._uses[excerpt.context] * (self._num_trees / trees)
-        return Shares(excerpt.of, share, excerpt.sizes)
-
-    def contexts(self, trees: "TreeBatch", surface: Tensor) -> Contexts:
-        """The contexts of all nodes that have weights.
-
-        Put into a `TreeBatch`, they save looking for them again in each epoch of training.
-        """
-        return self._known(Attributes(trees, surface), range(len(self.templates)))
+    # Scores
 
     @property
     def reads_surface(self) -> bool:
         """Whether any context is about the surface punctuation inside a constituent."""
-        return bool(self._templates_with_surface)
+        return bool(self._templates_of_surface)
 
     @property
-    def _templates_with_surface(self) -> list[int]:
+    def _templates_of_surface(self) -> list[int]:
         return [
             number
             for number, template in enumerate(self.templates)
             if SURFACE.intersection(template.attributes)
         ]
 
-    def view_scores(self, trees: "TreeBatch") -> Callable[[Views], NDArray[np.float64]]:
-        """The model of some trees, whose constituents are then seen with any surface punctuation inside.
+    def scorer(self, trees: TreeBatch) -> Scorer:
+        """theta . f(l, r, w) of any views of these trees."""
+        return _LogLinearScorer(self, trees)
 
-        What depends on the trees alone is looked up once.  Whoever overrides `forward` overrides this too.
+    def scores_of_contexts(self, relation: Ints, contexts: Contexts) -> Tensor:
+        """theta . f(l, r, w) of the pairs of views, (C,).
 
-        :returns: a function from V views to the unnormalised log p(l, r | w) of each view's pairs in turn:
-            what `forward` gives for a node with these marks inside.
+        :param relation: (V,) the relations of the views' nodes.
+        :param contexts: the contexts of the views.
         """
-        weights, looking = self.weights, self._templates_with_surface
-        others = [number for number in range(len(self.templates)) if number not in looking]
-        nodes = Attributes(trees, torch.full((trees.forest.num_slots, 1), EMPTY))
-        blind, sizes = self._scores(weights, nodes, others), self._num_pairs[nodes.relation]
-        start = starts_of(sizes)
+        return linear_scores(self.weights, features_of(self._parts, self._blocks, relation, contexts))
 
-        def scores(views: Views) -> NDArray[np.float64]:
-            result = blind[runs(start[views.node], sizes[views.node])]
-            result += self._scores(weights, ViewAttributes(nodes, views), looking)
-            return result
+    def scores_of_treebank(self, trees: int, relation: Ints, contexts: Contexts) -> Tensor:
+        """`scores_of_contexts` for views of trees of the treebank, with their share of the prior if sparse.
 
-        return scores
+        :param trees: how many trees these are.
+        """
+        if not self.sparse:
+            return self.scores_of_contexts(relation, contexts)
+        in_use = WeightsInUse(self._blocks, contexts)
+        share = in_use.uses / self._nodes[in_use.context] * (self._num_trees / trees)
+        self._shares = PriorShares(in_use.pick, share, in_use.sizes)
+        weights = self.weights
+        self._shares = None
+        features = features_of(self._parts, in_use.blocks, relation, in_use.contexts)
+        return linear_scores(in_use.pick(weights), features)
+
+    def _prior(self) -> IsotropicNormal:
+        return IsotropicNormal(int(self.starts[-1]), self.prior_scale, self.starts, self._shares)
 
     @property
-    def _num_pairs(self) -> NDArray[np.int64]:
-        return np.diff(self._inventory.pair_start)
+    def _blocks(self) -> WeightBlocks:
+        return WeightBlocks(self.kinds.cpu().numpy(), self.starts.cpu().numpy())
 
-    def _scores(
-        self, weights: Tensor, attributes: Attributes | ViewAttributes, templates: Sequence[int]
-    ) -> NDArray[np.float64]:
-        """What the contexts of some templates add to the scores of the pairs of all nodes or views."""
-        relation = attributes.relation
-        start = starts_of(self._num_pairs[relation])
+    # Contexts
+
+    def _known(self, attributes: ViewAttributes, templates: Sequence[int]) -> Contexts:
+        """The contexts of some templates that have weights."""
         if not templates:
-            return np.zeros(start[-1])
-        contexts = self._known(attributes, templates)
-        weighing = Weighing(self._layout, self._book(), relation, start, contexts)
-        return pair_scores(weights, weighing).detach().cpu().numpy()
-
-    def _known(self, attributes: Attributes | ViewAttributes, templates: Sequence[int]) -> Contexts:
-        """The contexts that have weights, of some templates, of all nodes or views."""
+            return gather_contexts(np.zeros(0, np.int64), np.zeros(0, np.int32), len(attributes.relation))
         if self._index is None or self._index.keys is not self.keys:
             self._index = index_of(self.keys)
-        nodes, _, keys = zip(*self._found(attributes, templates), strict=True)
-        number = self._index.find(np.concatenate(keys))
-        return gather_contexts(np.concatenate(nodes), number, len(attributes.relation))
+        found = list(self._find(attributes, templates))
+        number = self._index.find(np.concatenate([some.key for some in found]))
+        view = np.concatenate([some.view for some in found])
+        return gather_contexts(view, number, len(attributes.relation))
 
-    def _found(
-        self, attributes: Attributes | ViewAttributes, templates: Sequence[int]
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Keys]]:
-        """For each of some templates its contexts: nodes or views, their relations, and keys."""
+    def _find(self, attributes: ViewAttributes, templates: Sequence[int]) -> Iterator[_Found]:
+        """The contexts of some templates, whether they have weights or not."""
         everything = np.arange(len(attributes.relation))
         for number in templates:
-            template, node, columns = self.templates[number], everything, []
-            for name in template.attributes:
-                if name in SEVERAL:
-                    node, values = attributes.several(name)
-                    columns.append(values)
-            relation = attributes.relation[node]
-            if template.kind in (PAIR, LEFT, RIGHT):
+            template, view, columns = self.templates[number], everything, []
+            for name in SEVERAL.intersection(template.attributes):
+                view, values = attributes.several(name)
+                columns.append(values)
+            relation = attributes.relation[view]
+            if template.part in OF_RELATION:
                 columns.append(relation)
-            columns += [attributes.single(name)[node] for name in template.attributes if name not in SEVERAL]
-            yield node, relation, _keys([np.full(len(node), number), *columns])
+            columns += [attributes.single(name)[view] for name in template.attributes if name not in SEVERAL]
+            yield _Found(view, relation, _keys([np.full(len(view), number), *columns]))
+
+
+class _LogLinearScorer:
+    """The scores of views of some trees.
+
+    Views that bring their contexts are scored by these.  For others, what the contexts that depend on the
+    trees alone add to the scores is computed once, for all nodes.
+    """
+
+    def __init__(self, attach: LogLinearAttach, trees: TreeBatch) -> None:
+        self._attach, self._trees = attach, trees
+
+    def __call__(self, views: Views) -> Tensor:
+        attach = self._attach
+        if views.contexts is not None:
+            relation = self._trees.relation.cpu().numpy()[views.node]
+            return attach.scores_of_treebank(len(self._trees), relation, views.contexts)
+        scores = attach.of_views(self._of_trees, self._trees, views)
+        if not attach.reads_surface:
+            return scores
+        return scores + self._by(ViewAttributes(self._attributes, views), attach._templates_of_surface)
+
+    @cached_property
+    def _attributes(self) -> Attributes:
+        return Attributes(self._trees)
+
+    @cached_property
+    def _of_trees(self) -> Tensor:
+        """What the templates that depend on the trees alone add to the scores of all nodes' pairs."""
+        nodes = np.arange(self._trees.forest.num_nodes)
+        nothing = np.zeros(0, np.int64)
+        unmarked = Views(nodes, np.zeros(len(nodes) + 1, np.int64), nothing, nothing)
+        surface = set(self._attach._templates_of_surface)
+        others = [number for number in range(len(self._attach.templates)) if number not in surface]
+        return self._by(ViewAttributes(self._attributes, unmarked), others)
+
+    def _by(self, attributes: ViewAttributes, templates: Sequence[int]) -> Tensor:
+        """What the contexts of some templates add to the scores of views."""
+        contexts = self._attach._known(attributes, templates)
+        return self._attach.scores_of_contexts(attributes.relation, contexts)

@@ -16,35 +16,32 @@ A network sees what the story may see when constituents sprout their punctemes b
 unpunctuated tree, and the surface punctuation strictly inside the constituent.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyro
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.pairs import PunctemePairs
-from pyropunct.inference.pyro.surface import EMPTY
-from pyropunct.inference.ragged import runs
+from pyropunct.inference.ragged import Ints
 from pyropunct.models.attach.attributes import (
     LENGTH_CLASSES,
+    MARK_INSIDE,
     NOTHING,
     Attributes,
-    Ints,
     ViewAttributes,
-    Views,
-    views_of,
 )
-from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach
+from pyropunct.models.attach.base import Scorer
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.templates import FAMILIES
+from pyropunct.models.attach.views import Views
 from pyropunct.models.symmetry import CLASSES, symmetry_classes
-
-if TYPE_CHECKING:
-    from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import TreeBatch
 
 NETWORKS = 3
 """The number K of networks.  Each batch trains one of them, drawn at random."""
@@ -126,7 +123,7 @@ class Words(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
         self.context = nn.LSTM(WORD_SIZE + len(self.columns) * COLUMN_SIZE, STATE_SIZE, bidirectional=True)
 
-    def forward(self, trees: "TreeBatch") -> Tensor:
+    def forward(self, trees: TreeBatch) -> Tensor:
         """(N, 2 STATE_SIZE), the states of all words of all trees."""
         form, device = trees.form, self.forms.weight.device
         if self.training:
@@ -175,7 +172,7 @@ class Constituents(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
         self.relatives = nn.Linear(5 * SIZE, SIZE)
 
-    def forward(self, trees: "TreeBatch", nodes: Attributes) -> Tensor:
+    def forward(self, trees: TreeBatch, nodes: Attributes) -> Tensor:
         """(N, SIZE), one vector for each node of some trees."""
         own = np.arange(len(nodes.head))
         near = [nodes.head, *nodes.siblings]
@@ -224,18 +221,16 @@ class MarksInside(nn.Module):
         :param views: some of them with surface punctuation inside.
         """
         seen, device = ViewAttributes(nodes, views), constituents.device
-        sizes = views.last - views.first
-        view, mark = np.repeat(np.arange(len(sizes)), sizes), runs(views.first, sizes)
-        edge = _edges(nodes)[views.slot[mark]]
-        number = np.arange(len(mark)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        places = _places(nodes, views.node[view], edge, views.slot[mark], number)
+        view, edge = views.view, _edges(nodes)[views.slot]
+        number = np.arange(len(view)) - views.start[view]
+        places = _places(nodes, views.node[view], edge, views.slot, number)
         token, inner, place, outer = (
-            torch.from_numpy(some).to(device) for some in (views.token[mark], edge, places, view)
+            torch.from_numpy(some).to(device) for some in (views.token, edge, places, view)
         )
         vectors = torch.relu(self.tokens(token) + self.edges(constituents)[inner] + self.places(place))
-        total = vectors.new_zeros(len(sizes), SIZE).index_add(0, outer, vectors)
-        several, kinds = seen.several("mark inside")
-        start = np.searchsorted(several, np.arange(len(sizes)))
+        total = vectors.new_zeros(len(views.node), SIZE).index_add(0, outer, vectors)
+        several, kinds = seen.several(MARK_INSIDE)
+        start = np.searchsorted(several, np.arange(len(views.node)))
         bags = self.types(*(torch.from_numpy(some).to(device) for some in (kinds, start)))
         return self.sum(total) + bags + self.attributes(seen)
 
@@ -362,7 +357,7 @@ class NeuralAttach(LogLinearAttach):
     :param num_tags: how many tags.
     :param num_relations: how many relations.
     :param families: feature families of the log-linear model, see
-        `pyropunct.models.attach.log_linear.FAMILIES`.
+        `pyropunct.models.attach.templates.FAMILIES`.
     :param prior_scale: the standard deviation of the prior of its weights; networks have none.
     :param least: contexts seen at fewer nodes get no weights.
     """
@@ -383,17 +378,21 @@ class NeuralAttach(LogLinearAttach):
             Network(inventory, marks, num_forms, num_tags, num_relations) for _ in range(NETWORKS)
         )
 
-    def forward(self, trees: "TreeBatch", surface: Tensor) -> Tensor:
-        """Unnormalised log p(l, r | w), (C,): see `LogLinearAttach.forward`.
+    @property
+    def reads_surface(self) -> bool:
+        """Networks do, whatever the families."""
+        return True
 
-        In training that of p_0, with the networks' learning beside it.
-        """
-        wide, nodes = super().forward(trees, surface), Attributes(trees, surface)
+    def scorer(self, trees: TreeBatch) -> Scorer:
+        """The scores of the pool; in training those of p_0, with the learning of one network beside it."""
+        wide, nodes = super().scorer(trees), Attributes(trees)
         chosen = [int(torch.randint(len(self.networks), ()))] if self.training else None
-        deep = self._network_scores(trees, nodes, chosen)(views_of(trees.forest, surface))
-        return self._learning(trees, wide, deep) if self.training else (1 - SHARE) * wide + SHARE * deep
+        deep = self._network_scorer(trees, nodes, chosen)
+        if self.training:
+            return lambda views: self._learning(trees, views, wide(views), deep(views))
+        return lambda views: (1 - SHARE) * wide(views) + SHARE * deep(views)
 
-    def _learning(self, trees: "TreeBatch", wide: Tensor, deep: Tensor) -> Tensor:
+    def _learning(self, trees: TreeBatch, views: Views, wide: Tensor, deep: Tensor) -> Tensor:
         """The scores ``wide``, and a factor of the model; from both a network learns the posterior.
 
         Its log p_k is added to the scores, and taken off again as a constant, which changes no number.  The
@@ -401,40 +400,21 @@ class NeuralAttach(LogLinearAttach):
         network gets the gradient of its objective, less that of the expectation of log p_k under
         p_0(l, r | w), which the factor adds.
         """
-        start = torch.from_numpy(choice_start(self._inventory, trees.relation))
+        start = torch.from_numpy(choice_start(self.inventory, trees.relation[torch.from_numpy(views.node)]))
         own, expected = PunctemePairs(deep, start).logits, PunctemePairs(wide.detach(), start).logits.exp()
         scale = self._num_trees / len(trees)
         pyro.factor("networks", scale * (expected * own).sum())
         return wide + own - own.detach()
 
-    def _network_scores(
-        self, trees: "TreeBatch", nodes: Attributes, chosen: Sequence[int] | None = None
-    ) -> Callable[[Views], Tensor]:
-        """The mean of the scores of all networks, or of some, for views of the nodes of some trees."""
+    def _network_scorer(
+        self, trees: TreeBatch, nodes: Attributes, chosen: Sequence[int] | None = None
+    ) -> Scorer:
+        """The mean of the scores of all networks, or of some."""
         networks: list[Any] = [self.networks[k] for k in chosen or range(len(self.networks))]
         constituents = [network.constituents(trees, nodes) for network in networks]
 
         def scores(views: Views) -> Tensor:
             each = zip(networks, constituents, strict=True)
             return torch.stack([network(own, nodes, views) for network, own in each]).mean(0)
-
-        return scores
-
-    @property
-    def reads_surface(self) -> bool:
-        """Networks do, whatever the families."""
-        return True
-
-    def view_scores(self, trees: "TreeBatch") -> Callable[[Views], NDArray[np.float64]]:
-        """What `forward` gives for constituents with any surface punctuation inside.
-
-        See `LogLinearAttach.view_scores`; what depends on the tree alone is computed once.
-        """
-        wide = super().view_scores(trees)
-        nodes = Attributes(trees, torch.full((trees.forest.num_slots, 1), EMPTY))
-        deep = self._network_scores(trees, nodes)
-
-        def scores(views: Views) -> NDArray[np.float64]:
-            return (1 - SHARE) * wide(views) + SHARE * deep(views).detach().cpu().numpy()
 
         return scores

@@ -134,7 +134,7 @@ def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Re
     :param changes: values of the options that are settings, by name; None where an option is not given.
     :param settings: the texts of ``--set``.
     """
-    from pyropunct.models.attach.log_linear import FAMILIES
+    from pyropunct.models.attach.templates import FAMILIES
     from pyropunct.training.variant_options import with_options
 
     options = [text for text in settings if "." in text.partition("=")[0]]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pyropunct.inference.pyro.guides import PointEstimate
 from pyropunct.inference.pyro.handlers import collapse_trees, tree_elbo
-from pyropunct.models.attach.scores import join_contexts
+from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
@@ -159,11 +159,9 @@ class Training:
         self.trees = self.vocabulary.encode_trees([sentence.tree for sentence in self.train])
         self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
         self.story = build_story(self.vocabulary, self.recipe, self.surfaces)
-        if hasattr(self._attach, "learn_contexts"):
-            self._attach.learn_contexts(self._parts())
-        if hasattr(self._attach, "contexts"):
-            contexts = [self._attach.contexts(trees, surface) for trees, surface in self._parts()]
-            self.trees = replace(self.trees, contexts=join_contexts(contexts))
+        self._contexts: Contexts | None = None
+        self.story.attach.learn(self._parts())
+        self._contexts = self._look_up()
         assert isinstance(self.story.syntax, HeadOutward)
         self.story.syntax.fit_counts([self.trees])
         self.guide = self._make_guide()
@@ -179,7 +177,8 @@ class Training:
     def _make_guide(self) -> AutoGuide:
         start = init_to_sample
         if not self.recipe.random_start:
-            start = init_to_value(values=self._starting_point(), fallback=init_to_mean)
+            values = {f"attach.{name}": value for name, value in self.story.attach.starting_point().items()}
+            start = init_to_value(values=values, fallback=init_to_mean)
         # A copy: the mean of a prior is a tensor of the prior's own, which would move along with the guide's.
         guide = GUIDES[self.recipe.guide](
             collapse_trees(self.story), init_loc_fn=lambda site: start(site).clone()
@@ -187,28 +186,29 @@ class Training:
         guide(*self.batch([0]))
         return guide
 
-    def _starting_point(self) -> dict[str, Tensor]:
-        """Where the attach model wants some of its weights to start."""
-        if not hasattr(self._attach, "starting_point"):
-            return {}
-        return {f"attach.{name}": value for name, value in self._attach.starting_point().items()}
-
-    def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor]:
-        """Some training sentences, as the models read them.
+    def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor, Views]:
+        """Some training sentences, as the story reads them: trees, surface, and what is inside constituents.
 
         :param numbers: which, counted from 0.
         """
-        return self.trees.pick(numbers), join_surfaces([self.surfaces[number] for number in numbers])
+        trees = self.trees.pick(numbers)
+        surface = join_surfaces([self.surfaces[number] for number in numbers])
+        views = views_of(trees.forest, surface)
+        if self._contexts is not None:
+            views = views._replace(contexts=self._contexts.of(self.trees.forest.nodes_of(numbers)))
+        return trees, surface, views
 
-    def _parts(self) -> Iterator[tuple[TreeBatch, Tensor]]:
+    def _parts(self) -> Iterator[tuple[TreeBatch, Views]]:
         """The training treebank in large batches."""
         for first in range(0, len(self.train), LARGE_BATCH):
-            yield self.batch(range(first, min(first + LARGE_BATCH, len(self.train))))
+            trees, _, views = self.batch(range(first, min(first + LARGE_BATCH, len(self.train))))
+            yield trees, views
 
-    @property
-    def _attach(self) -> Any:
-        """The attach model, which may have more than it must: see `pyropunct.models.story.Attach`."""
-        return self.story.attach
+    def _look_up(self) -> Contexts | None:
+        """What the attach model looks up once in all views of the treebank, if anything."""
+        found = [self.story.attach.contexts(trees, views) for trees, views in self._parts()]
+        known = [some for some in found if some is not None]
+        return join_contexts(known) if len(known) == len(found) else None
 
     def _make_optimisers(self) -> list[torch.optim.Optimizer]:
         """Adagrad for weights with sparse gradients; Adam for all others, the channel's at its own rate.
@@ -241,10 +241,7 @@ class Training:
         """The sites whose gradients are to be sparse."""
         if (self.recipe.optimiser, self.recipe.guide) != ("adagrad", "map"):
             return set()
-        if not hasattr(self._attach, "sparse"):
-            return set()
-        self._attach.sparse = True
-        return {"attach.weights"}
+        return {f"attach.{name}" for name in self.story.attach.make_sparse()}
 
     @property
     def epoch_size(self) -> int:

@@ -8,7 +8,7 @@ PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
 
 DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "shapes")
-"""Those and ours; see `pyropunct.models.attach.log_linear.FAMILIES`, where there are more that do not pay."""
+"""Those and ours; see `pyropunct.models.attach.templates.FAMILIES`, where there are more that do not pay."""
 
 
 LATER_SETTINGS = (

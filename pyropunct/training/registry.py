@@ -22,6 +22,10 @@ CHANNEL: dict[str, str] = {
 """Names of channels: classes called with (num_tokens, direction, **options)."""
 
 
+BASE = "pyropunct.models.attach.base:Attach"
+"""What attach models derive from."""
+
+
 class UnknownVariantError(ValueError):
     """A name that is no variant's, or a class that cannot be imported."""
 
@@ -30,12 +34,11 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     """The class of a known name, or of ``module:Class``.
 
     Names also come from model folders, which may be anybody's.  So only a subclass of `torch.nn.Module`
-    will do: no other thing that a module happens to hold is ever called.
+    will do: no other thing that a module happens to hold is ever called.  An attach model is a subclass of
+    `pyropunct.models.attach.base.Attach`.
 
     :raises UnknownVariantError: if there is none.
     """
-    from torch import nn  # here, so that names are known before torch is imported
-
     module, _, attribute = known.get(name, name).partition(":")
     if not module or not attribute:
         raise UnknownVariantError(
@@ -44,9 +47,17 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     variant = getattr(_imported(module, name), attribute, None)
     if variant is None:
         raise UnknownVariantError(f"the module {module!r} has no class {attribute!r}")
-    if not isinstance(variant, type) or not issubclass(variant, nn.Module):
-        raise UnknownVariantError(f"{name!r} is no variant: it is not a subclass of torch.nn.Module")
+    base = BASE if known is ATTACH else "torch.nn:Module"
+    if not isinstance(variant, type) or not issubclass(variant, _base(base)):
+        raise UnknownVariantError(f"{name!r} is no variant: it is not a subclass of {base.replace(':', '.')}")
     return variant
+
+
+def _base(name: str) -> type:
+    """A class, imported only here: names are known before torch is imported."""
+    module, _, attribute = name.partition(":")
+    base: type = getattr(importlib.import_module(module), attribute)
+    return base
 
 
 def _imported(module: str, name: str) -> ModuleType:

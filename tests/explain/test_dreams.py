@@ -1,7 +1,7 @@
 import pyro
 import pytest
 import torch
-from problems import tiny_story, tree_batch, window
+from problems import seen, tiny_story, tree_batch, window
 from pyro import poutine
 
 from pyropunct.explain.dreams import surface_texts, underlying_brackets
@@ -62,7 +62,7 @@ def dreaming(vocabulary: Vocabulary) -> Story:
         (vocabulary.encode_trees([tree]), vocabulary.encode_surface(marks)) for tree, marks in TREEBANK
     ]
     attach = LogLinearAttach(vocabulary.inventory, vocabulary.tokens)
-    attach.learn_contexts(encoded)
+    attach.learn([seen(*some) for some in encoded])
     syntax = HeadOutward(len(vocabulary.relations), len(vocabulary.tags))
     syntax.fit_counts([trees for trees, _ in encoded])
     return Story(vocabulary.inventory, attach, SlidingWindow(len(vocabulary.tokens)), syntax)
@@ -128,7 +128,7 @@ def test_a_dream_has_the_same_probability_when_observed(vocabulary: Vocabulary) 
 def test_joint_probability(scale: float) -> None:
     """log p(T, x) = log p(T) + log p(x | T)."""
     story, trees = tiny_story(window("left")), tree_batch([[2, 0], [0]], [0, 1, 0], tag=[1, 0, 1])
-    story.attach.scores = torch.randn(len(story.inventory.rows))
+    story.attach.table = torch.randn(len(story.inventory.rows))
     surface = torch.full((5, 1), -1)
     surface[[0, 3]] = 0
     with pytest.raises(ValueError, match="no syntax model"):

@@ -12,6 +12,8 @@ from problems import (
     inventory,
     padded,
     random_case,
+    scores_of,
+    seen,
     strings_up_to,
     tiny_story,
     tree_batch,
@@ -41,7 +43,7 @@ def looking_story(direction: str, trees: TreeBatch) -> Story:
     some = Inventory(2, PAIRS)
     attach = LogLinearAttach(some, MARKS, ("inside", "head", "symmetry"), least=1)
     surfaces = [torch.randint(-1, 2, (trees.forest.num_slots, 1)) for _ in range(30)]
-    attach.learn_contexts([(trees, surface) for surface in surfaces])
+    attach.learn([seen(trees, surface) for surface in surfaces])
     attach.weights = 0.4 * torch.randn(int(attach.starts[-1]))
     channel = SlidingWindow(2, direction)
     channel.edit_logits = torch.randn(2, 2, 4)
@@ -108,7 +110,7 @@ def test_looking_inside_matters(direction: str) -> None:
     """So that the tests above test the order of the story."""
     trees = tree_batch([[2, 0, 2]], [0, 1, 0], tag=[0, 1, 2])
     story = looking_story(direction, trees)
-    scores = [story.attach(trees, padded([(), string, (), ()])) for string in [(), (0,), (1,)]]
+    scores = [scores_of(story.attach, trees, padded([(), string, (), ()])) for string in [(), (0,), (1,)]]
     assert not torch.equal(scores[0][3:5], scores[1][3:5])
     assert not torch.equal(scores[1][3:5], scores[2][3:5])
 
@@ -130,7 +132,7 @@ def test_joint_probability_forward_and_observed(direction: str) -> None:
 @DIRECTIONS
 def test_a_batch_is_its_trees_in_any_order(direction: str) -> None:
     story = tiny_story(window(direction))
-    story.attach.scores = torch.randn(len(story.inventory.rows))
+    story.attach.table = torch.randn(len(story.inventory.rows))
     cases = [
         random_case(heads, window(direction), inventory(), seed)
         for seed, heads in enumerate(projective_trees(4))
@@ -152,7 +154,7 @@ def test_a_batch_is_its_trees_in_any_order(direction: str) -> None:
 def test_trees_of_a_syntax_model() -> None:
     trees = tree_batch([[2, 0]], [0, 1])
     story = tiny_story(window("left"))
-    story.attach.scores = torch.zeros(len(story.inventory.rows))
+    story.attach.table = torch.zeros(len(story.inventory.rows))
     with pytest.raises(ValueError, match="no syntax model"):
         story()
 
@@ -170,7 +172,7 @@ def test_sites_of_the_story() -> None:
     """Every node and every slot is decided once, in order of height."""
     trees = tree_batch([[2, 0, 2, 3], [0]], [0, 1, 0, 1, 0])
     story = tiny_story(window("left"))
-    story.attach.scores = torch.zeros(len(story.inventory.rows))
+    story.attach.table = torch.zeros(len(story.inventory.rows))
     trace = poutine.trace(story).get_trace(trees)
     sites = [name for name, site in trace.nodes.items() if site["type"] == "sample" and "pairs" in name]
     assert sites == ["pairs 0", "pairs 1", "pairs 2"]

@@ -5,7 +5,8 @@ import json
 import pytest
 from variants import PairFrequencies
 
-from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.templates import FAMILIES
 from pyropunct.models.channel.window import Identity, SlidingWindow
 from pyropunct.training.recipes import DEFAULT_FAMILIES, PAPER_FAMILIES, RECIPES, Recipe, named_recipe
 from pyropunct.training.registry import ATTACH, CHANNEL, UnknownVariantError, find
@@ -56,7 +57,11 @@ def test_known_names_and_classes() -> None:
         (".relative:C", "cannot import '.relative' for the variant '.relative:C'"),
         ("no.such.module:C", "cannot import 'no.such.module'"),
         ("variants:Missing", "the module 'variants' has no class 'Missing'"),
-        ("variants:NoModule", "'variants:NoModule' is no variant: it is not a subclass of torch.nn.Module"),
+        (
+            "variants:NoModule",
+            "'variants:NoModule' is no variant: it is not a subclass of pyropunct.models.attach.base.Attach",
+        ),
+        ("torch.nn:Linear", "'torch.nn:Linear' is no variant: it is not a subclass of pyropunct.models"),
         ("variants:called", "'variants:called' is no variant"),
     ],
 )

@@ -208,7 +208,7 @@ def test_posterior_draws_follow_the_other_variables_of_each_sample() -> None:
     story = tiny_story(SlidingWindow(3))
     case = story_case(tiny_story(window("left")), [2, 0, 4, 2], 11)
     scores, edits = torch.randn(3, len(story.inventory.rows)), torch.randn(3, 3, 3, 4)
-    samples = {"attach.scores": scores.repeat(800, 1), "channel.edit_logits": edits.repeat(800, 1, 1, 1)}
+    samples = {"attach.table": scores.repeat(800, 1), "channel.edit_logits": edits.repeat(800, 1, 1, 1)}
     drawn = Predictive(infer_trees(story), posterior_samples=samples)(*batch_of([case]))["pairs"]
     assert drawn.shape == (2400, 4)
     for which in range(3):
@@ -229,9 +229,9 @@ def test_best_derivation_under_a_guide() -> None:
     guide(*batch)
     guide_trace = poutine.trace(guide).get_trace(*batch)
     trace = poutine.trace(poutine.replay(infer_trees(story, 0), trace=guide_trace)).get_trace(*batch)
-    for name in ("attach.scores", "channel.edit_logits"):
+    for name in ("attach.table", "channel.edit_logits"):
         assert torch.equal(trace.nodes[name]["value"], guide_trace.nodes[name]["value"])
-    story.attach.scores = guide_trace.nodes["attach.scores"]["value"]
+    story.attach.table = guide_trace.nodes["attach.table"]["value"]
     story.channel.edit_logits = guide_trace.nodes["channel.edit_logits"]["value"]
     choices = infer_trees(story, 0)(*batch).choices
     assert torch.equal(trace.nodes["pairs"]["value"], choices)
@@ -311,7 +311,7 @@ def test_symmetry_regulariser(direction: str) -> None:
 def test_gradient_of_the_symmetry_regulariser() -> None:
     story = tiny_story(SlidingWindow(3), symmetry_weight=2.0)
     batch = batch_of([story_case(story, heads, 6) for heads in (CHILD, BIG, [2, 0])])
-    for module, name in [(story.attach, "scores"), (story.channel, "edit_logits")]:
+    for module, name in [(story.attach, "table"), (story.channel, "edit_logits")]:
         here = getattr(module, name).clone().requires_grad_()
 
         def loss(values: Tensor, module: torch.nn.Module = module, name: str = name) -> Tensor:
@@ -350,7 +350,7 @@ def test_one_step_moves_all_parameters_of_its_own_model_only() -> None:
     _, after = adam_step(first, batch)
     kept = {name: value.clone() for name, value in after.items()}
     before, later = adam_step(second, batch)
-    assert set(before) == {"attach.scores_unconstrained", "channel.edit_logits_unconstrained"}
+    assert set(before) == {"attach.table_unconstrained", "channel.edit_logits_unconstrained"}
     for name in before:
         assert (before[name] != later[name]).all()
         assert not torch.equal(later[name], kept[name])

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from problems import NOTHING, padded, tree_batch
+from problems import NOTHING, attributes_of, padded, scores_of, seen, tree_batch
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
-from pyropunct.models.attach.attributes import Attributes, views_of
+from pyropunct.models.attach.attributes import Attributes
 from pyropunct.models.attach.correcting import (
     CORRECTION,
     ERROR_COLUMNS,
@@ -19,6 +19,7 @@ from pyropunct.models.attach.correcting import (
     CorrectingAttach,
     string_number,
 )
+from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.centred import CentredWindow
 from pyropunct.models.trees import TreeBatch, join_trees
 
@@ -56,7 +57,7 @@ def surface(seed: int) -> Tensor:
 def attach() -> CorrectingAttach:
     torch.manual_seed(0)
     made = CorrectingAttach(INVENTORY, MARKS, ("symmetry", "inside"), least=1)
-    made.learn_contexts([(trees(), surface(seed)) for seed in range(5)])
+    made.learn([seen(trees(), surface(seed)) for seed in range(5)])
     made.weights = torch.randn(int(made.starts[-1]))
     made.staying = torch.randn(3, 4, 4)
     return made
@@ -72,24 +73,24 @@ def test_scores_of_what_stays(attach: CorrectingAttach) -> None:
             where = (left_e != 0) + 2 * (right_e != 0)
             stays = (string_number(left) == left_e) + 2 * (string_number(right) == right_e)
             expected.append(kappa[relation, where, stays])
-    with_kappa = attach(batch, surface(0))
+    with_kappa = scores_of(attach, batch, surface(0))
     attach.staying = torch.zeros(3, 4, 4)
-    torch.testing.assert_close(with_kappa - attach(batch, surface(0)), torch.stack(expected))
+    torch.testing.assert_close(with_kappa - scores_of(attach, batch, surface(0)), torch.stack(expected))
 
 
 def test_it_looks_at_the_wrong_sentence(attach: CorrectingAttach) -> None:
     """Each of the four columns changes scores, those of the wrong strings by features alone."""
     batch, x = trees(), surface(0)
     attach.staying = torch.zeros(3, 4, 4)
-    before = attach(batch, x)
+    before = scores_of(attach, batch, x)
     for name in ERROR_COLUMNS:
         other = replace(batch, more={**batch.more, name: batch.more[name].roll(1)})
-        assert not torch.equal(attach(other, x), before), name
+        assert not torch.equal(scores_of(attach, other, x), before), name
 
 
 def test_columns_are_found_where_they_are_looked_for() -> None:
     batch = trees()
-    attributes = Attributes(batch, surface(0))
+    attributes = Attributes(batch)
     first, last = attributes.first_word, attributes.last_word
     before, after = (batch.more[name].numpy() for name in ("wrong_before", "wrong_after"))
     assert attributes.single("error_left").tolist() == batch.more["error_left"].tolist()
@@ -99,20 +100,22 @@ def test_columns_are_found_where_they_are_looked_for() -> None:
 
 
 def test_views_have_the_scores_of_nodes(attach: CorrectingAttach) -> None:
+    """Views of some nodes, with marks and without, beside those of all nodes that bring their contexts."""
     batch, start = trees(), choice_start(INVENTORY, trees().relation)
     for seed in range(4):
-        x = surface(seed)
-        views = views_of(batch.forest, x)
-        np.testing.assert_allclose(attach.view_scores(batch)(views), attach(batch, x).numpy(), rtol=1e-12)
-    some = views._replace(node=views.node[3:5], first=views.first[3:5], last=views.last[3:5])
-    expected = attach(batch, x)[start[3] : start[5]]
-    np.testing.assert_allclose(attach.view_scores(batch)(some), expected.numpy(), rtol=1e-12)
+        views = views_of(batch.forest, surface(seed))
+        known = views._replace(contexts=attach.contexts(batch, views))
+        expected = attach.scores(batch, known)
+        some = views_of(batch.forest, surface(seed), np.arange(3, 5))
+        torch.testing.assert_close(
+            attach.scores(batch, some), expected[start[3] : start[5]], rtol=1e-12, atol=1e-12
+        )
 
 
 def test_gradient_of_what_stays(attach: CorrectingAttach) -> None:
     """The scores are linear in kappa: the gradient of their sum counts the pairs of each class."""
     attach.staying = kappa = torch.zeros(3, 4, 4, requires_grad=True)
-    (counts,) = torch.autograd.grad(attach(trees(), surface(0)).sum(), kappa)
+    (counts,) = torch.autograd.grad(scores_of(attach, trees(), surface(0)).sum(), kappa)
     assert float(counts.sum()) == sum(len(PAIRS[relation]) for relation in trees().relation.tolist())
     assert torch.equal(counts, counts.round())
 
@@ -120,7 +123,7 @@ def test_gradient_of_what_stays(attach: CorrectingAttach) -> None:
 def test_training_begins_with_what_stays(attach: CorrectingAttach) -> None:
     """Nothing else has a preference: a pair of W_d that w_e had is the most probable."""
     fresh = CorrectingAttach(INVENTORY, MARKS, ("symmetry",), least=1)
-    fresh.learn_contexts([(trees(), surface(0))])
+    fresh.learn([seen(trees(), surface(0))])
     start = fresh.starting_point()
     assert float(start["weights"].abs().sum()) == 0
     fresh.weights, fresh.staying = start["weights"], STAYING * torch.tensor([0, 0.5, 0.5, 1]).expand(3, 4, 4)
@@ -128,7 +131,7 @@ def test_training_begins_with_what_stays(attach: CorrectingAttach) -> None:
     more = {
         name: torch.tensor([string_number([wrong[name]]) if name in wrong else 0]) for name in ERROR_COLUMNS
     }
-    scores = fresh(replace(tree_batch([[0]], [0]), more=more), padded([(), ()]))
+    scores = scores_of(fresh, replace(tree_batch([[0]], [0]), more=more), padded([(), ()]))
     assert scores.tolist() == [0, 0, 0, 0, STAYING]
 
 
@@ -156,8 +159,8 @@ def test_batches_keep_what_they_know_more(change: Callable[[TreeBatch], TreeBatc
 def test_every_template_has_a_context(attach: CorrectingAttach) -> None:
     """Each of the features that look at w_e is there in the trees above."""
     assert attach.templates[-len(CORRECTION) :] == CORRECTION
-    found = attach._found(Attributes(trees(), surface(0)), range(len(attach.templates)))
-    assert all(len(keys) == WORDS for number, (_, _, keys) in enumerate(found) if number >= 10)
+    found = attach._find(attributes_of(trees(), surface(0)), range(len(attach.templates)))
+    assert all(len(some.key) == WORDS for number, some in enumerate(found) if number >= 10)
 
 
 def test_centred_window() -> None:

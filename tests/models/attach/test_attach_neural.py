@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from brute_force import String, chi_square_is_plausible
-from problems import NOTHING, padded, slope, tree_batch
+from problems import NOTHING, padded, scores_of, seen, seen_several_times, slope, tree_batch
 from pyro import poutine
 from torch import Tensor
 
@@ -17,9 +17,10 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.handlers import collapse_trees, tree_problem
 from pyropunct.models.attach import neural
-from pyropunct.models.attach.attributes import Attributes, Views, views_of
+from pyropunct.models.attach.attributes import Attributes
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.neural import SHARE, NeuralAttach, _edges
+from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
@@ -62,7 +63,7 @@ def attach_of(some: TreeBatch, families: tuple[str, ...] = ("symmetry", "inside"
     """With random weights, not in training."""
     torch.manual_seed(3)
     attach = NeuralAttach(Inventory(4, PAIRS, 0), MARKS, 3, 3, 3, families, least=1)
-    attach.learn_contexts([(some, random_surface(seed, some.forest.num_slots)) for seed in range(6)])
+    attach.learn([seen(some, random_surface(seed, some.forest.num_slots)) for seed in range(6)])
     attach.weights = 0.3 * torch.randn(int(attach.starts[-1]))
     for parameter in attach.parameters():
         parameter.data = 0.3 * torch.randn_like(parameter)
@@ -70,8 +71,8 @@ def attach_of(some: TreeBatch, families: tuple[str, ...] = ("symmetry", "inside"
 
 
 def per_node(attach: NeuralAttach, some: TreeBatch, surface: Tensor) -> list[Tensor]:
-    sizes = np.diff(choice_start(attach._inventory, some.relation)).tolist()
-    return list(attach(some, surface).detach().split(sizes))
+    sizes = np.diff(choice_start(attach.inventory, some.relation)).tolist()
+    return list(scores_of(attach, some, surface).detach().split(sizes))
 
 
 def changed_nodes(attach: NeuralAttach, some: TreeBatch, one: Tensor, other: Tensor) -> set[int]:
@@ -126,17 +127,17 @@ def test_every_word_is_seen_by_every_constituent_of_its_tree_and_by_no_other() -
 def test_scores_do_not_depend_on_the_other_trees_of_the_batch() -> None:
     some, surface = trees(), random_surface(0)
     attach = attach_of(some)
-    together = attach(some, surface)
+    together = scores_of(attach, some, surface)
     alone = []
     for tree in range(len(some)):
         slots = some.forest.slots(tree)
-        alone.append(attach(some.pick([tree]), surface[slots.start : slots.stop]))
+        alone.append(scores_of(attach, some.pick([tree]), surface[slots.start : slots.stop]))
     torch.testing.assert_close(together, torch.cat(alone), rtol=1e-10, atol=1e-12)
 
 
 def test_exactly_one_edge_between_two_words() -> None:
     some = trees()
-    edges, forest = _edges(Attributes(some, random_surface(0))), some.forest
+    edges, forest = _edges(Attributes(some)), some.forest
     outer = np.concatenate([forest.slot_start.numpy()[:-1], forest.slot_start.numpy()[1:] - 1])
     assert (edges[outer] == -1).all()
     assert sorted(edges[edges >= 0]) == [node for node in range(16) if forest.head[node] >= 0]
@@ -149,27 +150,14 @@ def test_exactly_one_edge_between_two_words() -> None:
 # Views
 
 
-def seen_several_times(some: TreeBatch, surfaces: list[Tensor]) -> Views:
-    """The views of all nodes in several surface strings, node after node."""
-    each = [views_of(some.forest, surface) for surface in surfaces]
-    shifts = np.cumsum([0] + [len(views.token) for views in each])
-    first, last = (
-        np.stack([getattr(views, name) + shift for views, shift in zip(each, shifts, strict=False)], -1)
-        for name in ("first", "last")
-    )
-    node = np.repeat(np.arange(some.forest.num_nodes), len(surfaces))
-    token, slot = (np.concatenate([getattr(views, name) for views in each]) for name in ("token", "slot"))
-    return Views(node, first.ravel(), last.ravel(), token, slot)
-
-
 @pytest.mark.parametrize("families", [("symmetry",), ("symmetry", "inside", "head")])
 def test_scores_of_views_are_those_of_the_nodes(families: tuple[str, ...]) -> None:
     some = trees()
     attach, surfaces = attach_of(some, families), [random_surface(seed) for seed in range(3, 9)]
-    found = attach.view_scores(some)(seen_several_times(some, surfaces))
+    found = attach.scorer(some)(seen_several_times(some, surfaces))
     each = [per_node(attach, some, surface) for surface in surfaces]
     expected = [scores[node] for node in range(some.forest.num_nodes) for scores in each]
-    np.testing.assert_allclose(found, torch.cat(expected).numpy(), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.detach().numpy(), torch.cat(expected).numpy(), rtol=1e-10, atol=1e-12)
     assert attach.reads_surface
 
 
@@ -180,10 +168,10 @@ def test_gradients_agree_with_finite_differences(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(neural, "NETWORKS", 1)
     some = trees([2, 0, 5, 5, 2, 5])
     attach, surface = attach_of(some), random_surface(1, 7)
-    mix = torch.randn(int(choice_start(attach._inventory, some.relation)[-1]))
+    mix = torch.randn(int(choice_start(attach.inventory, some.relation)[-1]))
 
     def total() -> Tensor:
-        return attach(some, surface) @ mix
+        return scores_of(attach, some, surface) @ mix
 
     attach.zero_grad()
     total().backward()
@@ -203,8 +191,8 @@ def test_gradients_agree_with_finite_differences(monkeypatch: pytest.MonkeyPatch
 def test_nothing_is_left_out_but_in_training() -> None:
     some, surface = trees(), random_surface(0)
     attach = attach_of(some)
-    assert torch.equal(attach(some, surface), attach(some, surface))
-    nodes, constituents = Attributes(some, surface), attach.networks[0].constituents
+    assert torch.equal(scores_of(attach, some, surface), scores_of(attach, some, surface))
+    nodes, constituents = Attributes(some), attach.networks[0].constituents
     assert torch.equal(constituents(some, nodes), constituents(some, nodes))
     attach.train()
     assert not torch.equal(constituents(some, nodes), constituents(some, nodes))
@@ -222,32 +210,32 @@ def without_dropout(attach: NeuralAttach) -> None:
 
 def log_linear_of(attach: NeuralAttach, some: TreeBatch) -> LogLinearAttach:
     """Its log-linear member."""
-    alone = LogLinearAttach(attach._inventory, MARKS, attach.families, least=1)
-    alone.learn_contexts([(some, random_surface(seed, some.forest.num_slots)) for seed in range(6)])
+    alone = LogLinearAttach(attach.inventory, MARKS, attach.families, least=1)
+    alone.learn([seen(some, random_surface(seed, some.forest.num_slots)) for seed in range(6)])
     alone.weights = attach.weights
     return alone
 
 
 def normalised(scores: Tensor, attach: NeuralAttach, some: TreeBatch) -> Tensor:
-    sizes = np.diff(choice_start(attach._inventory, some.relation)).tolist()
+    sizes = np.diff(choice_start(attach.inventory, some.relation)).tolist()
     return torch.cat([part.log_softmax(0) for part in scores.split(sizes)])
 
 
 def test_the_model_is_a_logarithmic_opinion_pool() -> None:
     some, surface = trees(), random_surface(0)
     attach = attach_of(some)
-    nodes, views = Attributes(some, surface), views_of(some.forest, surface)
+    nodes, views = Attributes(some), views_of(some.forest, surface)
     members = [network(network.constituents(some, nodes), nodes, views) for network in attach.networks]
     shares = [SHARE / len(members)] * len(members)
-    members, shares = [log_linear_of(attach, some)(some, surface), *members], [1 - SHARE, *shares]
+    members, shares = [scores_of(log_linear_of(attach, some), some, surface), *members], [1 - SHARE, *shares]
     pooled = [share * normalised(one, attach, some) for share, one in zip(shares, members, strict=True)]
     expected = normalised(torch.stack(pooled).sum(0), attach, some)
-    torch.testing.assert_close(normalised(attach(some, surface), attach, some), expected)
+    torch.testing.assert_close(normalised(scores_of(attach, some, surface), attach, some), expected)
 
 
 def total(story: Story, some: TreeBatch, surface: Tensor, scale: float) -> Tensor:
     """What training maximises, without priors."""
-    return poutine.trace(collapse_trees(story)).get_trace(some, surface, scale).log_prob_sum()
+    return poutine.trace(collapse_trees(story)).get_trace(some, surface, scale=scale).log_prob_sum()
 
 
 def test_gradients_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +245,7 @@ def test_gradients_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
     some = trees()
     attach, channel = attach_of(some), SlidingWindow(4)
     channel.edit_logits = torch.randn(4, 4, 4)
-    story = Story(attach._inventory, attach, channel).eval()
+    story = Story(attach.inventory, attach, channel).eval()
     surface = story(some).surface
     assert int((surface >= 0).sum()) > 10
     without_dropout(attach)
@@ -279,7 +267,7 @@ def test_gradients_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
     log_pairs = problem.log_pairs.detach().requires_grad_()
     evidence = log_evidence(replace(problem, log_pairs=log_pairs)).sum()
     (posterior,) = torch.autograd.grad(evidence, log_pairs)
-    nodes, views = Attributes(some, surface), views_of(some.forest, surface)
+    nodes, views = Attributes(some), views_of(some.forest, surface)
     own = normalised(network(network.constituents(some, nodes), nodes, views), attach, some)
     slopes = torch.autograd.grad(scale * (posterior * own).sum(), parameters)
     for one, other in zip(found[1:], slopes, strict=True):
@@ -293,7 +281,7 @@ def test_each_network_gets_its_turn() -> None:
     for _ in range(30):
         attach.zero_grad()
         with poutine.trace() as tracing:
-            attach(some, surface)
+            scores_of(attach, some, surface)
         tracing.trace.nodes["networks"]["fn"].log_factor.backward()
         slopes = [network.deep.weight.grad for network in attach.networks]
         seen.add(tuple(slope is not None and bool(slope.any()) for slope in slopes))
@@ -320,7 +308,7 @@ def model_of(direction: str) -> Punctuator:
     trees = VOCABULARY.encode_trees([TREE])
     torch.manual_seed(5)
     attach = NeuralAttach(VOCABULARY.inventory, TOKENS, 3, 3, 3, ("symmetry", "inside"), least=1)
-    attach.learn_contexts([(trees, random_surface(seed, 5)) for seed in range(6)])
+    attach.learn([seen(trees, random_surface(seed, 5)) for seed in range(6)])
     attach.weights = 0.3 * torch.randn(int(attach.starts[-1]))
     for network in attach.networks:
         for part in network.pairs.parts:

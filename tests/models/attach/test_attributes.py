@@ -1,29 +1,42 @@
 import pytest
 import torch
 from brute_force import projective_trees
-from problems import padded, tree_batch
+from problems import attributes_of, padded, tree_batch
 
-from pyropunct.models.attach.attributes import COLUMNS, NOTHING, PLACES, SEVERAL, Attributes
-from pyropunct.models.attach.log_linear import FAMILIES
+from pyropunct.models.attach.attributes import (
+    COLUMNS,
+    MARK_INSIDE,
+    NOTHING,
+    PLACES,
+    SEVERAL,
+    SURFACE,
+    Attributes,
+    ViewAttributes,
+)
+from pyropunct.models.attach.templates import FAMILIES
+from pyropunct.models.trees import TreeBatch
 
 X = NOTHING
-SURFACE = [(9,), (), (1, 2), (3,), (), (4, 5), (6,), (8,), (2,), (7, 7)]
+SHOWN = [(9,), (), (1, 2), (3,), (), (4, 5), (6,), (8,), (2,), (7, 7)]
 """Of two trees: slots 0 to 6 of a tree of six words, slots 0 to 2 of a tree of two words."""
 
 
-def example() -> Attributes:
+def trees() -> TreeBatch:
     """Words 1 to 6 with the heads 2 0 5 5 2 5, and words 7 and 8 with the heads 0 1.
 
     Constituents of several words: 2 from 1 to 6, 5 from 3 to 6, and 7 from 7 to 8.
     """
-    trees = tree_batch(
+    return tree_batch(
         [[2, 0, 5, 5, 2, 5], [0, 1]],
         [11, 12, 13, 14, 15, 16, 17, 18],
         tag=[21, 22, 23, 24, 25, 26, 27, 28],
         form=[31, 32, 33, 34, 35, 36, 37, 38],
         shape=[41, 42, 43, 44, 45, 46, 47, 48],
     )
-    return Attributes(trees, padded(SURFACE))
+
+
+def example() -> ViewAttributes:
+    return attributes_of(trees(), padded(SHOWN))
 
 
 TAGS: dict[str, list[int]] = {
@@ -65,7 +78,7 @@ VALUES: dict[str, list[int]] = {
 
 def test_every_place_and_column_is_tested() -> None:
     assert set(TAGS) == set(PLACES)
-    assert set(VALUES) | {"path"} == set(COLUMNS)
+    assert set(VALUES) | {"path", MARK_INSIDE} == {*COLUMNS, *SURFACE}
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -89,7 +102,7 @@ def test_paths_are_told_apart() -> None:
     """Two nodes have the same path if and only if the relations up to the root are the same."""
     heads = [[2, 0, 2, 3], [0, 1, 1, 3], [0, 1, 2]]
     relations = [1, 0, 1, 2, 0, 1, 1, 2, 0, 2, 1]
-    path = Attributes(tree_batch(heads, relations), padded([()] * 14)).single("path").tolist()
+    path = Attributes(tree_batch(heads, relations)).single("path").tolist()
     above = [(1, 0), (0,), (1, 0), (2, 1, 0), (0,), (1, 0), (1, 0), (2, 1, 0), (0,), (2, 0), (1, 2, 0)]
     for one, first in zip(path, above, strict=True):
         for other, second in zip(path, above, strict=True):
@@ -112,7 +125,7 @@ def test_marks_inside() -> None:
 def test_children(name: str) -> None:
     """One value for each child, the same if and only if side and columns of the children are."""
     trees = tree_batch([[2, 0, 2, 2, 2]], [1, 0, 1, 1, 2], tag=[5, 5, 5, 6, 5], form=[7, 7, 7, 7, 8])
-    node, value = Attributes(trees, padded([()] * 6)).several(name)
+    node, value = Attributes(trees).several(name)
     assert node.tolist() == [1, 1, 1, 1]
     kind = {
         "child relation": [0, 1, 1, 2],
@@ -142,11 +155,13 @@ def test_only_surface_strictly_inside_a_constituent_is_read(words: int) -> None:
             inside = slice(int(forest.left_slot[node]) + 1, int(forest.right_slot[node]))
             other[inside] = surface[inside]
             for name in ATTRIBUTES:
-                here, there = (values_at(Attributes(trees, shown), name, node) for shown in (surface, other))
+                here, there = (
+                    values_at(attributes_of(trees, shown), name, node) for shown in (surface, other)
+                )
                 assert here == there
 
 
-def values_at(attributes: Attributes, name: str, node: int) -> list[int]:
+def values_at(attributes: ViewAttributes, name: str, node: int) -> list[int]:
     if name in SEVERAL:
         nodes, values = attributes.several(name)
         return values[nodes == node].tolist()
@@ -155,22 +170,22 @@ def values_at(attributes: Attributes, name: str, node: int) -> list[int]:
 
 def test_surface_inside_is_read() -> None:
     for slot in range(1, 6):
-        shown = [*SURFACE]
+        shown = [*SHOWN]
         shown[slot] = (10, 11)
-        marks = Attributes(example()._trees, padded(shown)).several("mark inside")
+        marks = attributes_of(trees(), padded(shown)).several("mark inside")
         assert {1} | ({4} if slot > 2 else set()) == set(marks[0][marks[1] == 10].tolist())
 
 
 def test_many_marks_are_counted_as_five() -> None:
-    shown = [*SURFACE]
+    shown = [*SHOWN]
     shown[3] = (3, 3, 3, 3)
-    assert Attributes(example()._trees, padded(shown)).single("marks").tolist() == [0, 5, 0, 0, 5, 0, 1, 0]
+    assert attributes_of(trees(), padded(shown)).single("marks").tolist() == [0, 5, 0, 0, 5, 0, 1, 0]
 
 
 def test_rhythm_counts_words_up_to_the_marks_inside() -> None:
     root_first = tree_batch([[0, 1, 1, 1, 1, 1, 1]], [0] * 7, tag=[0] * 7, form=[0] * 7, shape=[0] * 7)
-    one_mark = Attributes(root_first, padded([(), (), (1,), (), (), (), (), (2,)]))
+    one_mark = attributes_of(root_first, padded([(), (), (1,), (), (), (), (), (2,)]))
     assert one_mark.single("until_mark").tolist() == [1, 0, 0, 0, 0, 0, 0]
     assert one_mark.single("since_mark").tolist() == [3, 0, 0, 0, 0, 0, 0]
-    no_mark = Attributes(root_first, padded([(1,), (), (), (), (), (), (), (2,)]))
+    no_mark = attributes_of(root_first, padded([(1,), (), (), (), (), (), (), (2,)]))
     assert no_mark.single("until_mark")[0] == no_mark.single("since_mark")[0] == no_mark.single("length")[0]

@@ -1,19 +1,20 @@
-from dataclasses import replace
-
 import pyro
 import pytest
 import torch
 from brute_force import String
-from problems import NOTHING, padded, slope, tree_batch
+from problems import NOTHING, attributes_of, padded, scores_of, seen, slope, tree_batch
 from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
+from pyro.nn.module import pyro_method
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.handlers import collapse_trees
-from pyropunct.models.attach.attributes import SEVERAL, Attributes
-from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach, Template
-from pyropunct.models.attach.scores import ANY_LEFT, ANY_RIGHT, LEFT, PAIR, RIGHT, SYMMETRY
+from pyropunct.models.attach.attributes import SEVERAL
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.scores import OF_RELATION, Part
+from pyropunct.models.attach.templates import FAMILIES, Template
+from pyropunct.models.attach.views import Views, join_contexts, views_of
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import symmetry_class
@@ -43,7 +44,7 @@ def treebank() -> tuple[TreeBatch, Tensor]:
 
 def attach_of(*families: str, least: int = 1) -> LogLinearAttach:
     attach = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, families, least=least)
-    attach.learn_contexts([treebank()])
+    attach.learn([seen(*treebank())])
     return attach
 
 
@@ -51,7 +52,7 @@ def features(attach: LogLinearAttach, trees: TreeBatch, surface: Tensor) -> Tens
     """The feature vector f(l, r, w) of each pair at each node: the slopes of its score."""
     weights = torch.zeros(int(attach.starts[-1]), requires_grad=True)
     attach.weights = weights
-    scores = attach(trees, surface)
+    scores = scores_of(attach, trees, surface)
     return torch.stack([torch.autograd.grad(score, weights, retain_graph=True)[0] for score in scores])
 
 
@@ -60,7 +61,7 @@ Feature = tuple[object, ...]
 
 def contexts(templates: list[Template], trees: TreeBatch, surface: Tensor) -> list[list[Feature]]:
     """The contexts of each node: the template's number, for some kinds the relation, and the attributes."""
-    attributes = Attributes(trees, surface)
+    attributes = attributes_of(trees, surface)
     found: list[list[Feature]] = [[] for _ in trees.relation]
     for number, template in enumerate(templates):
         for node, relation in enumerate(trees.relation.tolist()):
@@ -71,21 +72,21 @@ def contexts(templates: list[Template], trees: TreeBatch, surface: Tensor) -> li
                     values = [[*some, value] for value in several[nodes == node].tolist() for some in values]
                 else:
                     values = [[*some, int(attributes.single(name)[node])] for some in values]
-            own = relation if template.kind in (PAIR, LEFT, RIGHT) else None
+            own = relation if template.part in OF_RELATION else None
             found[node] += [(number, own, *some) for some in values]
     return found
 
 
-def target(kind: int, left: String, right: String) -> object:
-    """What the weights of a context are about."""
+def value_of(part: Part, left: String, right: String) -> object:
+    """What a feature looks at."""
     return {
-        PAIR: (left, right),
-        LEFT: left,
-        RIGHT: right,
-        SYMMETRY: symmetry_class([MARKS[token] for token in left], [MARKS[token] for token in right]),
-        ANY_LEFT: left,
-        ANY_RIGHT: right,
-    }[kind]
+        Part.PAIR: (left, right),
+        Part.LEFT: left,
+        Part.RIGHT: right,
+        Part.SYMMETRY: symmetry_class([MARKS[token] for token in left], [MARKS[token] for token in right]),
+        Part.ANY_LEFT: left,
+        Part.ANY_RIGHT: right,
+    }[part]
 
 
 def expected_features(
@@ -98,7 +99,7 @@ def expected_features(
             row: dict[Feature, int] = {}
             for context in some:
                 if context in known:
-                    feature = (context, target(templates[int(str(context[0]))].kind, left, right))
+                    feature = (context, value_of(templates[int(str(context[0]))].part, left, right))
                     row[feature] = row.get(feature, 0) + 1
             rows.append(row)
     return rows
@@ -167,7 +168,7 @@ def test_scores_and_gradients() -> None:
     vectors = features(attach, trees, surface)
     weights = torch.randn(vectors.shape[1], requires_grad=True)
     attach.weights = weights
-    scores = attach(trees, surface)
+    scores = scores_of(attach, trees, surface)
     torch.testing.assert_close(scores, vectors @ weights, rtol=1e-13, atol=1e-13)
     direction = torch.randn(len(scores))
     (gradient,) = torch.autograd.grad(scores @ direction, weights)
@@ -177,10 +178,10 @@ def test_scores_and_gradients() -> None:
 def test_scores_of_a_batch_are_those_of_its_trees() -> None:
     attach, (trees, surface) = attach_of(*FAMILIES), treebank()
     attach.weights = torch.randn(int(attach.starts[-1]))
-    whole = attach(trees, surface)
+    whole = scores_of(attach, trees, surface)
     columns = {name: getattr(trees, name)[12:].tolist() for name in ("tag", "form", "shape")}
     last = tree_batch([[0, 1, 1]], trees.relation[12:].tolist(), **columns)
-    alone = attach(last, surface[14:])
+    alone = scores_of(attach, last, surface[14:])
     torch.testing.assert_close(alone, whole[-len(alone) :], rtol=1e-13, atol=1e-13)
 
 
@@ -196,7 +197,7 @@ def test_learning_from_several_batches_is_learning_from_one() -> None:
     ]:
         some = {name: column[nodes].tolist() for name, column in columns.items()}
         parts.append((tree_batch(heads, trees.relation[nodes].tolist(), **some), surface[slots]))
-    halves.learn_contexts(parts)
+    halves.learn([seen(*part) for part in parts])
     for name in ("keys", "starts", "kinds"):
         assert torch.equal(getattr(twice, name), getattr(halves, name))
 
@@ -205,13 +206,13 @@ def test_surface_at_the_edges_is_not_read() -> None:
     """Every marginal p(l, r | w) depends on marks strictly inside w alone."""
     attach, (trees, surface) = attach_of(*FAMILIES), treebank()
     attach.weights = torch.randn(int(attach.starts[-1]))
-    before = attach(trees, surface)
+    before = scores_of(attach, trees, surface)
     start = torch.tensor([0, *(len(PAIRS[relation]) for relation in trees.relation.tolist())]).cumsum(0)
     changed = 0
     for slot in range(len(surface)):
         other = surface.clone()
         other[slot] = torch.tensor([3, 3])
-        after = attach(trees, other)
+        after = scores_of(attach, trees, other)
         for node in range(trees.forest.num_nodes):
             here = slice(int(start[node]), int(start[node + 1]))
             same = torch.equal(before[here], after[here])
@@ -224,7 +225,7 @@ def test_surface_at_the_edges_is_not_read() -> None:
 def test_prior() -> None:
     """The penalty of equation (5): ||theta||^2 / (2 s^2) beside a constant."""
     attach = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, ("head",), prior_scale=0.5, least=1)
-    attach.learn_contexts([treebank()])
+    attach.learn([seen(*treebank())])
     prior = attach._prior()
     theta = torch.randn(int(attach.starts[-1]))
     difference = prior.log_prob(theta) - prior.log_prob(torch.zeros_like(theta))
@@ -246,17 +247,24 @@ def in_batches() -> list[tuple[TreeBatch, Tensor]]:
     return parts
 
 
+def remembered(attach: LogLinearAttach, trees: TreeBatch, surface: Tensor) -> Views:
+    """All nodes as training sees them, with their contexts looked up."""
+    views = views_of(trees.forest, surface)
+    return views._replace(contexts=attach.contexts(trees, views))
+
+
 def test_shares_of_an_epoch_are_the_whole_prior() -> None:
     """Each batch's estimate is scaled to the treebank, so the whole is their mean weighted by their sizes."""
     attach = attach_of(*FAMILIES)
     theta = torch.randn(int(attach.starts[-1]), requires_grad=True)
     whole = attach._prior().log_prob(theta)
     (slopes,) = torch.autograd.grad(whole, theta)
-    attach.sparse = True
+    assert attach.make_sparse() == {"weights"}
     estimates, estimated_slopes = [], []
     for trees, surface in in_batches():
+        views = remembered(attach, trees, surface)
         with pyro.poutine.trace() as tracer, pyro.condition(data={"weights": theta}):
-            attach(trees, surface)
+            pyro_method(LogLinearAttach.scores)(attach, trees, views)
         share = len(trees) / 3
         estimate = share * tracer.trace.log_prob_sum()
         (slope,) = torch.autograd.grad(estimate, theta)
@@ -272,9 +280,9 @@ def test_sparse_scores_are_the_dense_ones() -> None:
     attach = attach_of(*FAMILIES)
     attach.weights = torch.randn(int(attach.starts[-1]), requires_grad=True)
     for trees, surface in in_batches():
-        found = []
+        views, found = remembered(attach, trees, surface), []
         for attach.sparse in (False, True):
-            scores = attach(trees, surface)
+            scores = attach.scores(trees, views)
             direction = torch.linspace(-1, 2, len(scores))
             found.append((scores, torch.autograd.grad(scores @ direction, attach.weights)[0]))
         (dense, dense_slopes), (sparse, sparse_slopes) = found
@@ -283,21 +291,42 @@ def test_sparse_scores_are_the_dense_ones() -> None:
         assert sparse_slopes._nnz() < len(dense_slopes)
 
 
-def test_contexts_given_are_those_found() -> None:
+def test_contexts_of_batches() -> None:
+    """Joined, and picked again in another order, they are those of the trees in that order."""
     attach = attach_of(*FAMILIES)
-    attach.weights = torch.randn(int(attach.starts[-1]))
     trees, surface = treebank()
-    foreseen = replace(trees, contexts=attach.contexts(trees, surface))
-    expected = attach(trees, surface)
-    assert torch.equal(attach(foreseen, torch.full_like(surface, -1)), expected)
-    assert not torch.equal(attach(trees, torch.full_like(surface, -1)), expected)
-    assert torch.equal(attach(join_trees([foreseen, foreseen]), surface), torch.cat([expected, expected]))
-    picked = foreseen.pick([2, 0])
-    sizes = torch.tensor([len(PAIRS[relation]) for relation in trees.relation.tolist()])
-    first, _, last = expected.split(
-        [int(sizes[nodes].sum()) for nodes in (slice(6), slice(6, 12), slice(12, 15))]
-    )
-    assert torch.equal(attach(picked, surface), torch.cat([last, first]))
+    whole = join_contexts([attach.contexts(*seen(*batch)) for batch in in_batches()])
+    slots = [*trees.forest.slots(2), *trees.forest.slots(0)]
+    expected = attach.contexts(*seen(trees.pick([2, 0]), surface[slots]))
+    found = whole.of(trees.forest.nodes_of([2, 0]))
+    assert expected.start.tolist() == found.start.tolist()
+    assert expected.number.tolist() == found.number.tolist()
+    assert expected.number.size > 100
+
+
+def test_contexts_belong_to_a_surface_not_to_trees() -> None:
+    """A story told forward looks anew, whatever was looked up for the same trees before."""
+    attach, (trees, _) = attach_of("inside", "symmetry"), treebank()
+    attach.weights = 2 * torch.randn(int(attach.starts[-1]))
+    channel = SlidingWindow(4)
+    channel.edit_logits = torch.randn(4, 4, 4)
+    story = Story(Inventory(4, PAIRS, 0), attach, channel)
+    surface = story(trees).surface
+    views = remembered(attach, trees, surface)
+    before = collapsed(story, trees, surface, views)
+    assert before == pytest.approx(collapsed(story, trees, surface), rel=1e-12)
+    forward = pyro.poutine.trace(story).get_trace(trees)
+    told = forward.nodes["_RETURN"]["value"]
+    shown = views_of(trees.forest, told.surface)
+    assert not torch.equal(attach.scores(trees, shown), attach.scores(trees, views))
+    again = pyro.poutine.trace(pyro.condition(story, {"pairs": told.choices})).get_trace(trees, told.surface)
+    assert float(again.log_prob_sum()) == pytest.approx(float(forward.log_prob_sum()), rel=1e-12)
+    with pytest.raises(ValueError, match="views of a surface that is not given"):
+        story(trees, None, views)
+
+
+def collapsed(story: Story, *batch: object) -> float:
+    return float(pyro.poutine.trace(collapse_trees(story)).get_trace(*batch).log_prob_sum())
 
 
 def test_scores_do_not_depend_on_threads() -> None:
@@ -309,7 +338,7 @@ def test_scores_do_not_depend_on_threads() -> None:
     threads, found = torch.get_num_threads(), []
     for number in (1, 3):
         torch.set_num_threads(number)
-        scores = attach(trees, surface)
+        scores = scores_of(attach, trees, surface)
         (slopes,) = torch.autograd.grad(scores @ torch.linspace(-1, 2, len(scores)), attach.weights)
         found.append((scores, slopes))
     torch.set_num_threads(threads)

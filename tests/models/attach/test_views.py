@@ -1,26 +1,22 @@
-"""Constituents as an attach model sees them in many draws."""
+"""Constituents as an attach model sees them, and its scores of them."""
 
 import itertools
 
 import numpy as np
 import pytest
 import torch
-from problems import NOTHING, padded, tree_batch
+from problems import NOTHING, attributes_of, padded, seen, seen_several_times, tree_batch
 from torch import Tensor
+from variants import PairFrequencies
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
-from pyropunct.models.attach.attributes import (
-    COLUMNS,
-    SEVERAL,
-    SURFACE,
-    Attributes,
-    ViewAttributes,
-    Views,
-    views_of,
-)
-from pyropunct.models.attach.log_linear import FAMILIES, LogLinearAttach, Template
-from pyropunct.models.attach.scores import PAIR, SYMMETRY
+from pyropunct.models.attach.attributes import COLUMNS, SEVERAL, SURFACE, Attributes, ViewAttributes
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.scores import Part
+from pyropunct.models.attach.templates import FAMILIES, Template
+from pyropunct.models.attach.views import views_of
 from pyropunct.models.trees import TreeBatch
 
 MARKS = ("^", ",", "(", ")")
@@ -50,71 +46,108 @@ def random_surface(seed: int) -> Tensor:
     return padded([tuple(torch.randint(0, 4, (n,), generator=generator).tolist()) for n in lengths])
 
 
-def seen_several_times(some: TreeBatch, surfaces: list[Tensor]) -> Views:
-    """The views of all nodes in several surface strings, node after node."""
-    each = [views_of(some.forest, surface) for surface in surfaces]
-    shifts = np.cumsum([0] + [len(views.token) for views in each])
-    first, last = (
-        np.stack([getattr(views, name) + shift for views, shift in zip(each, shifts, strict=False)], -1)
-        for name in ("first", "last")
-    )
-    node = np.repeat(np.arange(some.forest.num_nodes), len(surfaces))
-    token, slot = (np.concatenate([getattr(views, name) for views in each]) for name in ("token", "slot"))
-    return Views(node, first.ravel(), last.ravel(), token, slot)
-
-
-def values(attributes: Attributes | ViewAttributes, name: str, place: int) -> list[int]:
+def values(attributes: ViewAttributes, name: str, place: int) -> list[int]:
     if name in SEVERAL:
         places, found = attributes.several(name)
         return found[places == place].tolist()
     return [int(attributes.single(name)[place])]
 
 
+def test_views_hold_the_marks_strictly_inside() -> None:
+    """By the definition, for all nodes and for some; what is shown elsewhere leaves no trace."""
+    some, surface = trees(), random_surface(0)
+    left, right = some.forest.left_slot.tolist(), some.forest.right_slot.tolist()
+    for nodes in (np.arange(16), np.array([7, 1, 1, 15])):
+        views = views_of(some.forest, surface, nodes)
+        assert views.node.tolist() == nodes.tolist()
+        for view, node in enumerate(nodes):
+            marks = slice(views.start[view], views.start[view + 1])
+            expected = [
+                (token, slot)
+                for slot in range(left[node] + 1, right[node])
+                for token in surface[slot].tolist()
+                if token >= 0
+            ]
+            found = zip(views.token[marks].tolist(), views.slot[marks].tolist(), strict=True)
+            assert list(found) == expected
+            assert (views.view[marks] == view).all()
+
+
 @pytest.mark.parametrize("name", ATTRIBUTES)
-def test_attributes_of_views_are_those_of_the_nodes(name: str) -> None:
+def test_attributes_of_views_in_any_number(name: str) -> None:
+    """Nodes seen several times have the attributes that they have when each is seen once."""
     some, surfaces = trees(), [random_surface(seed) for seed in range(4)]
-    of_nodes = [Attributes(some, surface) for surface in surfaces]
-    blank = Attributes(some, padded([()] * 20))
-    of_views = ViewAttributes(blank, seen_several_times(some, surfaces))
+    once = [attributes_of(some, surface) for surface in surfaces]
+    of_views = ViewAttributes(Attributes(some), seen_several_times(some, surfaces))
     assert of_views.relation.tolist() == np.repeat(some.relation.numpy(), 4).tolist()
     for view in range(4 * some.forest.num_nodes):
         node, surface = divmod(view, 4)
-        assert values(of_views, name, view) == values(of_nodes[surface], name, node)
+        assert values(of_views, name, view) == values(once[surface], name, node)
 
 
 def test_surface_attributes_are_those_that_change_with_the_surface() -> None:
     some = trees()
     changing = {
         name
-        for name in {*COLUMNS, *SEVERAL}
+        for name in {*COLUMNS, *SEVERAL, *SURFACE}
         for node in range(some.forest.num_nodes)
-        if values(Attributes(some, random_surface(1)), name, node)
-        != values(Attributes(some, random_surface(2)), name, node)
+        if values(attributes_of(some, random_surface(1)), name, node)
+        != values(attributes_of(some, random_surface(2)), name, node)
     }
     assert changing == SURFACE
 
 
 def attach_of(*families: str) -> LogLinearAttach:
     attach = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, families, least=1)
-    attach.learn_contexts([(trees(), random_surface(seed)) for seed in range(6)])
+    attach.learn([seen(trees(), random_surface(seed)) for seed in range(6)])
     attach.weights = torch.randn(int(attach.starts[-1]))
     return attach
 
 
-MIXED = [Template(PAIR, ("child relation", "last_mark")), Template(SYMMETRY, ("mark inside", "tag"))]
+MIXED = [
+    Template(Part.PAIR, ("child relation", "last_mark")),
+    Template(Part.SYMMETRY, ("mark inside", "tag")),
+]
 
 
 @pytest.mark.parametrize("families", [*((name,) for name in FAMILIES), tuple(FAMILIES), ("mixed", "head")])
-def test_scores_of_views_are_those_of_the_nodes(
-    families: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_of_views(families: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are those of views that bring their contexts, each node seen once."""
     monkeypatch.setitem(FAMILIES, "mixed", MIXED)
     attach, some = attach_of(*families), trees()
     surfaces = [random_surface(seed) for seed in range(3, 9)]
-    found = attach.view_scores(some)(seen_several_times(some, surfaces))
-    start = choice_start(attach._inventory, some.relation)
-    each = [attach(some, surface) for surface in surfaces]
+    found = attach.scores(some, seen_several_times(some, surfaces))
+    each = []
+    for surface in surfaces:
+        views = views_of(some.forest, surface)
+        each.append(attach.scores(some, views._replace(contexts=attach.contexts(some, views))))
+    start = choice_start(attach.inventory, some.relation)
     expected = [scores[a:b] for a, b in itertools.pairwise(start) for scores in each]
-    np.testing.assert_allclose(found, torch.cat(expected).numpy(), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(found, torch.cat(expected), rtol=1e-12, atol=1e-12)
     differ = any(not torch.equal(each[0], scores) for scores in each)
     assert differ == attach.reads_surface == bool({"inside", "rhythm", "mixed"}.intersection(families))
+
+
+class Neither(Attach):
+    """A model that says nothing."""
+
+
+def test_a_model_without_scores() -> None:
+    model = Neither(Inventory(4, PAIRS, 0))
+    with pytest.raises(NotImplementedError, match=r"^Neither overrides neither scores nor scorer of Attach$"):
+        model.scores(*seen(trees(), random_surface(0)))
+
+
+def test_scores_of_a_model_that_looks_at_relations_alone() -> None:
+    """The helpers of the base class find the rows of the inventory, for any views."""
+    inventory, some = Inventory(4, PAIRS, 0), trees()
+    model = PairFrequencies(inventory, MARKS)
+    model.table = torch.arange(10.0, 10 + len(inventory.rows))
+    views = seen_several_times(some, [random_surface(0)] * 2)
+    of_node = {0: [10, 11, 12, 13, 14], 1: [15, 16, 17, 18], 2: [19]}
+    expected = [of_node[relation] for relation in some.relation[views.node].tolist()]
+    assert model.scores(some, views).tolist() == list(itertools.chain.from_iterable(expected))
+    nodes = model.scores(some, views_of(some.forest, random_surface(0)))
+    assert torch.equal(model.of_views(nodes, some, views), model.scores(some, views))
+    pairs = model.pairs_of(some, views)
+    assert pairs.view.tolist() == [view for view, scores in enumerate(expected) for _ in scores]

@@ -1,0 +1,86 @@
+"""Finding the contexts of views that have weights: sorted keys, looked up by compiled code."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference.compiling import compiled
+from pyropunct.inference.threads import in_threads, parts_of
+from pyropunct.models.attach.views import Contexts
+
+Array = NDArray[Any]
+
+KEYS_PER_THREAD = 20_000
+"""With fewer keys to find than this, a thread costs more than it saves."""
+
+
+def gather_contexts(view: Array, number: Array, views: int) -> Contexts:
+    """Contexts of views, given in any order, view after view; those with number -1 are left out.
+
+    :param view: the view of each context.
+    :param number: ``int32``, the number of each context.
+    :param views: how many views there are.
+    """
+    return Contexts(*_gathered(view, number, views))
+
+
+@compiled
+def _gathered(view: Array, number: Array, views: int) -> tuple[Array, Array]:
+    start = np.zeros(views + 1, np.int64)
+    for use in range(len(view)):
+        start[view[use] + 1] += number[use] >= 0
+    for one in range(views):
+        start[one + 1] += start[one]
+    result, end = np.empty(start[views], number.dtype), start[:views].copy()
+    for use in range(len(view)):
+        if number[use] >= 0:
+            result[end[view[use]]] = number[use]
+            end[view[use]] += 1
+    return start, result
+
+
+class Index(NamedTuple):
+    """Where sorted keys, spread evenly over all 64-bit numbers, begin with the same bits.
+
+    :ivar keys: the keys, as the model keeps them.
+    :ivar known: the same as unsigned numbers.
+    :ivar first: for each beginning the first key that has it or a greater one.
+    :ivar shift: by how many bits to shift a key to leave its beginning.
+    """
+
+    keys: Tensor
+    known: Array
+    first: Array
+    shift: int
+
+    def find(self, keys: Array) -> Array:
+        """The places of some keys among those known, ``int32``, -1 for the others."""
+        result = np.empty(len(keys), np.int32)
+
+        def work(first: int, last: int) -> None:
+            _find(self.known, self.first, np.uint64(self.shift), keys[first:last], result[first:last])
+
+        in_threads(work, parts_of(len(keys), KEYS_PER_THREAD))
+        return result
+
+
+def index_of(keys: Tensor) -> Index:
+    """Index sorted 64-bit keys by about as many beginnings as there are keys."""
+    known = keys.cpu().numpy().view(np.uint64)
+    bits = max(1, len(known).bit_length())
+    beginnings = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
+    first = np.append(np.searchsorted(known, beginnings), len(known))
+    return Index(keys, known, first, 64 - bits)
+
+
+@compiled
+def _find(known: Array, first: Array, shift: np.uint64, keys: Array, result: Array) -> None:
+    for number in range(len(keys)):
+        key = keys[number]
+        beginning = np.int64(key >> shift)
+        at, end = first[beginning], first[beginning + 1]
+        while at < end and known[at] < key:
+            at += 1
+        result[number] = at if at < end and known[at] == key else -1
