@@ -107,13 +107,10 @@ class Forest:
 
     def pick(self, trees: Sequence[int]) -> "Forest":
         """A forest of some of the trees, in the order given; a tree may be taken twice."""
-        return _shaped(*self._heads(trees))
-
-    def _heads(self, trees: Sequence[int]) -> tuple[Ints, Ints]:
-        """The heads within their tree, counted from 0, of all nodes of some trees, and the trees' sizes."""
         nodes, start = self.nodes_of(trees), self.node_start.cpu().numpy()
         head, tree = self.head.cpu().numpy()[nodes], self.tree.cpu().numpy()[nodes]
-        return np.where(head < 0, -1, head - start[tree]), np.diff(start)[np.asarray(trees, np.int64)]
+        within = np.where(head < 0, -1, head - start[tree])
+        return _shaped(within, np.diff(start)[np.asarray(trees, np.int64)])
 
 
 def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
@@ -131,12 +128,6 @@ def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
     if odd.any():
         _complain(heads[int(odd.argmax())])
     return _shaped(flat, sizes)
-
-
-def join_forests(forests: Sequence[Forest]) -> Forest:
-    """Put forests side by side, in the order given."""
-    heads, sizes = zip(*(forest._heads(range(forest.num_trees)) for forest in forests), strict=True)
-    return _shaped(np.concatenate(heads), np.concatenate(sizes))
 
 
 def _complain(heads: Sequence[int]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from pyropunct.inference.forest import Forest, join_forests
+from pyropunct.inference.forest import Forest
 
 EMPTY = -1
 """Fills the surface strings of a batch up to the length of the longest."""
@@ -53,16 +53,6 @@ class TreeBatch:
             **{name: getattr(self, name)[place] for name in COLUMNS},
             more={name: column[place] for name, column in self.more.items()},
         )
-
-
-def join_trees(batches: Sequence[TreeBatch]) -> TreeBatch:
-    """Put batches side by side, in the order given."""
-    columns = {name: torch.cat([getattr(batch, name) for batch in batches]) for name in COLUMNS}
-    return TreeBatch(
-        join_forests([batch.forest for batch in batches]),
-        **columns,
-        more={name: torch.cat([batch.more[name] for batch in batches]) for name in batches[0].more},
-    )
 
 
 def join_surfaces(surfaces: Sequence[Tensor]) -> Tensor:

@@ -24,7 +24,7 @@ from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.views import Views
 from pyropunct.models.channel.window import Channel, Identity, SlidingWindow, Slip, TokenBigrams
 from pyropunct.models.story import Story
-from pyropunct.models.trees import TreeBatch, join_trees
+from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -164,7 +164,7 @@ def test_draws_have_the_probabilities_of_the_model(attach: str, channel: str, di
 
 def test_so_have_draws_of_the_story_told_forward() -> None:
     model, some = punctuator(), TREES[-1]
-    trees = join_trees([VOCABULARY.encode_trees([some])] * 3000)
+    trees = VOCABULARY.encode_trees([some] * 3000)
     strings = [VOCABULARY.decode_string(row) for row in model.story(trees).surface.tolist()]
     size = len(some) + 1
     assert agree(model, some, [tuple(strings[at : at + size]) for at in range(0, len(strings), size)])

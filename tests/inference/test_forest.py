@@ -5,7 +5,7 @@ import pytest
 import torch
 from brute_force import descendants, is_projective_tree, projective_trees
 
-from pyropunct.inference.forest import Forest, forest_of, join_forests
+from pyropunct.inference.forest import Forest, forest_of
 
 
 @pytest.mark.parametrize(("words", "count"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
@@ -125,13 +125,6 @@ def one_of(forest: Forest, number: int) -> Forest:
         bottom_up=forest.bottom_up[first:last] - first,
         closing_height=forest.closing_height[slot:last_slot],
     )
-
-
-def test_forests_of_forests() -> None:
-    trees = [[0], [2, 0, 2], [0, 1], [3, 1, 0]]
-    nested = join_forests([join_forests([forest_of(trees[:1]), forest_of(trees[1:3])]), forest_of(trees[3:])])
-    flat = forest_of(trees)
-    assert all(torch.equal(a, b) for a, b in zip(vars(nested).values(), vars(flat).values(), strict=True))
 
 
 def test_picked_trees() -> None:

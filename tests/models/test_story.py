@@ -27,7 +27,7 @@ from pyropunct.inference.pyro.handlers import collapse_trees
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
-from pyropunct.models.trees import TreeBatch, join_surfaces, join_trees
+from pyropunct.models.trees import TreeBatch, join_surfaces
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 MARKS = (",", "(")
@@ -51,7 +51,7 @@ def looking_story(direction: str, trees: TreeBatch) -> Story:
 
 
 def copies(trees: TreeBatch, number: int) -> TreeBatch:
-    return join_trees([trees] * number)
+    return trees.pick([*range(len(trees))] * number)
 
 
 def probabilities(story: Story, trees: TreeBatch, surfaces: list[tuple[String, ...]]) -> list[float]:
@@ -145,9 +145,8 @@ def test_a_batch_is_its_trees_in_any_order(direction: str) -> None:
     alone = [loss([case]) for case in cases]
     assert loss(cases) == pytest.approx(math.fsum(alone), rel=1e-13)
     assert loss(cases[::-1]) == pytest.approx(math.fsum(alone), rel=1e-13)
-    joined = join_trees([batch_of([case])[0] for case in cases])
     surfaces = join_surfaces([batch_of([case])[1] for case in cases])
-    trace = poutine.trace(collapse_trees(story)).get_trace(joined, surfaces)
+    trace = poutine.trace(collapse_trees(story)).get_trace(batch_of(cases)[0], surfaces)
     assert trace.nodes["tree_evidence"]["fn"].log_factor.tolist() == pytest.approx(alone, rel=1e-13)
 
 

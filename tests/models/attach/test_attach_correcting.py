@@ -21,7 +21,7 @@ from pyropunct.models.attach.correcting import (
 )
 from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.centred import CentredWindow
-from pyropunct.models.trees import TreeBatch, join_trees
+from pyropunct.models.trees import TreeBatch
 
 MARKS = ("^", ",", "(", ")")
 PAIRS = [
@@ -143,7 +143,7 @@ def test_numbers_of_strings() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [lambda batch: batch.to("cpu"), lambda batch: join_trees([batch.pick([0]), batch.pick([1])])],
+    [lambda batch: batch.to("cpu"), lambda batch: batch.pick([0, 1])],
 )
 def test_batches_keep_what_they_know_more(change: Callable[[TreeBatch], TreeBatch]) -> None:
     batch = trees()

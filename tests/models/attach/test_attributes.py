@@ -121,7 +121,7 @@ def test_marks_inside() -> None:
     assert groups("mark inside") == {1: [1, 2, 3, 4, 5], 4: [3, 4, 5], 6: [2]}
 
 
-@pytest.mark.parametrize("name", [name for name in SEVERAL if name.startswith("child")])
+@pytest.mark.parametrize("name", sorted(name for name in SEVERAL if name.startswith("child")))
 def test_children(name: str) -> None:
     """One value for each child, the same if and only if side and columns of the children are."""
     trees = tree_batch([[2, 0, 2, 2, 2]], [1, 0, 1, 1, 2], tag=[5, 5, 5, 6, 5], form=[7, 7, 7, 7, 8])

@@ -18,7 +18,7 @@ from pyropunct.models.attach.views import Views, join_contexts, views_of
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import symmetry_class
-from pyropunct.models.trees import TreeBatch, join_trees
+from pyropunct.models.trees import TreeBatch
 
 MARKS = ("^", ",", "(", ")")
 PAIRS = [
@@ -331,10 +331,9 @@ def collapsed(story: Story, *batch: object) -> float:
 
 def test_scores_do_not_depend_on_threads() -> None:
     """But for rounding: the gradient's parts are added up in another order."""
-    attach, examples = attach_of(*FAMILIES), [treebank()] * 60
+    attach, (trees, surface) = attach_of(*FAMILIES), treebank()
     attach.weights = torch.randn(int(attach.starts[-1]), requires_grad=True)
-    trees = join_trees([trees for trees, _ in examples])
-    surface = torch.cat([surface for _, surface in examples])
+    trees, surface = trees.pick([*range(3)] * 60), surface.repeat(60, 1)
     threads, found = torch.get_num_threads(), []
     for number in (1, 3):
         torch.set_num_threads(number)
