@@ -17,7 +17,7 @@ import pyropunct.punctuator
 from pyropunct import Punctuator, Sentence
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.handlers import TreeEnum_ELBO, tree_problem
+from pyropunct.inference.pyro.handlers import TreeEnum_ELBO, one_by_one, tree_problem
 from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.training.fitting import Training
@@ -127,12 +127,7 @@ def _in_parallel(model: Any) -> Callable[..., Any]:
     def config(site: Any) -> Any:
         return {"enumerate": "parallel"} if site["infer"].get("enumerate") == "tree" else {}
 
-    enumerated = poutine.infer_config(model, config)
-
-    def told(trees: Any, surface: Tensor, scale: float = 1.0) -> Any:
-        return enumerated(trees, surface, scale, one_by_one=True)
-
-    return told
+    return poutine.infer_config(one_by_one(model), config)
 
 
 def enumerate_in_parallel(training: Training) -> None:

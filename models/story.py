@@ -1,22 +1,25 @@
-"""The generative story of a punctuated sentence (Li, Wang & Eisner 2019, section 2)::
+"""The generative story of a punctuated sentence (Li, Wang & Eisner 2019, section 2, equation 1)::
 
-p(x) = sum over T, T' of  p_syn(T)  p_theta(T' | T)  p_phi(x | u(T'))
+    p(x) = sum over T, T' of  p_syn(T)  p_theta(T' | T)  p_phi(x | u(T'))
+
+First, an unpunctuated dependency tree T is drawn from p_syn.  Second, each constituent sprouts punctemes at
+its left and right edges, by p_theta.  Third, the punctuated tree T' yields the underlying string u = u(T'),
+which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pyro
-import pyro.distributions as dist
 import torch
-from pyro import poutine
 from pyro.nn import PyroModule
+from pyro.nn.module import pyro_method
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.handlers import tree_expectation
-from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs
 from pyropunct.inference.pyro.surface import EMPTY, Underlying
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views, views_of
@@ -44,8 +47,12 @@ class Punctuated(NamedTuple):
 class Story(PyroModule):
     """Tree -> punctemes -> channel edits, as a Pyro model.
 
+    Its sites are the weights that have a prior, for every constituent w the pair (l, r) that it sprouts, and
+    for every slot i its surface string x_i.  Where a treebank is seen in batches,
+    `pyropunct.inference.pyro.handlers.scale_likelihood` multiplies all terms but those of the priors.
+
     :param inventory: the sets W_d.
-    :param attach: p_theta(l, r | w), see `pyropunct.models.attach.log_linear`.
+    :param attach: p_theta(l, r | w), see `pyropunct.models.attach.base`.
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.window`.
     :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only where trees are not given, or
         are to be scored.
@@ -68,111 +75,114 @@ class Story(PyroModule):
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
 
     def forward(
-        self,
-        trees: TreeBatch | None = None,
-        surface: Tensor | None = None,
-        views: Views | None = None,
-        scale: float = 1.0,
-        one_by_one: bool = False,
-        joint: bool = False,
+        self, trees: TreeBatch | None = None, surface: Tensor | None = None, views: Views | None = None
     ) -> Punctuated:
-        """Tell the story.
-
-        With the surface strings observed, every node can be decided at once, and
-        `pyropunct.inference.pyro.handlers.collapse_trees` sums over all decisions.  Without them the story
-        runs bottom-up, a height of constituents at a time, so that a constituent can look at the surface
-        punctuation inside it.
+        """Tell the story: p(T, T', x), or p(T', x | T) of trees that are given.
 
         :param trees: T; drawn from the syntax model if not given.
         :param surface: (S, L) x; drawn if not given.
         :param views: all nodes with the marks of ``surface`` inside them, if this has been worked out before:
             training keeps with them what the attach model has looked up.
-        :param scale: by how much the trees' terms are multiplied beside the priors': the number of trees
-            in the treebank over the number of trees here.
-        :param one_by_one: give each node a site of its own, as `pyro.infer.TraceEnum_ELBO` needs it.
-        :param joint: score given trees too: p(T, x) rather than p(x | T).
-        :raises ValueError: if there is no syntax model, but trees are to be drawn or scored, or if there are
-            views without a surface.
+        :raises ValueError: if there is no syntax model, but trees are to be drawn, or if there are views
+            without a surface.
         """
-        if surface is None and views is not None:
+        if trees is None:
+            trees = self._syntax("give it trees")()
+        if surface is not None:
+            told = self._observe(trees, surface, views_of(trees.forest, surface) if views is None else views)
+        elif views is None:
+            told = self._tell(trees)
+        else:
             raise ValueError("these are views of a surface that is not given")
-        if trees is None or joint:
-            with poutine.scale(scale=scale):
-                trees = self._trees(trees)
-        start = torch.from_numpy(choice_start(self.inventory, trees.relation))
-        choices = torch.zeros(trees.forest.num_nodes, dtype=torch.long)
-        shown = torch.full((trees.forest.num_slots, 1), EMPTY) if surface is None else surface
-        score = self.attach.scorer(trees)
-        waves = self._together(trees) if surface is not None else self._bottom_up(trees)
-        for name, nodes, closed in waves:
-            if surface is None or views is None:
-                views = views_of(trees.forest, shown, nodes.numpy())
-            logits = score(views)  # its priors are no part of what the scale is about
-            weights = self.channel.weights()
-            with poutine.scale(scale=scale):
-                decided = _decide(name, nodes, logits, start.diff()[nodes], one_by_one)
-                choices = decided if len(nodes) == len(choices) else choices.index_copy(-1, nodes, decided)
-                underlying = Underlying(trees.forest, self.inventory, trees.relation, choices, closed)
-                with pyro.plate(f"slots{name}", len(closed)):
-                    drawn = pyro.sample(
-                        f"surface{name}",
-                        self.channel.surface(underlying, weights),
-                        obs=None if surface is None else surface,
-                    )
-            shown = drawn if surface is not None else _put(shown, closed, drawn)
         if self._unmatched is not None:
-            self._regularise(self._unmatched, trees, choices, start, scale)
-        return Punctuated(trees, choices, shown)
+            self._regularise(self._unmatched, told)
+        return told
 
-    def _trees(self, trees: TreeBatch | None) -> TreeBatch:
-        """Trees drawn from the syntax model, or the same trees, scored by it."""
-        if self.syntax is None:
-            wanted = "give it trees" if trees is None else "it cannot score trees jointly"
-            raise ValueError(f"this story has no syntax model: {wanted}")
-        return self.syntax() if trees is None else self.syntax(trees)
+    @pyro_method
+    def joint(self, trees: TreeBatch, surface: Tensor) -> Punctuated:
+        """The same for trees that are given, but scored too: p(T, T', x) rather than p(T', x | T).
 
-    def _together(self, trees: TreeBatch) -> Iterator[tuple[str, Tensor, Tensor]]:
-        yield "", torch.arange(trees.forest.num_nodes), torch.arange(trees.forest.num_slots)
+        :raises ValueError: if there is no syntax model.
+        """
+        return self(self._syntax("it cannot score trees jointly")(trees), surface)
 
-    def _bottom_up(self, trees: TreeBatch) -> Iterator[tuple[str, Tensor, Tensor]]:
-        """For each height a name, its nodes, and the slots that are complete once these are decided."""
-        forest = trees.forest
+    def _observe(self, trees: TreeBatch, surface: Tensor, views: Views) -> Punctuated:
+        """T' of a surface string that is known: every node can be decided at once.
+
+        `pyropunct.inference.pyro.handlers.collapse_trees` sums over all decisions.
+        """
+        scores = self.attach.scorer(trees)(views)
+        choices = self._sprout("", trees, torch.arange(trees.forest.num_nodes), scores)
+        slots = torch.arange(trees.forest.num_slots)
+        self._rewrite("", trees, choices, slots, self.channel.weights(), surface)
+        return Punctuated(trees, choices, surface)
+
+    def _tell(self, trees: TreeBatch) -> Punctuated:
+        """T' and x of trees, bottom-up, a height of constituents at a time.
+
+        So a constituent can look at the "surface punctuation already added to w's subconstituents" (section
+        2.1, d): a slot is rewritten as soon as all constituents that begin or end there have sprouted theirs.
+        """
+        forest, scorer = trees.forest, self.attach.scorer(trees)
+        choices = torch.zeros(forest.num_nodes, dtype=torch.long)
+        surface = torch.full((forest.num_slots, 1), EMPTY)
+        weights = self.channel.weights()
         for height in range(int(forest.height.max()) + 1):
             nodes = (forest.height == height).nonzero()[:, 0]
-            closed = (forest.closing_height == height + 1).nonzero()[:, 0]
-            yield f" {height}", nodes, closed
+            slots = (forest.closing_height == height + 1).nonzero()[:, 0]
+            scores = scorer(views_of(forest, surface, nodes.numpy()))
+            sprouted = self._sprout(f" {height}", trees, nodes, scores)
+            choices = choices.index_copy(-1, nodes, sprouted)
+            drawn = self._rewrite(f" {height}", trees, choices, slots, weights)
+            surface = _put(surface, slots, drawn)
+        return Punctuated(trees, choices, surface)
 
-    def _regularise(
-        self, unmatched: Tensor, trees: TreeBatch, choices: Tensor, start: Tensor, scale: float
-    ) -> None:
+    def _sprout(self, name: str, trees: TreeBatch, nodes: Tensor, scores: Tensor) -> Tensor:
+        """ATTACH: the punctemes of some constituents, as choices, (..., len(nodes)) (equations 3 and 4).
+
+        :param scores: (..., C) of the pairs of these nodes, node after node.
+        """
+        start = torch.from_numpy(choice_start(self.inventory, trees.relation[nodes]))
+        return sample_pairs(name, nodes, PunctemePairs(scores, start))
+
+    def _rewrite(
+        self,
+        name: str,
+        trees: TreeBatch,
+        choices: Tensor,
+        slots: Tensor,
+        weights: Tensor,
+        surface: Tensor | None = None,
+    ) -> Tensor:
+        """NOISYCHANNEL: the surface strings x_i of some slots, from underlying strings u_i (section 2.2).
+
+        :param choices: (..., N) T'; only nodes whose punctemes stand in these slots are looked at.
+        :param surface: x_i, if it is known.
+        """
+        underlying = Underlying(trees.forest, self.inventory, trees.relation, choices, slots)
+        with pyro.plate(f"slots{name}", len(slots)):
+            return pyro.sample(f"surface{name}", self.channel.surface(underlying, weights), obs=surface)
+
+    def _syntax(self, otherwise: str) -> Syntax:
+        if self.syntax is None:
+            raise ValueError(f"this story has no syntax model: {otherwise}")
+        return self.syntax
+
+    def _regularise(self, unmatched: Tensor, told: Punctuated) -> None:
         """The factor exp(-xi E[c(T')]^2) of each tree: punctemes had better be balanced (section 2.3)."""
-        cost = unmatched[choice_rows(self.inventory, trees.relation)]
-        expected = tree_expectation(choices, cost, start, trees.forest)
-        with pyro.plate("trees", len(trees)), poutine.scale(scale=scale):
+        relation, forest = told.trees.relation, told.trees.forest
+        start = torch.from_numpy(choice_start(self.inventory, relation))
+        cost = unmatched[choice_rows(self.inventory, relation)]
+        expected = tree_expectation(told.choices, cost, start, forest)
+        with pyro.plate("trees", len(told.trees)):
             pyro.factor("symmetry", -self.symmetry_weight * expected.square())
 
 
-def _decide(name: str, nodes: Tensor, logits: Tensor, sizes: Tensor, one_by_one: bool) -> Tensor:
-    """T' at some nodes, (..., len(nodes))."""
-    marked: Any = {"enumerate": "tree"}  # Pyro's type for it lists the ways to enumerate that Pyro has
-    start = torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
-    if one_by_one:
-        pairs = [
-            pyro.sample(f"pair {node}", dist.Categorical(logits=own), infer=marked)
-            for node, own in zip(nodes.tolist(), logits.split(sizes.tolist()), strict=True)
-        ]
-        values = torch.broadcast_tensors(*pairs)
-        # Values enumerated in parallel have a dimension 1 for the plate of slots: it becomes the nodes'.
-        return torch.cat(values, -1) if values[0].dim() else torch.stack(values, -1)
-    with pyro.plate(f"nodes{name}", len(nodes)):
-        return pyro.sample(f"pairs{name}", PunctemePairs(logits, start), infer=marked)
-
-
-def _put(shown: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:
-    """``shown`` with the strings of some slots replaced."""
-    longest = max(shown.shape[-1], drawn.shape[-1])
-    shown, drawn = (
+def _put(surface: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:
+    """``surface`` with the strings of some slots replaced."""
+    longest = max(surface.shape[-1], drawn.shape[-1])
+    surface, drawn = (
         torch.nn.functional.pad(strings, (0, longest - strings.shape[-1]), value=EMPTY)
-        for strings in (shown, drawn)
+        for strings in (surface, drawn)
     )
-    return shown.index_copy(0, slots, drawn)
+    return surface.index_copy(0, slots, drawn)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pyro
+import pyro.distributions as dist
 import torch
 from pyro import poutine
 from pyro.infer import Trace_ELBO, TraceEnum_ELBO
@@ -31,7 +32,7 @@ from pyropunct.inference import inside
 from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
 from pyropunct.inference.pyro.surface import Surface, Underlying
 
 HANDLE = 1 << 40
@@ -251,6 +252,48 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
         evidence = inside.log_evidence(messenger.problem).sum()
         (gradient,) = torch.autograd.grad(evidence, weights)
         return gradient * weights.detach()
+
+
+class _ScaleLikelihoodMessenger(Messenger):
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self._scale = scale
+
+    def _pyro_sample(self, msg: Any) -> None:
+        if msg["is_observed"] or msg["infer"].get("enumerate"):
+            msg["scale"] = msg["scale"] * self._scale
+
+
+def scale_likelihood(model: Callable[..., Any], scale: float) -> Callable[..., Any]:
+    """The model of a treebank, where a call sees some of its trees: log p(theta) + scale log p(x | T, theta).
+
+    The terms of observed sites, of enumerated ones and of factors are multiplied; those of other latent
+    sites, the priors of weights, are not.  A plate with subsampling would do the same, if all these sites had
+    a dimension for trees; theirs are for nodes and slots.
+
+    :param scale: the number of trees in the treebank over the number of trees that a call sees.
+    """
+    return _ScaleLikelihoodMessenger(scale)(model)
+
+
+class _OneByOneMessenger(Messenger):
+    def _pyro_sample_pairs(self, msg: Any) -> None:
+        _, nodes, pairs = msg["args"]
+        each = zip(nodes.tolist(), pairs.logits.split(pairs.start.diff().tolist(), -1), strict=True)
+        values = torch.broadcast_tensors(
+            *(pyro.sample(f"pair {node}", dist.Categorical(logits=own), infer=MARKED) for node, own in each)
+        )
+        # Values enumerated in parallel have a dimension 1 for the plate of slots: it becomes the nodes'.
+        msg["value"] = torch.cat(values, -1) if values[0].dim() else torch.stack(values, -1)
+        msg["done"] = True
+
+
+def one_by_one(model: Callable[..., Any]) -> Callable[..., Any]:
+    """The model with a site "pair 0", "pair 1", ... for each node, as `pyro.infer.TraceEnum_ELBO` needs it.
+
+    For comparisons: with all nodes of a batch in one site, all is quicker.
+    """
+    return _OneByOneMessenger()(model)
 
 
 @effectful(type="tree_expectation")

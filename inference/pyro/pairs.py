@@ -4,12 +4,17 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import pyro
 import torch
 from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
+from pyro.poutine.runtime import effectful
 from torch import Tensor
 
 Array = NDArray[Any]
+
+MARKED: Any = {"enumerate": "tree"}  # Pyro's type for it lists the ways to enumerate that Pyro has
+"""Marks sites for `pyropunct.inference.pyro.handlers.TreeEnumMessenger`."""
 
 
 class PunctemePairs(TorchDistribution):
@@ -92,6 +97,20 @@ class PunctemePairs(TorchDistribution):
         scaled = (logits - best[..., self.node]).exp()
         totals = torch.zeros_like(best).index_add(-1, self.node, scaled)
         return logits - (totals.log() + best)[..., self.node]
+
+
+@effectful(type="sample_pairs")
+def sample_pairs(name: str, nodes: Tensor, pairs: PunctemePairs) -> Tensor:
+    """A site for the choices of some nodes, which tree enumeration may sum out: (..., len(nodes)).
+
+    `pyropunct.inference.pyro.handlers.one_by_one` makes it a site for each node.
+
+    :param name: what is put behind the names of the site and of its plate.
+    :param nodes: the nodes.
+    :param pairs: the distribution of their choices.
+    """
+    with pyro.plate(f"nodes{name}", len(nodes)):
+        return pyro.sample(f"pairs{name}", pairs, infer=MARKED)
 
 
 class _LogSoftmax(torch.autograd.Function):

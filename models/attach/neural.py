@@ -402,8 +402,7 @@ class NeuralAttach(LogLinearAttach):
         """
         start = torch.from_numpy(choice_start(self.inventory, trees.relation[torch.from_numpy(views.node)]))
         own, expected = PunctemePairs(deep, start).logits, PunctemePairs(wide.detach(), start).logits.exp()
-        scale = self._num_trees / len(trees)
-        pyro.factor("networks", scale * (expected * own).sum())
+        pyro.factor("networks", (expected * own).sum())
         return wide + own - own.detach()
 
     def _network_scorer(

@@ -14,7 +14,7 @@ from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, in
 from torch import Tensor
 
 from pyropunct.inference.pyro.guides import PointEstimate
-from pyropunct.inference.pyro.handlers import collapse_trees, tree_elbo
+from pyropunct.inference.pyro.handlers import collapse_trees, scale_likelihood, tree_elbo
 from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
@@ -282,14 +282,14 @@ class Training:
         :param done: how many sentences of the current epoch have been seen before.
         """
         number = len(self.train)
-        given = *self.batch(numbers), number / len(numbers)
+        model = scale_likelihood(self.story, number / len(numbers))
         for optimiser in self.optimisers:
             optimiser.zero_grad()
             for group in optimiser.param_groups:
                 group["lr"] = group["initial_lr"] * self.decay(done, group["end"])
         # Every step runs the same sites, so the first one alone is checked by Pyro, which takes time.
         with pyro.validation_enabled(not self._checked):
-            loss = self.elbo.differentiable_loss(self.story, self.guide, *given)
+            loss = self.elbo.differentiable_loss(model, self.guide, *self.batch(numbers))
         self._checked = True
         (loss / number).backward()
         for optimiser in self.optimisers:

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pyro
 import pytest
 import torch
@@ -5,7 +7,7 @@ from problems import seen, tiny_story, tree_batch, window
 from pyro import poutine
 
 from pyropunct.explain.dreams import surface_texts, underlying_brackets
-from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.inference.pyro.handlers import collapse_trees, scale_likelihood
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Punctuated, Story
@@ -119,8 +121,8 @@ def test_a_dream_has_the_same_probability_when_observed(vocabulary: Vocabulary) 
     story.channel.edit_logits = torch.randn(story.channel.num_tokens, story.channel.num_tokens, 4)
     trace = poutine.trace(story).get_trace()
     dream = trace.nodes["_RETURN"]["value"]
-    known = poutine.condition(story, data={"pairs": dream.choices})
-    again = poutine.trace(known).get_trace(dream.trees, dream.surface, joint=True)
+    known = poutine.condition(story.joint, data={"pairs": dream.choices})
+    again = poutine.trace(known).get_trace(dream.trees, dream.surface)
     assert float(again.log_prob_sum()) == pytest.approx(float(trace.log_prob_sum()), rel=1e-12)
 
 
@@ -132,12 +134,12 @@ def test_joint_probability(scale: float) -> None:
     surface = torch.full((5, 1), -1)
     surface[[0, 3]] = 0
     with pytest.raises(ValueError, match="no syntax model"):
-        story(trees, surface, joint=True)
+        story.joint(trees, surface)
     story.syntax = HeadOutward(3, 2)
 
-    def log_prob(joint: bool) -> float:
-        trace = poutine.trace(collapse_trees(story)).get_trace(trees, surface, scale=scale, joint=joint)
-        return float(trace.log_prob_sum())
+    def log_prob(model: Callable[..., Punctuated]) -> float:
+        scaled = collapse_trees(scale_likelihood(model, scale))
+        return float(poutine.trace(scaled).get_trace(trees, surface).log_prob_sum())
 
     syntax = float(poutine.trace(story.syntax).get_trace(trees).log_prob_sum())
-    assert log_prob(joint=True) == pytest.approx(log_prob(joint=False) + scale * syntax, rel=1e-13)
+    assert log_prob(story.joint) == pytest.approx(log_prob(story) + scale * syntax, rel=1e-13)
