@@ -1,4 +1,4 @@
-"""Weighted automata over underlying strings, one for each surface string."""
+"""Weighted automata over underlying strings, one for each surface string or other evidence."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,38 +8,45 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-Ints = NDArray[np.int64]
+from pyropunct.inference.products import Products
+from pyropunct.inference.ragged import Floats, Ints, starts_of
 
 
-class Arc(NamedTuple):
-    """Reading ``token`` leads from state ``source`` to state ``target``.
+class Arcs(NamedTuple):
+    """The arcs of an acceptor.
 
-    :ivar weight: which of the channel's weights the arc has.
+    :ivar token: (A,) what they read.
+    :ivar source: (A,) the states where they begin.
+    :ivar target: (A,) the states to which they lead.
+    :ivar product: (A,) the products of a channel's weights that they have; see
+        `pyropunct.inference.products.Products`.
+    :ivar factor: (A,) the numbers by which these are multiplied.
     """
 
-    token: int
-    source: int
-    target: int
-    weight: int
+    token: Ints
+    source: Ints
+    target: Ints
+    product: Ints
+    factor: Floats
 
 
-class End(NamedTuple):
-    """A state where a path may start, or may end.
+class Ends(NamedTuple):
+    """States where paths may start, or may end.
 
-    :ivar weight: which of the channel's weights that has.
-    :ivar factor: a constant by which the weight is multiplied.
+    :ivar state: the states; the weights of a state that is there twice add up.
+    :ivar product: the products of a channel's weights that starting, or ending, there has.
+    :ivar factor: the numbers by which these are multiplied.
     """
 
-    state: int
-    weight: int
-    factor: float = 1.0
+    state: Ints
+    product: Ints
+    factor: Floats
 
 
-class Topology(NamedTuple):
-    """The automaton that accepts each underlying string u with weight p(x | u), x one surface string.
+class Acceptor(NamedTuple):
+    """A weighted automaton over strings of tokens.
 
-    Its weights are named, not given: they are places in the flat tensor of a channel's weights, so
-    that one topology serves for every value of the parameters.
+    Its weights are named, not given: so one acceptor serves for every value of a channel's parameters.
 
     :ivar num_states: states are numbered 0 .. num_states - 1.
     :ivar initial: where paths start.
@@ -48,50 +55,94 @@ class Topology(NamedTuple):
     """
 
     num_states: int
-    initial: Sequence[End]
-    final: Sequence[End]
-    arcs: Sequence[Arc]
+    initial: Ends
+    final: Ends
+    arcs: Arcs
 
-    def reversed(self) -> "Topology":
-        """The automaton that reads every string from its other end."""
-        arcs = [Arc(arc.token, arc.target, arc.source, arc.weight) for arc in self.arcs]
-        return Topology(self.num_states, self.final, self.initial, arcs)
+
+def reverse(acceptor: Acceptor) -> Acceptor:
+    """The acceptor that reads every string from its other end."""
+    arcs = acceptor.arcs._replace(source=acceptor.arcs.target, target=acceptor.arcs.source)
+    return Acceptor(acceptor.num_states, acceptor.final, acceptor.initial, arcs)
+
+
+def trimmed(acceptor: Acceptor) -> Acceptor:
+    """The acceptor without what lies on no path from a start to an end."""
+    arcs = acceptor.arcs
+    possible = arcs.factor > 0
+    initial = _some(acceptor.initial, acceptor.initial.factor > 0)
+    final = _some(acceptor.final, acceptor.final.factor > 0)
+    arcs = Arcs._make(column[possible] for column in arcs)
+    alive = reached(acceptor.num_states, initial.state, arcs.source, arcs.target)
+    alive &= reached(acceptor.num_states, final.state, arcs.target, arcs.source)
+    number = np.cumsum(alive) - 1
+    kept = Arcs._make(column[alive[arcs.source] & alive[arcs.target]] for column in arcs)
+    kept = kept._replace(source=number[kept.source], target=number[kept.target])
+    initial, final = (_some(ends, alive[ends.state]) for ends in (initial, final))
+    initial, final = (ends._replace(state=number[ends.state]) for ends in (initial, final))
+    return Acceptor(int(alive.sum()), initial, final, kept)
+
+
+def _some(ends: Ends, which: NDArray[np.bool_]) -> Ends:
+    return Ends._make(column[which] for column in ends)
+
+
+def reached(num_states: int, first: Ints, source: Ints, target: Ints) -> NDArray[np.bool_]:
+    """The states to which arcs lead from some states, and these."""
+    reached = np.zeros(num_states, np.bool_)
+    reached[first] = True
+    while True:
+        new = target[reached[source] & ~reached[target]]
+        if not len(new):
+            return reached
+        reached[new] = True
+
+
+def unite(parts: Sequence[tuple[int, Acceptor]], products: Products) -> Acceptor:
+    """An acceptor that works like any of several acceptors.
+
+    :param parts: acceptors, each with a product of weights that starting in it has.
+    :param products: takes the products of weights that arise.
+    """
+    shifts = starts_of([acceptor.num_states for _, acceptor in parts]).tolist()
+    initial, final, arcs = [], [], []
+    for shift, (product, part) in zip(shifts, parts, strict=False):
+        weighted = products.times(np.full(len(part.initial.state), product), part.initial.product)
+        initial.append(Ends(part.initial.state + shift, weighted, part.initial.factor))
+        final.append(part.final._replace(state=part.final.state + shift))
+        arcs.append(part.arcs._replace(source=part.arcs.source + shift, target=part.arcs.target + shift))
+
+    return Acceptor(
+        shifts[-1],
+        Ends._make(np.concatenate(columns) for columns in zip(*initial, strict=True)),
+        Ends._make(np.concatenate(columns) for columns in zip(*final, strict=True)),
+        Arcs._make(np.concatenate(columns) for columns in zip(*arcs, strict=True)),
+    )
 
 
 class Packed(NamedTuple):
-    """A `Topology` as arrays, its arcs sorted by token."""
+    """An `Acceptor` with its arcs sorted by token.
 
-    num_states: int
-    arc_start: Ints  # (num_tokens + 1,)
-    source: Ints
-    target: Ints
-    weight: Ints
-    initial: tuple[Ints, Ints, NDArray[np.float64]]
-    final: tuple[Ints, Ints, NDArray[np.float64]]
+    :ivar arc_start: (num_tokens + 1,) where the arcs of each token start.
+    :ivar fixed: whether no arc has a factor but 1.
+    """
 
+    acceptor: Acceptor
+    arc_start: Ints
+    fixed: bool
 
-def pack(topology: Topology, num_tokens: int) -> Packed:
-    """Sort the arcs of ``topology`` by token and put everything into arrays."""
-    arcs = np.array(topology.arcs, dtype=np.int64).reshape(-1, 4)
-    arcs = arcs[np.argsort(arcs[:, 0], kind="stable")]
-    token, source, target, weight = (np.ascontiguousarray(column) for column in arcs.T)
-    return Packed(
-        topology.num_states,
-        np.searchsorted(token, np.arange(num_tokens + 1)),
-        source,
-        target,
-        weight,
-        _ends(topology.initial),
-        _ends(topology.final),
-    )
+    @property
+    def num_states(self) -> int:
+        """How many states it has; one at least, so that the impossible has a place too."""
+        return max(1, self.acceptor.num_states)
 
 
-def _ends(ends: Sequence[End]) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    return (
-        np.array([end.state for end in ends], dtype=np.int64),
-        np.array([end.weight for end in ends], dtype=np.int64),
-        np.array([end.factor for end in ends], dtype=np.float64),
-    )
+def pack(acceptor: Acceptor, num_tokens: int) -> Packed:
+    """Sort the arcs of an acceptor by token."""
+    order = np.argsort(acceptor.arcs.token, kind="stable")
+    arcs = Arcs._make(np.ascontiguousarray(column[order]) for column in acceptor.arcs)
+    start = np.searchsorted(arcs.token, np.arange(num_tokens + 1))
+    return Packed(acceptor._replace(arcs=arcs), start, bool((arcs.factor == 1).all()))
 
 
 class Automata(NamedTuple):
@@ -143,41 +194,40 @@ class Automata(NamedTuple):
         return spread(self.initial), spread(self.final)
 
 
-def join_automata(packed: Sequence[Packed], weights: Tensor) -> Automata:
+def join_automata(packed: Sequence[Packed], values: Tensor) -> Automata:
     """Put automata side by side and look up their weights.
 
     :param packed: K automata over the same tokens.
-    :param weights: (..., P) the channel's weights, to which the automata refer.
+    :param values: (..., P) the values of the products to which the automata refer.
     """
-    num_tokens = len(packed[0].arc_start) - 1
-    state_start = np.cumsum([0] + [one.num_states for one in packed])
-    arc_shift = np.cumsum([0] + [len(one.source) for one in packed])
-    arc_start = np.concatenate(
-        [one.arc_start[:-1] + shift for one, shift in zip(packed, arc_shift, strict=False)] + [arc_shift[-1:]]
-    )
-    arc_weight = torch.from_numpy(np.concatenate([one.weight for one in packed])).to(weights.device)
+    acceptors = [one.acceptor for one in packed]
+    state_start = starts_of([one.num_states for one in packed])
+    arc_shift = starts_of([len(one.arcs.token) for one in acceptors])
+    shifted = [one.arc_start[:-1] + shift for one, shift in zip(packed, arc_shift, strict=False)]
+    product = torch.from_numpy(np.concatenate([one.arcs.product for one in acceptors])).to(values.device)
+    weight = values[..., product]
+    if not all(one.fixed for one in packed):
+        weight = weight * torch.from_numpy(np.concatenate([one.arcs.factor for one in acceptors])).to(values)
 
-    def ends(name: str) -> Tensor:
-        columns = [getattr(one, name) for one in packed]
-        state = np.concatenate(
-            [column[0] + shift for column, shift in zip(columns, state_start, strict=False)]
+    def ends(parts: Sequence[Ends]) -> Tensor:
+        state = np.concatenate([part.state + shift for part, shift in zip(parts, state_start, strict=False)])
+        product, factor = (np.concatenate([part[field] for part in parts]) for field in (1, 2))
+        weights = values[..., torch.from_numpy(product).to(values.device)] * torch.from_numpy(factor).to(
+            values
         )
-        weight = torch.from_numpy(np.concatenate([column[1] for column in columns])).to(weights.device)
-        factor = torch.from_numpy(np.concatenate([column[2] for column in columns])).to(weights)
-        values = weights[..., weight] * factor
         return values.new_zeros((*values.shape[:-1], int(state_start[-1]))).index_add(
-            -1, torch.from_numpy(state).to(values.device), values
+            -1, torch.from_numpy(state).to(values.device), weights
         )
 
     return Automata(
-        num_tokens,
+        len(packed[0].arc_start) - 1,
         state_start,
-        arc_start,
-        np.concatenate([one.source for one in packed]),
-        np.concatenate([one.target for one in packed]),
-        weights[..., arc_weight],
-        ends("initial"),
-        ends("final"),
+        np.concatenate([*shifted, arc_shift[-1:]]),
+        np.concatenate([one.arcs.source for one in acceptors]),
+        np.concatenate([one.arcs.target for one in acceptors]),
+        weight,
+        ends([one.initial for one in acceptors]),
+        ends([one.final for one in acceptors]),
     )
 
 

@@ -19,18 +19,14 @@ from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.ragged import Ints, starts_of
-from pyropunct.inference.transducers import PackedTransducer
+from pyropunct.inference.sampling import Sampler, doubled, pick, reverse_part, rewritten
 
 Array = NDArray[Any]
 
 NONE = -1
 
-# Constants of splitmix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators").
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
-_SHIFT, _SECOND_SHIFT, _THIRD_SHIFT = np.uint64(30), np.uint64(27), np.uint64(31)
-_LOW_BITS = np.uint64(11)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""Spreads keys over a table: 2^64 over the golden ratio."""
 
 
 class Trees(NamedTuple):
@@ -227,7 +223,7 @@ def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
     size, last = 0, len(keys) - 1
     for draw in range(len(group)):
         key = (np.int64(group[draw]) << 32) | np.int64(other[draw])
-        place = np.int64((np.uint64(key) * _STEP) >> np.uint64(32)) & last
+        place = np.int64((np.uint64(key) * _SPREAD) >> np.uint64(32)) & last
         while keys[place] != NONE and keys[place] != key:
             place = (place + 1) & last
         if keys[place] == NONE:
@@ -321,7 +317,7 @@ def choose(
         for draw in range(rows.shape[1]):
             view = view_start[place] + groups[node, draw]
             begin, end = score_start[view], score_start[view + 1]
-            chosen = _pick(scores, begin, end, uniform[node, draw] * scores[end - 1])
+            chosen = pick(scores, begin, end, uniform[node, draw] * scores[end - 1])
             rows[node, draw] = first_row[node] + chosen - begin
 
 
@@ -334,29 +330,7 @@ def _accumulate(scores: Array) -> None:
         scores[place] = total
 
 
-@inner
-def _pick(totals: Array, begin: int, end: int, target: float) -> int:
-    """The first place from ``begin`` on whose sum is greater than a number below the last sum."""
-    last = end - 1
-    while begin < last:
-        middle = (begin + last) >> 1
-        if totals[middle] > target:
-            last = middle
-        else:
-            begin = middle + 1
-    return begin
-
-
 # Slots
-
-
-@inner
-def _reverse(array: Array, first: int, last: int) -> None:
-    """Reverse a part of an array."""
-    last -= 1
-    while first < last:
-        array[first], array[last] = array[last], array[first]
-        first, last = first + 1, last - 1
 
 
 @inner
@@ -374,7 +348,7 @@ def _sprouting(trees: Trees, slot: int, nodes: Ints, on_left: Array) -> int:
     while node >= 0 and trees.left_slot[node] == slot:
         nodes[size], on_left[size] = node, True
         size, node = size + 1, trees.head[node]
-    _reverse(nodes, middle, size)
+    reverse_part(nodes, middle, size)
     return size
 
 
@@ -394,62 +368,11 @@ def _underlying(
     return length
 
 
-@inner
-def _uniform(bits: np.uint64) -> float:
-    """The random number in [0, 1) of a state of splitmix64, whose next state is one `_STEP` further."""
-    mixed = (bits ^ (bits >> _SHIFT)) * _FACTOR
-    mixed = (mixed ^ (mixed >> _SECOND_SHIFT)) * _SECOND_FACTOR
-    return ((mixed ^ (mixed >> _THIRD_SHIFT)) >> _LOW_BITS) * 2.0**-53
-
-
-@inner
-def _run(
-    machine: PackedTransducer, string: Array, first: int, last: int, bits: np.uint64, out: Array, begin: int
-) -> int:
-    """Write the surface string of ``string[first:last]`` into ``out`` from ``begin`` on.
-
-    :returns: where it ends, -1 if there is no room for it.
-    """
-    start, size, read = 0, begin, 0
-    if len(machine.start_state) > 1:
-        bits += _STEP
-        start = _pick(machine.start_total, 0, len(machine.start_total), _uniform(bits))
-    state, from_right = machine.start_state[start], machine.start_from_right[start]
-    while state >= 0:
-        token = machine.num_tokens
-        if read < last - first:
-            token = string[last - 1 - read if from_right else first + read]
-            read += 1
-        kind = state * (machine.num_tokens + 1) + token
-        move, end = machine.move_start[kind], machine.move_start[kind + 1]
-        if end - move > 1:
-            bits += _STEP
-            move = _pick(machine.move_total, move, end, _uniform(bits))
-        state = machine.target[move]
-        if machine.written[move] >= 0:
-            if size == len(out):
-                return NONE
-            out[size] = machine.written[move]
-            size += 1
-    if from_right:
-        _reverse(out, begin, size)
-    return size
-
-
-@inner
-def _doubled(array: Array) -> Array:
-    """The same array with as much room again."""
-    result = np.empty(2 * len(array), array.dtype)
-    for place in range(len(array)):
-        result[place] = array[place]
-    return result
-
-
 @compiled
 def rewrite(
     trees: Trees,
     punctemes: Punctemes,
-    machine: PackedTransducer,
+    machine: Sampler,
     rows: Array,
     bits: Array,
     slots: Ints,
@@ -472,17 +395,17 @@ def rewrite(
         count = _sprouting(trees, slot, nodes, on_left)
         string = np.empty(count * punctemes.longest + 2, np.int64)
         string[0] = punctemes.start_token
-        begins = trees.word_before[slot] < 0 and punctemes.start_token >= 0
+        first_token = 0 if trees.word_before[slot] < 0 and punctemes.start_token >= 0 else 1
         ends = trees.word_after[slot] < 0 and punctemes.end_token >= 0
         for draw in range(draws):
             length = _underlying(punctemes, rows, draw, nodes, on_left, count, string)
             if ends:
                 string[length] = punctemes.end_token
                 length += 1
-            end = _run(machine, string, 0 if begins else 1, length, bits[slot, draw], out, size)
+            end = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
             while end < 0:
-                out = _doubled(out)
-                end = _run(machine, string, 0 if begins else 1, length, bits[slot, draw], out, size)
+                out = doubled(out)
+                end = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
             lengths[(place - first) * draws + draw] = end - size
             size = end
     return lengths, out[:size]

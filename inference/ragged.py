@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pyropunct.inference.compiling import compiled
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Ints:

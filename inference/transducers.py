@@ -1,144 +1,154 @@
-"""Machines that read an underlying string and write a surface string, one random move at a time."""
+"""Channels as finite-state transducers, and what follows from their machines' moves.
 
-from collections.abc import Sequence
-from itertools import pairwise
+A noisy channel is a probabilistic finite-state transducer (Li, Wang & Eisner 2019, section 2.2).  It is
+described once, by the moves of machines (`pyropunct.inference.machines`).  From these follow
+
+- the automaton that accepts each underlying string u with weight p(x | u), for an observed surface string x
+  or whatever else is known of it: `Transducer.automata`, by `pyropunct.inference.composition`;
+- draws of x given u: `pyropunct.inference.sampling`;
+- the best moves from u to x, draws of x given u and evidence, and the distribution of x given u:
+  `pyropunct.inference.paths`;
+- how probable each edit is, and how often it is made: `Transducer.edit_table`, `Transducer.edit_counts`.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
+from torch import Tensor
 
-from pyropunct.inference.ragged import Ints, starts_of
-
-END = -1
-"""Stands for the end of the underlying string, where a machine moves until it halts."""
-
-NOTHING = -1
-"""What a move writes that writes no token."""
-
-HALT = -1
-"""Where the last move leads."""
+from pyropunct.inference.automata import Acceptor, Automata, Packed, join_automata, pack, reverse, unite
+from pyropunct.inference.composition import as_acceptor, preimage
+from pyropunct.inference.evidence import Evidence, String
+from pyropunct.inference.machines import TOLERANCE, Branch, Machine, MachineError, check_sums, machine_of
+from pyropunct.inference.products import EDITS, Places, Products
 
 
-class Start(NamedTuple):
-    """A state in which a machine may start.
+class Cascade(NamedTuple):
+    """A `Branch` as arrays.
 
-    :ivar state: the state.
-    :ivar chance: the probability of starting there.
-    :ivar from_right: whether the underlying string is then read, and the surface string written, from
-        right to left.
+    :ivar machines: the machine of each pass, the first one first.
+    :ivar product: the product of weights that the branch has.
+    :ivar name: tells it from other branches.
     """
 
-    state: int
-    chance: float
-    from_right: bool
+    machines: tuple[Machine, ...]
+    product: int
+    name: str
 
 
-class Move(NamedTuple):
-    """What a machine may do.
+class Transducer:
+    """A mixture of cascades of machines: p(x | u) for all underlying strings u and surface strings x.
 
-    :ivar source: the state in which it may.
-    :ivar token: the token that it reads, or `END` behind the last one.
-    :ivar chance: the probability of this among all moves with the same source and token.
-    :ivar written: the token that it writes, or `NOTHING`.
-    :ivar target: the state in which it goes on, or `HALT` if there is nothing left to read.
+    :param branches: the ways in which the channel may work.
+    :param num_tokens: the number V of token types.
+    :param shapes: the shapes of the channel's named weights; see `pyropunct.inference.products.Places`.
+    :raises MachineError: if a move names a token, a state or a weight that there is none of, if a state lacks
+        moves for some token, or if a machine goes on behind the last token by anything but fixed chances.
     """
 
-    source: int
-    token: int
-    chance: float
-    written: int
-    target: int
+    def __init__(
+        self, branches: Sequence[Branch], num_tokens: int, shapes: Mapping[str, tuple[int, ...]]
+    ) -> None:
+        self.num_tokens, self.products = num_tokens, Products(Places(shapes))
+        try:
+            self.branches = [self._arrays(branch) for branch in branches]
+        except ValueError as error:
+            raise error if isinstance(error, MachineError) else MachineError(str(error)) from None
+        self._known: dict[String | Evidence, Packed] = {}
 
+    def _arrays(self, branch: Branch) -> Cascade:
+        machines = tuple(machine_of(one, self.num_tokens, self.products) for one in branch.passes)
+        (product,) = self.products.named([(branch.weight, None)]).tolist()
+        return Cascade(machines, product, branch.name)
 
-class Transducer(NamedTuple):
-    """A probabilistic finite-state transducer: p(x | u) is the total weight of its ways from u to x.
+    @property
+    def machines(self) -> list[Machine]:
+        """The machines of all passes of all branches."""
+        return [machine for branch in self.branches for machine in branch.machines]
 
-    From where it starts it makes one move for each token of u, drawn from the moves of its state and that
-    token, and behind the last token moves at `END` until one of them halts.  What an automaton
-    (`pyropunct.inference.automata.Topology`) tells about one surface string, a transducer tells about all:
-    it serves to draw them.
+    def check(self, weights: Tensor) -> None:
+        """Whether the machines are probabilistic with these weights.
 
-    :ivar num_states: states are numbered 0 .. num_states - 1.
-    :ivar starts: where it may start; their probabilities add up to 1.
-    :ivar moves: all moves.
-    """
+        :param weights: (..., P) the weights, in one line.
+        :raises MachineError: if a weight is negative or no number, or if the probabilities of the moves of
+            some state and token, of the starts or of the branches, do not add up to 1.
+        """
+        possible = weights >= 0  # which what is no number is not
+        if not possible.all():
+            name = self.products.places.name(int((~possible).nonzero()[0, -1]))
+            raise MachineError(f"the channel's weight {name} is {float(weights[~possible][0])}")
+        values = self.products.values(weights.detach().double())
+        total = values[..., [branch.product for branch in self.branches]].sum(-1)
+        if ((total - 1).abs() > TOLERANCE).any():
+            raise MachineError(
+                f"the probabilities of the channel's branches add up to {total.tolist()}, not 1"
+            )
+        for machine in self.machines:
+            check_sums(machine, values)
 
-    num_states: int
-    starts: Sequence[Start]
-    moves: Sequence[Move]
+    def acceptors(self, evidence: Evidence, branch: Cascade) -> list[Acceptor]:
+        """What each pass of a branch may have read for the last one to write what the evidence accepts.
 
+        :returns: acceptors of strings as on the page, without the branch's own weight; the last is the
+            evidence itself.
+        """
+        found = [as_acceptor(evidence)]
+        for machine in reversed(branch.machines):
+            after = reverse(found[0]) if machine.from_right else found[0]
+            before = preimage(machine, after, self.products)
+            found.insert(0, reverse(before) if machine.from_right else before)
+        return found
 
-def mixed(parts: Sequence[tuple[float, Transducer]]) -> Transducer:
-    """A machine that starts as one of several machines.
+    def automata(self, evidence: Sequence[Evidence], weights: Tensor) -> Automata:
+        """The automaton of each evidence: it accepts each u with weight p(evidence | u).
 
-    :param parts: machines, with the probability of each.
-    """
-    shifts = starts_of([machine.num_states for _, machine in parts]).tolist()
-    starts, moves = [], []
-    for shift, (chance, machine) in zip(shifts, parts, strict=False):
-        starts += [Start(one.state + shift, chance * one.chance, one.from_right) for one in machine.starts]
-        for move in machine.moves:
-            target = move.target if move.target == HALT else move.target + shift
-            moves.append(move._replace(source=move.source + shift, target=target))
-    return Transducer(shifts[-1], starts, moves)
+        :param weights: (..., P) the weights, in one line.
+        """
+        packed = [self._packed(one) for one in evidence]
+        return join_automata(packed, self.products.values(weights))
 
+    def automata_with(self, evidence: Sequence[Evidence], values: Tensor) -> Automata:
+        """`automata`, given the values of all products: their gradients tell how often each was used.
 
-class PackedTransducer(NamedTuple):
-    """A `Transducer` as arrays, its moves sorted by state and token, `END` behind the tokens.
+        :param values: (..., number of products) what ``products.values`` returns, behind a call of `automata`
+            with the same evidence.
+        """
+        return join_automata([self._packed(one) for one in evidence], values)
 
-    :ivar num_tokens: the number T of token types.
-    :ivar start_state: (K,) ``int64``, where it may start.
-    :ivar start_total: (K,) the probability of starting there or at one before.
-    :ivar start_from_right: (K,) in which direction it then reads.
-    :ivar move_start: (states * (T + 1) + 1,) the first move of each state and token.
-    :ivar move_total: (M,) the probability of a move or one before it of the same state and token.
-    :ivar written: (M,) ``int64``, what moves write.
-    :ivar target: (M,) ``int64``, where they lead.
-    """
+    def _packed(self, evidence: Evidence) -> Packed:
+        key = evidence if evidence.string is None else evidence.string
+        if key not in self._known:
+            parts = [(branch.product, self.acceptors(evidence, branch)[0]) for branch in self.branches]
+            self._known[key] = pack(unite(parts, self.products), self.num_tokens)
+        return self._known[key]
 
-    num_tokens: int
-    start_state: Ints
-    start_total: NDArray[np.float64]
-    start_from_right: NDArray[np.bool_]
-    move_start: Ints
-    move_total: NDArray[np.float64]
-    written: Ints
-    target: Ints
+    @property
+    def _editing(self) -> Machine | None:
+        """The machine whose moves are edits, if there is one alone."""
+        machines = [machine for machine in self.machines if any(machine.edits)]
+        return machines[0] if len(machines) == 1 else None
 
+    def edit_table(self, weights: Tensor) -> Tensor | None:
+        """How probable each edit is, (..., V, V, 4), if the moves of one machine alone are edits.
 
-def pack_transducer(transducer: Transducer, num_tokens: int) -> PackedTransducer:
-    """Sort the moves of ``transducer`` by state and token and put everything into arrays.
+        :param weights: (..., P) the weights, in one line.
+        """
+        machine = self._editing
+        if machine is None:
+            return None
+        moves = [move for move, edit in enumerate(machine.edits) if edit is not None]
+        shape = self.num_tokens, self.num_tokens, len(EDITS)
+        where = np.ravel_multi_index(np.array([machine.edits[move] for move in moves]).T, shape)
+        values = self.products.values(weights)[..., machine.product[moves]]
+        values = values * torch.from_numpy(machine.factor[moves]).to(values)
+        table = values.new_zeros((*values.shape[:-1], int(np.prod(shape))))
+        return table.index_add(-1, torch.from_numpy(where).to(table.device), values).unflatten(-1, shape)
 
-    :raises ValueError: if some state has no possible move for some token or the end.
-    """
-    kinds = num_tokens + 1
-    source, token, chance, written, target = (
-        np.array(column) for column in zip(*transducer.moves, strict=True)
-    )
-    kind = source * kinds + np.where(token == END, num_tokens, token)
-    order = np.argsort(kind, kind="stable")
-    every = transducer.num_states * kinds
-    impossible = np.bincount(kind, chance, every) <= 0
-    if impossible.any():
-        state, lacking = divmod(int(impossible.argmax()), kinds)
-        what = "the end" if lacking == num_tokens else f"token {lacking}"
-        raise ValueError(f"the transducer has no possible move in state {state} for {what}")
-    start = starts_of(np.bincount(kind, minlength=every))
-    totals = np.concatenate([_shares(chance[order[a:b]]) for a, b in pairwise(start)])
-    states, chances, from_right = zip(*transducer.starts, strict=True)
-    return PackedTransducer(
-        num_tokens,
-        np.array(states, np.int64),
-        _shares(np.array(chances)),
-        np.array(from_right),
-        start,
-        totals,
-        written[order],
-        target[order],
-    )
+    def edit_counts(self, uses: Tensor) -> Tensor | None:
+        """How often each edit was made, (..., V, V, 4), if the moves of one machine alone are edits.
 
-
-def _shares(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sums up to each of some probabilities, the last of which is 1 without a rounding error."""
-    totals = np.cumsum(chances)
-    return totals / totals[-1]
+        :param uses: (..., number of products) how often each product of weights was used.
+        """
+        return None if self._editing is None else self.products.by_edit(uses, self.num_tokens)

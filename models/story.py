@@ -8,7 +8,7 @@ which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pyro
 import torch
@@ -16,14 +16,15 @@ from pyro.nn import PyroModule
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
+from pyropunct.inference.evidence import EMPTY, SlotEvidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.handlers import tree_expectation
 from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs
-from pyropunct.inference.pyro.surface import EMPTY, Underlying
+from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views, views_of
-from pyropunct.models.channel.window import Channel
+from pyropunct.models.channel.base import Channel
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.trees import TreeBatch
 
@@ -53,7 +54,7 @@ class Story(PyroModule):
 
     :param inventory: the sets W_d.
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach.base`.
-    :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.window`.
+    :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.base`.
     :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only where trees are not given, or
         are to be scored.
     :param marks: the tokens of the inventory, for their symmetry.
@@ -75,21 +76,25 @@ class Story(PyroModule):
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
 
     def forward(
-        self, trees: TreeBatch | None = None, surface: Tensor | None = None, views: Views | None = None
+        self,
+        trees: TreeBatch | None = None,
+        surface: Tensor | SlotEvidence | None = None,
+        views: Views | None = None,
     ) -> Punctuated:
         """Tell the story: p(T, T', x), or p(T', x | T) of trees that are given.
 
         :param trees: T; drawn from the syntax model if not given.
-        :param surface: (S, L) x; drawn if not given.
+        :param surface: (S, L) x, or what is known of it; drawn if not given.
         :param views: all nodes with the marks of ``surface`` inside them, if this has been worked out before:
             training keeps with them what the attach model has looked up.
-        :raises ValueError: if there is no syntax model, but trees are to be drawn, or if there are views
-            without a surface.
+        :raises ValueError: if there is no syntax model, but trees are to be drawn; if there are views
+            without a surface; or if the attach model looks at marks inside constituents that the evidence
+            leaves open.
         """
         if trees is None:
             trees = self._syntax("give it trees")()
         if surface is not None:
-            told = self._observe(trees, surface, views_of(trees.forest, surface) if views is None else views)
+            told = self._observe(trees, surface, self._views(trees, surface) if views is None else views)
         elif views is None:
             told = self._tell(trees)
         else:
@@ -106,7 +111,15 @@ class Story(PyroModule):
         """
         return self(self._syntax("it cannot score trees jointly")(trees), surface)
 
-    def _observe(self, trees: TreeBatch, surface: Tensor, views: Views) -> Punctuated:
+    def _views(self, trees: TreeBatch, surface: Tensor | SlotEvidence) -> Views:
+        """All nodes with the marks inside them that are known."""
+        if isinstance(surface, Tensor):
+            return views_of(trees.forest, surface)
+        if self.attach.reads_surface:
+            _refuse_open_slots(trees, surface)
+        return views_of(trees.forest, surface.settled())
+
+    def _observe(self, trees: TreeBatch, surface: Tensor | SlotEvidence, views: Views) -> Punctuated:
         """T' of a surface string that is known: every node can be decided at once.
 
         `pyropunct.inference.pyro.handlers.collapse_trees` sums over all decisions.
@@ -114,8 +127,8 @@ class Story(PyroModule):
         scores = self.attach.scorer(trees)(views)
         choices = self._sprout("", trees, torch.arange(trees.forest.num_nodes), scores)
         slots = torch.arange(trees.forest.num_slots)
-        self._rewrite("", trees, choices, slots, self.channel.weights(), surface)
-        return Punctuated(trees, choices, surface)
+        shown = self._rewrite("", trees, choices, slots, self.channel.probabilities(), surface)
+        return Punctuated(trees, choices, shown)
 
     def _tell(self, trees: TreeBatch) -> Punctuated:
         """T' and x of trees, bottom-up, a height of constituents at a time.
@@ -126,7 +139,7 @@ class Story(PyroModule):
         forest, scorer = trees.forest, self.attach.scorer(trees)
         choices = torch.zeros(forest.num_nodes, dtype=torch.long)
         surface = torch.full((forest.num_slots, 1), EMPTY)
-        weights = self.channel.weights()
+        weights = self.channel.probabilities()
         for height in range(int(forest.height.max()) + 1):
             nodes = (forest.height == height).nonzero()[:, 0]
             slots = (forest.closing_height == height + 1).nonzero()[:, 0]
@@ -152,16 +165,18 @@ class Story(PyroModule):
         choices: Tensor,
         slots: Tensor,
         weights: Tensor,
-        surface: Tensor | None = None,
+        surface: Tensor | SlotEvidence | None = None,
     ) -> Tensor:
         """NOISYCHANNEL: the surface strings x_i of some slots, from underlying strings u_i (section 2.2).
 
         :param choices: (..., N) T'; only nodes whose punctemes stand in these slots are looked at.
-        :param surface: x_i, if it is known.
+        :param surface: x_i, if it is known, or what is known of it.
         """
         underlying = Underlying(trees.forest, self.inventory, trees.relation, choices, slots)
         with pyro.plate(f"slots{name}", len(slots)):
-            return pyro.sample(f"surface{name}", self.channel.surface(underlying, weights), obs=surface)
+            # Pyro's type for what is observed does not know of evidence.
+            observed = cast("Tensor | None", surface)
+            return pyro.sample(f"surface{name}", self.channel.surface(underlying, weights), obs=observed)
 
     def _syntax(self, otherwise: str) -> Syntax:
         if self.syntax is None:
@@ -176,6 +191,19 @@ class Story(PyroModule):
         expected = tree_expectation(told.choices, cost, start, forest)
         with pyro.plate("trees", len(told.trees)):
             pyro.factor("symmetry", -self.symmetry_weight * expected.square())
+
+
+def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:
+    """Refuse evidence that leaves open what is strictly inside a constituent."""
+    start, inner = trees.forest.slot_start, torch.ones(len(evidence), dtype=torch.bool)
+    inner[start[:-1]] = inner[start[1:] - 1] = False
+    left_open = (evidence.open & inner).nonzero()[:, 0]
+    if len(left_open):
+        tree = int((start <= left_open[0]).sum()) - 1
+        raise ValueError(
+            "the attach model looks at the punctuation inside constituents, which the evidence about "
+            f"slot {int(left_open[0] - start[tree])} of tree {tree} of the batch leaves open"
+        )
 
 
 def _put(surface: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:

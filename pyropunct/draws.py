@@ -1,13 +1,12 @@
 """Many draws of surface punctuation for trees: the story of section 2 of the paper, told forward.
 
 `pyropunct.models.story.Story` tells it once at a time, in Python.  Here all draws of a tree go up together;
-`pyropunct.inference.forward` says how.  Any attach model and any channel will do; a channel that has a
-`transducer` (`pyropunct.models.channel.window.Channel`) is quick.
+`pyropunct.inference.forward` says how.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -18,10 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference import forward
-from pyropunct.inference.pyro.surface import EMPTY, Underlying
 from pyropunct.inference.ragged import Ints, starts_of
+from pyropunct.inference.sampling import sampler
 from pyropunct.inference.threads import in_threads, parts_of
-from pyropunct.inference.transducers import PackedTransducer, pack_transducer
 from pyropunct.models.attach.views import Views
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
@@ -120,9 +118,8 @@ class _Learned:
         self.inventory, self.channel = story.inventory, story.channel
         self.reads_surface = story.attach.reads_surface
         self._attach = story.attach
-        self.weights: Tensor = self.channel.weights()
-        transducer = self.channel.transducer(self.weights)
-        self.machine = transducer and pack_transducer(transducer, self.inventory.num_tokens)
+        self.weights: Tensor = self.channel.probabilities()
+        self.machine = sampler(self.channel.transducer, self.weights)
         self.punctemes = forward.punctemes_of(self.inventory)
 
     @torch.no_grad()
@@ -238,41 +235,15 @@ class _Run:
 
     def _shown(self, tables: _Tables, slots: Ints) -> Numbers:
         """Draw the numbers of the surface strings of some slots, (slots, draws)."""
-        machine = self._learned.machine
-        drawn = self._by_machine(machine, tables, slots) if machine else self._by_channel(tables, slots)
-        return np.concatenate([self._strings.number(*some) for some in drawn]).reshape(len(slots), -1)
-
-    def _by_machine(
-        self, machine: PackedTransducer, tables: _Tables, slots: Ints
-    ) -> Iterable[tuple[Ints, Numbers]]:
-        """The lengths of the surface strings of some slots, and the tokens of them all."""
-        punctemes = self._learned.punctemes
+        machine, punctemes = self._learned.machine, self._learned.punctemes
 
         def work(first: int, last: int) -> tuple[Ints, Numbers]:
             return forward.rewrite(
                 self._shape, punctemes, machine, tables.rows, tables.bits, slots, first, last
             )
 
-        return in_threads(work, _borders(slots, tables.numbers))
-
-    def _by_channel(self, tables: _Tables, slots: Ints) -> Iterable[tuple[Ints, Numbers]]:
-        """The same, drawn one by one, tree by tree."""
-        forest, channel = self._trees.forest, self._learned.channel
-        choices = torch.from_numpy(tables.rows - self._first_row[:, None]).T
-        owner = np.searchsorted(forest.slot_start.numpy(), slots, side="right") - 1
-        for tree in np.unique(owner).tolist():
-            own = slots[owner == tree]
-            first, last = forest.node_start[tree : tree + 2].tolist()
-            alone = self._trees.pick([tree])
-            place = torch.from_numpy(own) - forest.slot_start[tree]
-            underlying = Underlying(
-                alone.forest, self._learned.inventory, alone.relation, choices[:, first:last], place
-            )
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(int(tables.bits[own[0], 0]))
-                drawn = channel.surface(underlying, self._learned.weights).sample()
-            strings = drawn.transpose(0, 1).numpy()
-            yield (strings != EMPTY).sum(-1).ravel(), strings[strings != EMPTY]
+        drawn = in_threads(work, _borders(slots, tables.numbers))
+        return np.concatenate([self._strings.number(*some) for some in drawn]).reshape(len(slots), -1)
 
 
 def _borders(places: Ints, table: Numbers) -> list[int]:

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from pyropunct.draws import Draws, draw_surfaces
+from pyropunct.inference import products
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, posterior_draws
 from pyropunct.inference.problem import Problem, choice_rows
+from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
-from pyropunct.models.channel.window import EDITS
 from pyropunct.models.learned import fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
@@ -40,7 +41,7 @@ class Edit(NamedTuple):
     """A learned edit of two neighbouring tokens.
 
     :ivar before: the two underlying tokens, as on the page.
-    :ivar name: one of `pyropunct.models.channel.window.EDITS`.
+    :ivar name: one of `pyropunct.inference.products.EDITS`.
     :ivar after: what they become.
     :ivar probability: how likely this edit is for them.
     :ivar count: how often it happens in some sentences, in expectation.
@@ -266,7 +267,7 @@ class Punctuator:
         """The learned edits, the most frequent in some sentences first; none for a channel without edits."""
         total: Tensor | None = None
         for part in _parts(sentences):
-            uses = self.story.channel.edit_counts(expected_uses(self.story, *self._encode(part)))
+            uses = self.story.channel.transducer.edit_counts(expected_uses(self.story, *self._encode(part)))
             if uses is None:
                 return []
             total = uses if total is None else total + uses
@@ -278,7 +279,7 @@ class Punctuator:
         edits = []
         for a, b, edit in (counts > 0).nonzero().tolist():
             first, second = display(self.vocabulary.tokens[a]), display(self.vocabulary.tokens[b])
-            after = ((first, second), (second,), (first,), (second, first))[edit]
+            after = products.Edit(a, b, edit).after_of(first, second)
             edits.append(
                 Edit(
                     (first, second),

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from pyropunct.models.channel.window import EDITS
+from pyropunct.inference.products import EDITS
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.recipes import Recipe

@@ -23,6 +23,7 @@ from brute_force import (
 from pyro.nn import PyroSample
 from torch import Tensor
 
+from pyropunct.inference.evidence import exactly
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import Problem
@@ -30,7 +31,8 @@ from pyropunct.inference.ragged import starts_of
 from pyropunct.models.attach.attributes import Attributes, ViewAttributes
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views, views_of
-from pyropunct.models.channel.window import Channel, SlidingWindow
+from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
@@ -113,7 +115,7 @@ def problem_of(cases: Sequence[Case], channel: Channel, some: Inventory) -> Prob
         some,
         torch.tensor([relation for case in cases for relation in case.relations]),
         log_pairs_of(cases),
-        channel.automata(distinct, channel.weights()),
+        channel.transducer.automata(list(map(exactly, distinct)), channel.probabilities()),
         torch.tensor([distinct.index(string) for string in strings]),
     )
 
@@ -187,6 +189,8 @@ def seen_several_times(some: TreeBatch, surfaces: Sequence[Tensor]) -> Views:
 
 class Table(Attach):
     """An attach model that knows only relations: a number for each pair of each of them."""
+
+    reads_surface = False
 
     def __init__(self, some: Inventory) -> None:
         super().__init__(some)

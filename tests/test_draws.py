@@ -22,7 +22,10 @@ from pyropunct.inference.pyro.handlers import collapse_trees
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.views import Views
-from pyropunct.models.channel.window import Channel, Identity, SlidingWindow, Slip, TokenBigrams
+from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.identity import Identity
+from pyropunct.models.channel.slip import Slip, TokenBigrams
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import Punctuator

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from pyropunct.explain.brackets import bracketed
+from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
-from pyropunct.models.channel.window import EDITS
 from pyropunct.punctuator import BATCH_SIZE, Punctuator
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from by_hand import chances
 from command_line import answer
 from problems import strings_up_to
 
@@ -37,7 +38,7 @@ def test_the_example_has_the_probabilities_that_the_page_states(module: str, dir
     """All choices of tokens to drop, one after the other."""
     channel = importlib.import_module(module).Dropping(3, direction)
     channel.logits = torch.randn(3)
-    weights, underlying, delta = channel.weights(), (0, 2, 1, 1), channel.logits.sigmoid().tolist()
+    underlying, delta = (0, 2, 1, 1), channel.logits.sigmoid().tolist()
     surfaces = strings_up_to(4, range(3))
     expected = dict.fromkeys(surfaces, 0.0)
     for kept in itertools.product([False, True], repeat=4):
@@ -46,9 +47,5 @@ def test_the_example_has_the_probabilities_that_the_page_states(module: str, dir
         for t, stays in zip(underlying, kept, strict=True):
             chance *= 1 - delta[t] if stays else delta[t]
         expected[left] += chance
-    automata = channel.automata(surfaces, weights)
-    state, final = automata.end_vectors()
-    for token in underlying:
-        state = (state.unsqueeze(-2) @ automata.matrices()[:, token]).squeeze(-2)
-    assert (state * final).sum(-1).tolist() == pytest.approx(list(expected.values()), rel=1e-12, abs=1e-300)
-    assert all(expected[tuple(channel.draw(underlying, weights))] > 0 for _ in range(20))
+    found = chances(channel, surfaces, underlying).tolist()
+    assert found == pytest.approx(list(expected.values()), rel=1e-12, abs=1e-300)

@@ -1,17 +1,19 @@
 """Small attach and channel variants of somebody else's, and things that are none."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 import pyro.distributions as dist
 import torch
 from pyro.nn import PyroSample
 from torch import Tensor, nn
 
-from pyropunct.inference.automata import Arc, End, Topology
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines import END, Move
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views
-from pyropunct.models.channel.window import Channel
+from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.identity import Identity
 from pyropunct.models.trees import TreeBatch
 
 
@@ -55,23 +57,17 @@ class Stutter(Channel):
         super().__init__(num_tokens, direction)
         self.logit = PyroSample(dist.Normal(torch.tensor(-3.0), 1.0))
 
-    def weights(self) -> Tensor:
-        """Never, always, plain, stuttered."""
-        stutter = self.logit.sigmoid()
-        return torch.stack([torch.ones_like(stutter), 1 - stutter, stutter], -1)
+    def weights(self) -> dict[str, Tensor]:
+        return {"twice": self.logit.sigmoid(), "once": (-self.logit).sigmoid()}
 
-    def topology(self, surface: tuple[int, ...]) -> Topology:
-        if not surface:
-            return Topology(1, [End(0, 0)], [End(0, 0)], [])
-        arcs = [Arc(token, place, place + 1, 0) for place, token in enumerate(surface)]
-        final = [End(len(surface), 1)]
-        if surface[-1:] == surface[-2:-1]:
-            final.append(End(len(surface) - 1, 2))
-        return Topology(len(surface) + 1, [End(0, 0)], final, arcs)
-
-    def rewrite(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
-        twice = bool(underlying) and bool(torch.rand(()) < weights[2])
-        return [*underlying, *underlying[-1:]] if twice else list(underlying)
+    def moves(self) -> Iterator[Move]:
+        yield Move("start", END)
+        for a, b in product(range(self.num_tokens), repeat=2):
+            yield Move(a, b, written=(b,), target=b)
+        for a in range(self.num_tokens):
+            yield Move("start", a, written=(a,), target=a)
+            yield Move(a, END, (("twice",),), written=(a,))
+            yield Move(a, END, (("once",),))
 
 
 class NoModule:
@@ -83,7 +79,7 @@ def called(*arguments: object) -> None:
     raise AssertionError("a function was called in place of a variant")
 
 
-class Choosy(Channel):
+class Choosy(Identity):
     """A channel with options of all kinds, which must be given one; it changes nothing."""
 
     def __init__(
@@ -100,13 +96,3 @@ class Choosy(Channel):
     ) -> None:
         super().__init__(tokens, reading)
         self.given = (size, rate, name, names, flag, table)
-
-    def weights(self) -> Tensor:
-        return torch.ones(1)
-
-    def topology(self, surface: tuple[int, ...]) -> Topology:
-        arcs = [Arc(token, place, place + 1, 0) for place, token in enumerate(surface)]
-        return Topology(len(surface) + 1, [End(0, 0)], [End(len(surface), 0)], arcs)
-
-    def rewrite(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
-        return list(underlying)

@@ -13,10 +13,10 @@ Example::
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-import numpy as np
 import pyro
 import pyro.distributions as dist
 import torch
@@ -30,20 +30,22 @@ from torch import Tensor
 
 from pyropunct.inference import inside
 from pyropunct.inference.automata import Automata, side_by_side
+from pyropunct.inference.evidence import SlotEvidence, evidence_of
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
-from pyropunct.inference.pyro.surface import Surface, Underlying
+from pyropunct.inference.pyro.surface import Surface
+from pyropunct.inference.ragged import starts_of
 
 HANDLE = 1 << 40
 """Handles of undecided choices start here, far outside any table."""
 
 
 class _Observed(NamedTuple):
-    underlying: Underlying
-    weights: Tensor
-    automata: Automata
-    slot_automaton: Tensor
+    """A surface site with what is observed of it."""
+
+    fn: Surface
+    evidence: SlotEvidence
 
 
 class ImpossibleSurfaceError(ValueError):
@@ -106,13 +108,12 @@ class TreeEnumMessenger(Messenger):
                 f"site '{msg['name']}' is not observed: tree enumeration needs the surface punctuation; "
                 "to draw it, run the model without this handler (see pyro.infer.Predictive)"
             )
-        automata, place = fn.automata(value)
-        self._observed.append(_Observed(fn.underlying, fn.weights, automata, place))
+        self._observed.append(_Observed(fn, evidence_of(value)))
 
     @cached_property
     def problem(self) -> Problem:
         """The inference problem that the sites seen so far add up to."""
-        underlying = self._observed[0].underlying
+        underlying = self._observed[0].fn.underlying
         surface, seen = _one_surface(self._observed), underlying.forest.num_slots
         if surface.slots.sort().values.tolist() != list(range(seen)):
             raise ValueError(
@@ -141,7 +142,7 @@ class TreeEnumMessenger(Messenger):
             self._complain(int(self.problem.forest.tree[(choices < 0).nonzero()[0, -1]]))
         choices = choices.to(self.problem.relation.device)
         table = torch.empty_like(choices)
-        table[..., detach_provenance(self._observed[0].underlying.choices) - HANDLE] = choices
+        table[..., detach_provenance(self._observed[0].fn.underlying.choices) - HANDLE] = choices
         return {name: table[..., handles - HANDLE] for name, (handles, _) in self._latents.items()}
 
     def _pyro_tree_expectation(self, msg: Any) -> None:
@@ -167,7 +168,7 @@ class TreeEnumMessenger(Messenger):
         where = f"slot {slot}" if slot >= 0 else "several slots"
         raise ImpossibleSurfaceError(
             f"no punctemes explain the surface punctuation of tree {tree} of the batch, {where}: add its "
-            "strings to the inventory, or let the channel slip (pyropunct.models.channel.window.Slip)"
+            "strings to the inventory, or let the channel slip (pyropunct.models.channel.slip.Slip)"
         )
 
 
@@ -206,10 +207,11 @@ class _OneSurface(NamedTuple):
 
 def _one_surface(observed: list[_Observed]) -> _OneSurface:
     """Several surface sites as one."""
-    slots = torch.cat([site.underlying.slots.reshape(-1) for site in observed])
-    shifts = np.cumsum([0] + [len(site.automata.state_start) - 1 for site in observed])
-    place = [site.slot_automaton.reshape(-1) + shift for site, shift in zip(observed, shifts, strict=False)]
-    return _OneSurface(side_by_side([site.automata for site in observed]), torch.cat(place), slots)
+    slots = torch.cat([site.fn.underlying.slots.reshape(-1) for site in observed])
+    automata = [site.fn.transducer.automata(site.evidence.distinct, site.fn.weights) for site in observed]
+    shifts = starts_of([len(site.evidence.distinct) for site in observed]).tolist()
+    place = [site.evidence.place + shift for site, shift in zip(observed, shifts, strict=False)]
+    return _OneSurface(side_by_side(automata), torch.cat(place), slots)
 
 
 class _SolveMessenger(TreeEnumMessenger):
@@ -219,13 +221,19 @@ class _SolveMessenger(TreeEnumMessenger):
         pass
 
 
-class _UsesMessenger(_SolveMessenger):
-    """Makes the channel's weights the start of the graph of gradients."""
+class _CompletionMessenger(Messenger):
+    """Puts surface strings in the place of evidence that leaves them open.
 
-    def _take_observed(self, msg: Any) -> None:
-        fn = msg["fn"]
-        weights = fn.weights.detach().requires_grad_()
-        super()._take_observed({**msg, "fn": Surface(fn.underlying, fn.channel, weights)})
+    :param best: the best strings, rather than draws.
+    """
+
+    def __init__(self, best: bool) -> None:
+        super().__init__()
+        self._best = best
+
+    def _pyro_sample(self, msg: Any) -> None:
+        if isinstance(msg["fn"], Surface) and isinstance(msg["value"], SlotEvidence):
+            msg["value"] = msg["fn"].complete(msg["value"], self._best)
 
 
 def collapse_trees(model: Callable[..., Any]) -> Callable[..., Any]:
@@ -241,17 +249,22 @@ def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Proble
 
 
 def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
-    """How often the channel's weights are used, in expectation under the posterior, (P,).
+    """How often the channel's products of weights are used, in expectation under the posterior.
 
-    The derivative of log p(x | T) with respect to the logarithm of each weight: the counts of an E-step.
-    For a model with one surface site.
+    The derivative of log p(x | T) with respect to the logarithm of each product: the counts of an E-step.
+    For a model with one surface site; see `pyropunct.inference.transducers.Transducer.edit_counts`.
+
+    :returns: (number of products,) in the order of the channel's ``transducer.products``.
     """
-    with torch.enable_grad(), poutine.block(), _UsesMessenger() as messenger:
+    with poutine.block(), _SolveMessenger() as messenger:
         model(*args, **kwargs)
-        weights = messenger._observed[0].weights
-        evidence = inside.log_evidence(messenger.problem).sum()
-        (gradient,) = torch.autograd.grad(evidence, weights)
-        return gradient * weights.detach()
+        (site,) = messenger._observed
+    values = site.fn.transducer.products.values(site.fn.weights.detach()).requires_grad_()
+    with torch.enable_grad():
+        automata = site.fn.transducer.automata_with(site.evidence.distinct, values)
+        problem = replace(messenger.problem, automata=automata)
+        (gradient,) = torch.autograd.grad(inside.log_evidence(problem).sum(), values)
+    return gradient * values.detach()
 
 
 class _ScaleLikelihoodMessenger(Messenger):
@@ -314,7 +327,10 @@ def tree_expectation(choices: Tensor, cost: Tensor, start: Tensor, forest: Fores
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
     """The model with its tree-enumerated sites decoded, as `pyro.infer.infer_discrete` does for others.
 
-    :param temperature: 1 for a draw from the posterior p(T' | T, x), 0 for the best derivation.
+    Where evidence leaves surface strings open (`pyropunct.inference.evidence.SlotEvidence`), they are decoded
+    too: the value of a surface site is then the strings.
+
+    :param temperature: 1 for a draw from the posterior p(T', x | T, evidence), 0 for the best derivation.
     :raises ValueError: for any other temperature.
     """
     if temperature not in (0, 1):
@@ -338,7 +354,7 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
         trace = poutine.Trace()
         for name, value in values.items():
             trace.add_node(name, type="sample", name=name, value=value, is_observed=False, infer={})
-        with poutine.block(hide=list(others)):
+        with poutine.block(hide=list(others)), _CompletionMessenger(best=temperature == 0):
             return poutine.replay(model, trace=trace)(*args, **kwargs)
 
     return decoded

@@ -1,9 +1,8 @@
 """Underlying strings of slots, and the distribution of the surface strings that they are rewritten to."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -11,21 +10,12 @@ from pyro.distributions import TorchDistribution, constraints
 from torch import Tensor
 
 from pyropunct.inference.automata import Automata
+from pyropunct.inference.evidence import EMPTY, SlotEvidence, evidence_of, padded
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-
-EMPTY = -1
-"""Fills token strings up to the length of the longest."""
-
-
-class Rewriter(Protocol):
-    """What a noisy channel offers to inference."""
-
-    def automata(self, surfaces: Sequence[tuple[int, ...]], weights: Tensor) -> Automata:
-        """The automaton of each surface string, that accepts each u with weight p(surface | u)."""
-
-    def draw(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
-        """Draw a surface string for an underlying one."""
+from pyropunct.inference.paths import Ways
+from pyropunct.inference.sampling import draw_strings, sampler
+from pyropunct.inference.transducers import Transducer
 
 
 @dataclass(frozen=True)
@@ -93,19 +83,20 @@ class Underlying:
 class Surface(TorchDistribution):
     """p(x | u) = prod_i p(x_i | u_i) over slots i.
 
-    A value holds the surface strings: (..., slots, L) token ids, filled up with -1.
-    Batch shape (..., slots), event shape (L,).
+    A value holds the surface strings: (..., slots, L) token ids, filled up with -1.  What is observed may
+    also be evidence about them, `pyropunct.inference.evidence.SlotEvidence`; its probability then is the sum
+    over all strings that the evidence allows.  Batch shape (..., slots), event shape (L,).
 
     :param underlying: the underlying strings.
-    :param channel: the channel that rewrites them.
-    :param weights: (..., P) the channel's weights.
+    :param transducer: the channel that rewrites them.
+    :param weights: (..., P) the channel's weights, in one line.
     """
 
     arg_constraints: ClassVar = {"weights": constraints.nonnegative}
     support = constraints.independent(constraints.integer, 1)
 
-    def __init__(self, underlying: Underlying, channel: Rewriter, weights: Tensor) -> None:
-        self.underlying, self.channel, self.weights = underlying, channel, weights
+    def __init__(self, underlying: Underlying, transducer: Transducer, weights: Tensor) -> None:
+        self.underlying, self.transducer, self.weights = underlying, transducer, weights
         batch = torch.broadcast_shapes(
             underlying.choices.shape[:-1] + (1,) * underlying.slots.dim(), underlying.slots.shape
         )
@@ -120,21 +111,12 @@ class Surface(TorchDistribution):
             raise NotImplementedError(f"cannot expand {self.batch_shape} to {batch_shape}")
         return self
 
-    def automata(self, value: Tensor) -> tuple[Automata, Tensor]:
-        """The automata of the distinct surface strings, and which of them each slot has.
+    def automata(self, value: Tensor | SlotEvidence) -> tuple[Automata, Tensor]:
+        """The automata of the distinct evidence, and which of them each slot has."""
+        evidence = evidence_of(value)
+        return self.transducer.automata(evidence.distinct, self.weights), evidence.place
 
-        :param value: (slots, L) surface strings.
-        """
-        rows = np.ascontiguousarray(value.reshape(-1, value.shape[-1]).cpu().numpy())
-        numbers: dict[bytes, int] = {}
-        # A row's bytes are compared more quickly than the tuple of its tokens.
-        keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[-1])))[:, 0].tolist()
-        place = torch.tensor([numbers.setdefault(key, len(numbers)) for key in keys])
-        distinct = [np.frombuffer(key, rows.dtype).tolist() for key in numbers]
-        strings = [tuple(token for token in row if token != EMPTY) for row in distinct]
-        return self.channel.automata(strings, self.weights), place
-
-    def log_prob(self, value: Tensor) -> Tensor:
+    def log_prob(self, value: Tensor | SlotEvidence) -> Tensor:
         """log p(x_i | u_i) of each slot, (..., slots), by reading u_i through the automaton of x_i."""
         automata, place = self.automata(value)
         place = place.reshape(self.underlying.slots.shape)
@@ -153,12 +135,29 @@ class Surface(TorchDistribution):
     @torch.no_grad()
     def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw surface strings, as wide as an underlying string can be here, wider only for a long slip."""
-        tokens, weights = self.underlying.tokens, self.weights.detach().cpu()
+        tokens = self.underlying.tokens
         tokens = tokens.expand(*sample_shape, *tokens.shape)
-        drawn = [
-            self.channel.draw([token for token in row if token != EMPTY], weights)
-            for row in tokens.reshape(-1, tokens.shape[-1]).tolist()
-        ]
-        longest = max(tokens.shape[-1], *(len(string) for string in drawn))
-        padded = torch.tensor([string + [EMPTY] * (longest - len(string)) for string in drawn])
-        return padded.reshape(*tokens.shape[:-1], longest)
+        machine = sampler(self.transducer, self.weights)
+        drawn = draw_strings(machine, tokens.reshape(-1, tokens.shape[-1]))
+        strings = padded(drawn, least=tokens.shape[-1])
+        return strings.reshape(*tokens.shape[:-1], strings.shape[-1])
+
+    @torch.no_grad()
+    def complete(self, evidence: SlotEvidence, best: bool = False) -> Tensor:
+        """Surface strings that agree with evidence, given one underlying string for each slot, (slots, L).
+
+        :param best: the strings of the most probable ways of the channel, rather than draws from
+            p(x_i | u_i, evidence).
+        :raises ValueError: if the evidence of some slot rules out all that may come of its underlying string.
+        """
+        ways, seed = Ways(self.transducer, self.weights), int(torch.randint(2**63 - 1, ()))
+        generator, strings = np.random.default_rng(seed), []
+        for slot, (row, place) in enumerate(
+            zip(self.underlying.tokens.tolist(), evidence.place, strict=True)
+        ):
+            u, known = [token for token in row if token != EMPTY], evidence.distinct[place]
+            path = ways.best(u, known) if best else ways.draw(u, known, generator)
+            if path is None:
+                raise ValueError(f"nothing that agrees with the evidence of slot {slot} can come of {u}")
+            strings.append(path.surface)
+        return padded(strings)

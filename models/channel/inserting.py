@@ -1,6 +1,6 @@
 """A channel that may insert marks that nothing underlying sprouted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyro.distributions as dist
@@ -8,14 +8,8 @@ import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.automata import Arc, End, Topology
-from pyropunct.models.channel.window import (
-    KEEP,
-    LEFT_ABSORPTION,
-    RIGHT_ABSORPTION,
-    TRANSPOSITION,
-    SlidingWindow,
-)
+from pyropunct.inference.machines import END, START, Branch, Move, Pass
+from pyropunct.models.channel.window import SlidingWindow
 
 
 class Inserting(SlidingWindow):
@@ -57,71 +51,20 @@ class Inserting(SlidingWindow):
         """(..., tokens + 1) iota: the probability of inserting each token at a place, and none."""
         return torch.nn.functional.pad(self.insertion_logits, (0, 1)).softmax(-1)
 
-    def weights(self) -> Tensor:
-        """phi and 1, iota, and the products of each edit with each insertion."""
-        window, insertions = super().weights(), self.insertions()
-        products = window[..., :-1, None] * insertions.unsqueeze(-2)
-        return torch.cat([window, insertions, products.flatten(-2)], -1)
+    def weights(self) -> Mapping[str, Tensor]:
+        """phi and iota."""
+        return {**super().weights(), "insertion": self.insertions()}
 
-    def edit_counts(self, counts: Tensor) -> Tensor:
-        """Counts of edits, with and without an insertion."""
-        edits, v = 4 * self.num_tokens**2, self.num_tokens
-        inserting = counts[edits + v + 2 :].reshape(edits, v + 1).sum(-1)
-        return (counts[:edits] + inserting).reshape(v, v, 4)
+    def branches(self) -> Sequence[Branch]:
+        """The window's pass, and one that inserts."""
+        (window,) = super().branches()
+        return [window._replace(passes=(*window.passes, Pass(tuple(self.insertion_moves()))))]
 
-    def topology(self, surface: tuple[int, ...]) -> Topology:
-        """States "e tokens of the surface emitted, a in the window", and two before anything is read.
-
-        A token is inserted at the start, or together with the token that is written before it.
-        """
-        v, one, m = self.num_tokens, 4 * self.num_tokens**2, len(surface)
-        iota, none = one + 1, self.num_tokens
-        product = iota + v + 1
-        if not surface:
-            return Topology(1, [End(0, iota + none)], [End(0, one)], [])
-
-        def state(emitted: int, window: int) -> int:
-            return 2 + emitted * v + window
-
-        def inserted(emitted: int) -> list[tuple[int, int]]:
-            """What may be inserted next, and how many tokens are then emitted."""
-            nothing = [(none, emitted)]
-            return [*nothing, (surface[emitted], emitted + 1)] if emitted < m else nothing
-
-        starts = inserted(0)
-        initial = [End(e, iota + what) for what, e in starts]
-        final = [End(e, one) for _, e in starts if e == m]
-        arcs = [Arc(b, e, state(e, b), one) for _, e in starts for b in range(v) if e < m]
-        for e, expected in enumerate(surface):
-            final += [
-                End(state(e, expected), iota + what) for what, emitted in inserted(e + 1) if emitted == m
-            ]
-            for a in range(v):
-                for b in range(v):
-                    here = state(e, a)
-                    arcs.append(Arc(b, here, state(e, b), self._edit(a, b, LEFT_ABSORPTION)))
-                    arcs.append(Arc(b, here, here, self._edit(a, b, RIGHT_ABSORPTION)))
-                    for written, edit, window in ((a, KEEP, b), (b, TRANSPOSITION, a)):
-                        if written == expected:
-                            first = product + self._edit(a, b, edit) * (v + 1)
-                            arcs += [
-                                Arc(b, here, state(emitted, window), first + what)
-                                for what, emitted in inserted(e + 1)
-                                if emitted < m
-                            ]
-        return Topology(2 + m * v, initial, final, arcs)
-
-    def rewrite(self, underlying: Sequence[int], weights: Tensor) -> list[int]:
-        """Slide the window over the string, and insert tokens into what it writes."""
-        v = self.num_tokens
-        iota = weights[4 * v**2 + 1 :][: v + 1]
-        written = super().rewrite(underlying, weights)
-        inserted = torch.multinomial(iota, len(written) + 1, replacement=True).tolist()
-        shown = [inserted[0]]
-        for token, next_one in zip(written, inserted[1:], strict=True):
-            shown += [token, next_one]
-        return [token for token in shown if token != v]
-
-    def transducer(self, weights: Tensor) -> None:
-        """None: a `pyropunct.inference.transducers.Move` writes one token at most."""
-        return None
+    def insertion_moves(self) -> Iterator[Move]:
+        """One state, in which tokens are copied: an insertion at the start, and one behind each token."""
+        places = [(self.num_tokens, ()), *((token, (token,)) for token in range(self.num_tokens))]
+        for place, inserted in places:
+            yield Move(None, START, (("insertion", place),), inserted, "copying")
+            for token in range(self.num_tokens):
+                yield Move("copying", token, (("insertion", place),), (token, *inserted), "copying")
+        yield Move("copying", END)

@@ -7,7 +7,8 @@ import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.models.channel.window import KEEP, Window
+from pyropunct.inference.products import KEEP
+from pyropunct.models.channel.window import Window
 
 
 class Pooled(Window):

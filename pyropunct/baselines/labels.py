@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from pyropunct.models.channel.window import TokenBigrams
+from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of
 from pyropunct.vocabulary import MARK_COUNT
 

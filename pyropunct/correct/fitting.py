@@ -13,7 +13,8 @@ from pyropunct.correct.correcting import Corrector
 from pyropunct.correct.error_trees import read_errors
 from pyropunct.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
 from pyropunct.models.channel.centred import CentredWindow
-from pyropunct.models.channel.window import SlidingWindow, Slip
+from pyropunct.models.channel.slip import Slip
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.parsing.protocol import Parser
 from pyropunct.punctuator import Punctuator

@@ -7,27 +7,16 @@ token on the page is, and which edits made it so (Li, Wang & Eisner 2019, sectio
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+import torch
 
-from pyropunct.inference.forest import forest_of
-from pyropunct.models.channel.window import (
-    EDITS,
-    KEEP,
-    LEFT_ABSORPTION,
-    RIGHT_ABSORPTION,
-    TRANSPOSITION,
-    Channel,
-    SlidingWindow,
-    Slip,
-)
+from pyropunct.inference.evidence import exactly
+from pyropunct.inference.paths import Made, Path, Ways
+from pyropunct.inference.products import EDITS, KEEP
+from pyropunct.models.channel.slip import SLIP
 from pyropunct.punctuator import Puncteme, Punctuator
 from pyropunct.treebank.marks import START, UNKNOWN
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
-
-_READ_FROM_RIGHT = (KEEP, RIGHT_ABSORPTION, LEFT_ABSORPTION, TRANSPOSITION)
-"""What each edit on the page looks like to a window that slides from right to left."""
 
 
 class Sprouted(NamedTuple):
@@ -47,7 +36,7 @@ class SlotEdit(NamedTuple):
     """An edit that changed something.
 
     :ivar before: the two underlying tokens, as on the page.
-    :ivar name: one of `pyropunct.models.channel.window.EDITS`, not "keep".
+    :ivar name: one of `pyropunct.inference.products.EDITS`, not "keep".
     :ivar after: what they became.
     """
 
@@ -62,9 +51,8 @@ class SlotDerivation(NamedTuple):
     :ivar underlying: u_i, left to right.
     :ivar surface: x_i, left to right.
     :ivar origins: for each token of x_i the place in u_i of the token that it is, None if it is none of them.
-    :ivar edits: the edits on the best path of a sliding window, in its order; none for other channels.
-    :ivar slipped: whether the best path of a sliding window is a slip, which ignores u_i; not told for other
-        channels.
+    :ivar edits: the edits on the channel's best path, in its order, without those that keep both tokens.
+    :ivar slipped: whether the channel ignored u_i.
     """
 
     underlying: tuple[Sprouted, ...]
@@ -79,25 +67,11 @@ class SlotDerivation(NamedTuple):
         return self.slipped or bool(self.edits) or self.origins != tuple(range(len(self.underlying)))
 
 
-class EditPath(NamedTuple):
-    """A path of the sliding window through an underlying string.
-
-    :ivar log_probability: the sum of log phi over its edits.
-    :ivar origins: for each surface token its place in the underlying string.
-    :ivar edits: the places, as on the page, of the two tokens of each edit, and the edit; in the window's
-        order.
-    """
-
-    log_probability: float
-    origins: tuple[int, ...]
-    edits: tuple[tuple[int, int, int], ...]
-
-
 class Derivations:
-    """Best derivations of slots under a trained model.
+    """Best derivations of slots under a trained model: the channel's most probable moves.
 
-    Where the channel is a sliding window, the best path is exact.  For other channels, and for slips, tokens
-    on the page are those of a longest common subsequence of u_i and x_i, see `common_tokens`.
+    Where the channel slipped, tokens on the page are those of a longest common subsequence of u_i and x_i,
+    see `common_tokens`.
 
     :param punctuator: the model.
     """
@@ -105,15 +79,9 @@ class Derivations:
     def __init__(self, punctuator: Punctuator) -> None:
         self._vocabulary = punctuator.vocabulary
         channel = punctuator.story.channel
-        slip = channel if isinstance(channel, Slip) else None
-        inner: Channel = channel if slip is None else slip.channel
-        self._direction = inner.direction
-        self._bigrams = None if slip is None else slip.bigrams
-        self._slip = 0.0 if slip is None else float(slip.slip_logit.sigmoid())
-        # A channel that rewrites in another way may have a table of edits too, which means something else.
-        slides = type(inner).rewrite is SlidingWindow.rewrite
-        table = punctuator.edit_probabilities() if slides else None
-        self._table = None if table is None else _log(table.double().cpu().numpy())
+        with torch.no_grad():
+            self._ways = Ways(channel.transducer, channel.probabilities())
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Path | None] = {}
 
     def of(self, sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[SlotDerivation]:
         """The derivation of each of the slots 0..n of a sentence.
@@ -125,24 +93,23 @@ class Derivations:
 
     def _slot(self, underlying: tuple[Sprouted, ...], surface: tuple[str, ...]) -> SlotDerivation:
         number = self._vocabulary.token_number
-        u = [number[sprouted.token] for sprouted in underlying]
-        x = [number.get(token, number[UNKNOWN]) for token in surface]
-        path = None if self._table is None else best_edit_path(u, x, self._table, self._direction)
-        slipped = self._table is not None and self._slips(x, path)
-        if path is None or slipped:
+        u = tuple(number[sprouted.token] for sprouted in underlying)
+        x = tuple(number.get(token, number[UNKNOWN]) for token in surface)
+        if (u, x) not in self._known:
+            self._known[u, x] = self._ways.best(u, exactly(x))
+        path = self._known[u, x]
+        if path is None or path.branch == SLIP:
             origins = common_tokens(u, x, [sprouted.depth for sprouted in underlying])
-            return SlotDerivation(underlying, surface, origins, (), slipped)
-        edits = [_named(underlying, edit) for edit in path.edits if edit[2] != KEEP]
+            return SlotDerivation(underlying, surface, origins, (), True)
+        edits = [self._named(underlying, made) for made in path.edits if made.edit.kind != KEEP]
         return SlotDerivation(underlying, surface, path.origins, tuple(edits), False)
 
-    def _slips(self, surface: Sequence[int], path: EditPath | None) -> bool:
-        """Whether a slip explains the surface better than the best path of the window."""
-        if path is None:
-            return True
-        if not surface or self._bigrams is None:
-            return False
-        slip = self._slip * self._bigrams.probability(surface)
-        return bool(_log(slip) > _log(1 - self._slip) + path.log_probability)
+    def _named(self, underlying: Sequence[Sprouted], made: Made) -> SlotEdit:
+        first, second = (
+            self._vocabulary.tokens[token] if place is None else underlying[place].token
+            for token, place in zip(made.edit[:2], made.places, strict=True)
+        )
+        return SlotEdit((first, second), EDITS[made.edit.kind], made.edit.after_of(first, second))
 
 
 def underlying_strings(
@@ -153,70 +120,15 @@ def underlying_strings(
     Right punctemes of the constituents that end at the slot come first, inner ones before outer ones, then
     the left ones of those that start there, outer ones first.  The sentence start is the first of slot 0.
     """
-    forest = forest_of([tree.heads])
-    depth, left, right = (part.tolist() for part in (forest.depth, forest.left_slot, forest.right_slot))
     strings: list[list[Sprouted]] = [[] for _ in range(len(tree) + 1)]
     strings[0].append(Sprouted(START, 0, -1))
-    outer_first = sorted(range(len(tree)), key=depth.__getitem__)
-    for node in reversed(outer_first):
-        strings[right[node]] += [Sprouted(token, node + 1, depth[node]) for token in punctemes[node][1]]
-    for node in outer_first:
-        strings[left[node]] += [Sprouted(token, node + 1, depth[node]) for token in punctemes[node][0]]
+    for word in reversed(tree.top_down):
+        right = strings[tree.spans[word - 1][1]]
+        right += [Sprouted(token, word, tree.depths[word - 1]) for token in punctemes[word - 1][1]]
+    for word in tree.top_down:
+        left = strings[tree.spans[word - 1][0] - 1]
+        left += [Sprouted(token, word, tree.depths[word - 1]) for token in punctemes[word - 1][0]]
     return [tuple(string) for string in strings]
-
-
-def best_edit_path(
-    underlying: Sequence[int], surface: Sequence[int], log_table: NDArray[np.float64], direction: str
-) -> EditPath | None:
-    """The most probable path of the window from an underlying to a surface string, if there is one.
-
-    :param log_table: (tokens, tokens, 4) log phi[a, b], as on the page, see
-        `pyropunct.models.channel.window.EDITS`.
-    :param direction: "left" if the window slides from left to right, "right" if from right to left.
-
-    Source: Li, Wang & Eisner (2019, section 2.2).
-    """
-    if direction == "left":
-        return _slide(underlying, surface, log_table)
-    mirrored = log_table.transpose(1, 0, 2)[..., _READ_FROM_RIGHT]
-    path = _slide(underlying[::-1], surface[::-1], mirrored)
-    if path is None:
-        return None
-    last = len(underlying) - 1
-    edits = [(last - second, last - first, _READ_FROM_RIGHT[edit]) for first, second, edit in path.edits]
-    origins = tuple(last - origin for origin in reversed(path.origins))
-    return EditPath(path.log_probability, origins, tuple(edits))
-
-
-def _slide(u: Sequence[int], x: Sequence[int], log_table: NDArray[np.float64]) -> EditPath | None:
-    """`best_edit_path` from left to right.
-
-    A state is the window's place in u and the number of tokens emitted; with each goes the best path to it.
-    """
-    if not u or not x:
-        return None if u or x else EditPath(0.0, (), ())
-    states = {(0, 0): EditPath(0.0, (), ())}
-    for new in range(1, len(u)):
-        reached: dict[tuple[int, int], EditPath] = {}
-        for (window, emitted), path in states.items():
-            for edit, written, state in (
-                (KEEP, window, (new, emitted + 1)),
-                (LEFT_ABSORPTION, None, (new, emitted)),
-                (RIGHT_ABSORPTION, None, (window, emitted)),
-                (TRANSPOSITION, new, (window, emitted + 1)),
-            ):
-                chance = path.log_probability + float(log_table[u[window], u[new], edit])
-                fits = written is None or (emitted + 1 < len(x) and u[written] == x[emitted])
-                if fits and chance > -np.inf and (state not in reached or chance > reached[state][0]):
-                    origins = path.origins if written is None else (*path.origins, written)
-                    reached[state] = EditPath(chance, origins, (*path.edits, (window, new, edit)))
-        states = reached
-    complete = [
-        path._replace(origins=(*path.origins, window))
-        for (window, emitted), path in states.items()
-        if emitted + 1 == len(x) and u[window] == x[-1]
-    ]
-    return max(complete, key=lambda path: path.log_probability, default=None)
 
 
 def common_tokens(
@@ -241,14 +153,3 @@ def common_tokens(
             best.append(min(choices, key=lambda choice: choice[:2]))
     origins = dict(best[-1][2])
     return tuple(origins.get(j) for j in range(len(surface)))
-
-
-def _named(underlying: Sequence[Sprouted], edit: tuple[int, int, int]) -> SlotEdit:
-    first, second = underlying[edit[0]].token, underlying[edit[1]].token
-    after = ((first, second), (second,), (first,), (second, first))[edit[2]]
-    return SlotEdit((first, second), EDITS[edit[2]], after)
-
-
-def _log(value: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore"):
-        return np.log(np.asarray(value, np.float64))

@@ -327,7 +327,7 @@ def _neighbours(tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
 
 
 def _afters(a: str, b: str) -> tuple[tuple[str, ...], ...]:
-    """What a b can become, in the order of `pyropunct.models.channel.window.EDITS`, each once."""
+    """What a b can become, in the order of `pyropunct.inference.products.EDITS`, each once."""
     return ((a, a), (a,)) if a == b else ((a, b), (b,), (a,), (b, a))
 
 

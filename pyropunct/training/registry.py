@@ -13,7 +13,7 @@ ATTACH: dict[str, str] = {
 
 CHANNEL: dict[str, str] = {
     "sliding-window": "pyropunct.models.channel.window:SlidingWindow",
-    "identity": "pyropunct.models.channel.window:Identity",
+    "identity": "pyropunct.models.channel.identity:Identity",
     "strength": "pyropunct.models.channel.strength:Strength",
     "pooled": "pyropunct.models.channel.pooled:Pooled",
     "two-passes": "pyropunct.models.channel.two_passes:TwoPasses",

@@ -6,8 +6,8 @@ import pyro
 import torch
 from torch import Tensor
 
-from pyropunct.inference.pyro.surface import EMPTY
-from pyropunct.models.channel.window import Slip, TokenBigrams
+from pyropunct.inference.evidence import EMPTY
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.learned import fixed_names, settle
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward

@@ -1,68 +1,20 @@
 """Which underlying token each token on the page is."""
 
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 
-import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.explain.derivations import Derivations, best_edit_path, common_tokens, underlying_strings
-from pyropunct.inference.pyro.surface import EMPTY, Underlying
-from pyropunct.models.channel.window import EDITS, KEEP, LEFT_ABSORPTION, TRANSPOSITION, SlidingWindow
+from pyropunct.explain.derivations import Derivations, common_tokens, underlying_strings
+from pyropunct.inference.evidence import EMPTY
+from pyropunct.inference.products import EDITS
+from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
-
-TOKENS = 3
-
-
-def all_paths(channel: SlidingWindow, u: tuple[int, ...]) -> list[tuple[float, tuple[int, ...]]]:
-    """The probability of every sequence of edits, and the places in u of the tokens that it leaves."""
-    weights = channel.weights().tolist()
-    places = list(range(len(u))) if channel.direction == "left" else list(reversed(range(len(u))))
-    paths = []
-    for edits in product(range(4), repeat=len(u) - 1):
-        chance, window, out = 1.0, places[0], []
-        for new, edit in zip(places[1:], edits, strict=True):
-            chance *= weights[channel._edit(u[window], u[new], edit)]
-            if edit in (KEEP, TRANSPOSITION):
-                out.append(window if edit == KEEP else new)
-            if edit in (KEEP, LEFT_ABSORPTION):
-                window = new
-        out.append(window)
-        paths.append((chance, tuple(out if channel.direction == "left" else reversed(out))))
-    return paths
-
-
-@pytest.mark.parametrize("direction", ["left", "right"])
-@given(st.lists(st.integers(0, TOKENS - 1), min_size=1, max_size=4), st.integers(0, 1000), st.data())
-def test_the_best_path_of_a_window(direction: str, u: list[int], seed: int, data: st.DataObject) -> None:
-    torch.manual_seed(seed)
-    channel = SlidingWindow(TOKENS, direction)
-    channel.edit_logits = torch.randn(TOKENS, TOKENS, 4)
-    with torch.no_grad():
-        log_table = channel.edit_table().log().numpy()
-        paths = all_paths(channel, tuple(u))
-    x = tuple(u[place] for place in data.draw(st.sampled_from(paths))[1])
-    found = best_edit_path(u, x, log_table, direction)
-    assert found is not None
-    chance, origins = max(path for path in paths if tuple(u[place] for place in path[1]) == x)
-    assert np.exp(found.log_probability) == pytest.approx(chance)
-    if sum(path[0] == pytest.approx(chance) for path in paths) == 1:
-        assert found.origins == origins
-    edits = [log_table[u[first], u[second], edit] for first, second, edit in found.edits]
-    assert sum(edits) == pytest.approx(found.log_probability)
-    assert all(first < second for first, second, _ in found.edits)
-
-
-@pytest.mark.parametrize(("u", "x"), [((), (1,)), ((1,), ()), ((1,), (2,)), ((1, 2), (2, 2)), ((1,), (1, 1))])
-def test_no_path(u: tuple[int, ...], x: tuple[int, ...]) -> None:
-    assert best_edit_path(u, x, np.zeros((TOKENS, TOKENS, 4)), "left") is None
-
 
 strings = st.lists(st.integers(0, 2), max_size=5)
 

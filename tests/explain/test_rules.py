@@ -1,13 +1,13 @@
 """Learned edits beside Nunberg's rules, from Python."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 import torch
+from by_hand import chances
 from made_up_rules import TOKENS, made_up
 
 from pyropunct.embedded import embedded_treebank_path
@@ -23,7 +23,7 @@ from pyropunct.explain.rules import (
     precision,
     recall,
 )
-from pyropunct.models.channel.window import Channel
+from pyropunct.models.channel.base import Channel
 from pyropunct.models.learned import other_values
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.fitting import fit
@@ -54,21 +54,6 @@ def learned(model: Punctuator, a: str, b: str) -> dict[tuple[str, ...], float]:
 # Both directions
 
 
-def chance(channel: Channel, u: list[int], x: tuple[int, ...]) -> float:
-    """p(x | u), by reading u from left to right through the automaton of x."""
-    with torch.no_grad():
-        weights = channel.weights()
-    automaton = channel.page_topology(x, len(weights))
-    now = {end.state: float(weights[end.weight]) for end in automaton.initial}
-    for token in u:
-        then: Counter[int] = Counter()
-        for arc in automaton.arcs:
-            if arc.token == token and arc.source in now:
-                then[arc.target] += now[arc.source] * float(weights[arc.weight])  # type: ignore[assignment]
-        now = dict(then)
-    return sum(now.get(end.state, 0.0) * float(weights[end.weight]) for end in automaton.final)
-
-
 @pytest.mark.parametrize("direction", ["left", "right"])
 def test_probabilities_are_those_of_the_page(direction: str) -> None:
     """A slot of two underlying tokens a b has the surface that the distribution of a b says."""
@@ -79,7 +64,7 @@ def test_probabilities_are_those_of_the_page(direction: str) -> None:
     for a, b in product(range(6), range(1, 6)):
         for after, probability in learned(model, tokens[a], tokens[b]).items():
             surface = tuple(tokens.index(token) for token in after)
-            assert probability == pytest.approx(chance(channel, [a, b], surface), abs=1e-6)
+            assert probability == pytest.approx(float(chances(channel, [surface], (a, b))), abs=1e-6)
 
 
 @pytest.mark.parametrize("direction", ["left", "right"])

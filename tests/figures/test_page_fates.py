@@ -7,7 +7,7 @@ import pytest
 
 from pyropunct.explain.derivations import SlotDerivation, SlotEdit, Sprouted
 from pyropunct.figures.page import Fate, token_fates
-from pyropunct.models.channel.window import EDITS
+from pyropunct.inference.products import EDITS
 from pyropunct.treebank.marks import START
 
 KEEP, LEFT, RIGHT, TRANSPOSITION = EDITS

@@ -24,6 +24,7 @@ from brute_force import (
     total,
     underlying_strings,
 )
+from by_hand import Arc, End, Topology, draws
 from problems import (
     NOTHING,
     Case,
@@ -38,7 +39,7 @@ from problems import (
 from torch import Tensor
 
 from pyropunct.inference import inside
-from pyropunct.inference.automata import Arc, End, Topology, join_automata, pack
+from pyropunct.inference.automata import join_automata
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import Problem
@@ -150,7 +151,7 @@ def posed(
         Inventory(3, PAIRS, *walls),
         torch.tensor([relation for one in examples for relation in one.relations]),
         log_pairs,
-        join_automata([pack(topology, 3) for topology in distinct], weights),
+        join_automata([topology.packed(3) for topology in distinct], weights),
         torch.tensor([distinct.index(topology) for topology in slots]),
     )
 
@@ -388,7 +389,7 @@ def test_windows_over_twelve_tokens(path: str, direction: str) -> None:
     assert [len(string) for string in strings] == [0, 12, 0, 0]
     cases = []
     for _ in range(6):
-        surface = [tuple(channel.draw(string, channel.weights())) for string in strings]
+        surface = [next(iter(draws(channel, string, 1))) for string in strings]
         chances = [torch.rand(len(some)).softmax(-1).tolist() for some in pairs]
         cases.append(Case(heads, relations, chances, surface, []))
     problem = problem_of(cases, channel, Inventory(3, PAIRS))

@@ -2,18 +2,18 @@ import itertools
 
 import pytest
 import torch
-from torch import Tensor
+from by_hand import Arc, End, Topology, read
 
-from pyropunct.inference.automata import Arc, Automata, End, Topology, join_automata, pack, side_by_side
+from pyropunct.inference.automata import join_automata, pack, reverse, side_by_side
 from pyropunct.inference.inventory import Inventory
 
 WEIGHTS = torch.tensor([0.3, 0.5, 0.7, 0.11, 1.0], dtype=torch.double)
-SMALL = Topology(1, [End(0, 4)], [End(0, 1, 2.0)], [])
+SMALL = Topology(1, (End(0, 4),), (End(0, 1, 2.0),), ())
 LARGE = Topology(
     3,
-    [End(0, 4), End(1, 0, 0.5)],
-    [End(2, 2), End(2, 3, 3.0)],
-    [Arc(1, 0, 1, 0), Arc(1, 0, 1, 1), Arc(0, 1, 2, 2), Arc(0, 0, 0, 3), Arc(1, 2, 0, 3), Arc(0, 1, 1, 1)],
+    (End(0, 4), End(1, 0, 0.5)),
+    (End(2, 2), End(2, 3, 3.0)),
+    (Arc(1, 0, 1, 0), Arc(1, 0, 1, 1), Arc(0, 1, 2, 2), Arc(0, 0, 0, 3), Arc(1, 2, 0, 3), Arc(0, 1, 1, 1)),
 )
 STRINGS = [string for size in range(5) for string in itertools.product(range(2), repeat=size)]
 
@@ -33,22 +33,14 @@ def path_sum(topology: Topology, string: tuple[int, ...], weights: list[float]) 
     return sum(weights[end.weight] * end.factor * onward(end.state, string) for end in topology.initial)
 
 
-def accepted(automata: Automata, number: int, string: tuple[int, ...]) -> Tensor:
-    """The weight with which an automaton accepts a string, by its matrices."""
-    state, final = (ends[..., number, :] for ends in automata.end_vectors())
-    for token in string:
-        state = (state.unsqueeze(-2) @ automata.matrices()[..., number, token, :, :]).squeeze(-2)
-    return (state * final).sum(-1)
-
-
 @pytest.mark.parametrize("string", STRINGS)
 def test_matrices_add_up_paths(string: tuple[int, ...]) -> None:
-    automata = join_automata([pack(SMALL, 2), pack(LARGE, 2), pack(LARGE.reversed(), 2)], WEIGHTS)
+    automata = join_automata([SMALL.packed(2), LARGE.packed(2), pack(reverse(LARGE.acceptor()), 2)], WEIGHTS)
     for number, topology in enumerate([SMALL, LARGE]):
         expected = path_sum(topology, string, WEIGHTS.tolist())
-        assert float(accepted(automata, number, string)) == pytest.approx(expected, rel=1e-13, abs=1e-16)
+        assert float(read(automata, string)[number]) == pytest.approx(expected, rel=1e-13, abs=1e-16)
     expected = path_sum(LARGE, string[::-1], WEIGHTS.tolist())
-    assert float(accepted(automata, 2, string)) == pytest.approx(expected, rel=1e-13, abs=1e-16)
+    assert float(read(automata, string)[2]) == pytest.approx(expected, rel=1e-13, abs=1e-16)
 
 
 def test_paths_of_known_weight() -> None:
@@ -59,14 +51,22 @@ def test_paths_of_known_weight() -> None:
 
 
 def test_arcs_of_a_token_lie_together() -> None:
-    packed = pack(LARGE, 3)
+    packed = LARGE.packed(3)
     assert packed.arc_start.tolist() == [0, 3, 6, 6]
-    arcs = zip(packed.source.tolist(), packed.target.tolist(), packed.weight.tolist(), strict=True)
-    assert list(arcs) == [(1, 2, 2), (0, 0, 3), (1, 1, 1), (0, 1, 0), (0, 1, 1), (2, 0, 3)]
+    _, *columns, _ = (column.tolist() for column in packed.acceptor.arcs)
+    assert list(zip(*columns, strict=True)) == [
+        (1, 2, 2),
+        (0, 0, 3),
+        (1, 1, 1),
+        (0, 1, 0),
+        (0, 1, 1),
+        (2, 0, 3),
+    ]
 
 
 def test_groups_side_by_side_are_the_whole() -> None:
-    packed = [pack(topology, 2) for topology in (LARGE, SMALL, LARGE.reversed(), SMALL)]
+    mirrored = pack(reverse(LARGE.acceptor()), 2)
+    packed = [LARGE.packed(2), SMALL.packed(2), mirrored, SMALL.packed(2)]
     together = join_automata(packed, WEIGHTS)
     groups = side_by_side([join_automata(packed[:1], WEIGHTS), join_automata(packed[1:], WEIGHTS)])
     assert together.num_tokens == groups.num_tokens == 2
@@ -76,11 +76,11 @@ def test_groups_side_by_side_are_the_whole() -> None:
 
 def test_joint_values_of_the_weights() -> None:
     several = torch.stack([WEIGHTS, WEIGHTS**2, WEIGHTS * 0.1])
-    automata = join_automata([pack(LARGE, 2), pack(SMALL, 2)], several)
+    automata = join_automata([LARGE.packed(2), SMALL.packed(2)], several)
     for row in range(3):
         for string in STRINGS[:8]:
             expected = path_sum(LARGE, string, several[row].tolist())
-            assert float(accepted(automata, 0, string)[row]) == pytest.approx(expected, rel=1e-13, abs=1e-16)
+            assert float(read(automata, string)[row, 0]) == pytest.approx(expected, rel=1e-13, abs=1e-16)
 
 
 def test_an_inventory_needs_the_empty_pair_of_every_relation() -> None:

@@ -10,8 +10,8 @@ from problems import PAIRS, inventory, walls
 from pyropunct.inference import forward
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.transducers import PackedTransducer, pack_transducer
-from pyropunct.models.channel.window import Identity
+from pyropunct.inference.sampling import Sampler, sampler
+from pyropunct.models.channel.identity import Identity
 
 TREES = [heads for words in range(1, 5) for heads in projective_trees(words)]
 NODES = sum(map(len, TREES))
@@ -120,10 +120,10 @@ def test_pairs_are_chosen_by_their_sums() -> None:
         assert chosen == 0 or sums[chosen - 1] <= uniform[node, draw] + 1e-12
 
 
-def machine(num_tokens: int) -> PackedTransducer:
+def machine(num_tokens: int) -> Sampler:
     """Shows the underlying string."""
     channel = Identity(num_tokens)
-    return pack_transducer(channel.transducer(channel.weights()), num_tokens)
+    return sampler(channel.transducer, channel.probabilities())
 
 
 def shown(some: Inventory, trees: list[list[int]], rows: np.ndarray, parts: int) -> list[list[String]]:

@@ -20,6 +20,7 @@ from problems import (
 )
 from torch import Tensor
 
+from pyropunct.inference.evidence import exactly
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import (
     best_derivation,
@@ -32,7 +33,7 @@ from pyropunct.inference.inside import (
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.reference import expected_cost_by_matrices, log_evidence_by_matrices
-from pyropunct.models.channel.window import Slip, TokenBigrams
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 
 LEAVES = ("log_pairs", "weight", "initial", "final")
 """What a problem's results can be differentiated by."""
@@ -377,7 +378,7 @@ def test_a_slot_of_twelve_tokens_between_empty_ones() -> None:
         Inventory(3, [[((), ()), ((), right), (left, ())]]),
         torch.zeros(3, dtype=torch.long),
         torch.full((9,), -math.log(3)),
-        channel.automata(strings, channel.weights()),
+        channel.transducer.automata(list(map(exactly, strings)), channel.probabilities()),
         torch.tensor([0, 1, 0, 0]),
     )
     ways = sliding_window(edits_of(channel), "left")(right + left, right + left)

@@ -8,9 +8,10 @@ import pytest
 import torch
 from made_up_rules import TOKENS, made_up
 
-from pyropunct.models.channel.window import KEEP, LEFT_ABSORPTION, TRANSPOSITION
+from pyropunct.inference.paths import MOST_STRINGS
+from pyropunct.inference.products import KEEP, LEFT_ABSORPTION, TRANSPOSITION
 from pyropunct.punctuator import Punctuator
-from pyropunct.rephrase.regenerating import MOST_STRINGS, Regenerator
+from pyropunct.rephrase.regenerating import Regenerator
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 
@@ -105,12 +106,3 @@ def test_long_strings_end() -> None:
     regenerator = Regenerator(model)
     assert regenerator.best(underlying) == underlying
     assert len(regenerator.distribution(underlying)) <= MOST_STRINGS
-
-
-def test_a_channel_that_is_no_transducer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its distribution is that of many draws."""
-    model = made_up({(",", "."): {"left absorption": 0.8, "keep": 0.2}})
-    monkeypatch.setattr(type(model.story.channel.channel), "transducer", lambda self, weights: None)  # type: ignore[attr-defined]
-    regenerator = Regenerator(model)
-    assert regenerator.best((",", ".")) == (".",)
-    assert regenerator.distribution((",", ".")) == pytest.approx({(".",): 0.8, (",", "."): 0.2}, abs=0.06)

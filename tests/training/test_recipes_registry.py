@@ -7,7 +7,8 @@ from variants import PairFrequencies
 
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.templates import FAMILIES
-from pyropunct.models.channel.window import Identity, SlidingWindow
+from pyropunct.models.channel.identity import Identity
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.training.recipes import DEFAULT_FAMILIES, PAPER_FAMILIES, RECIPES, Recipe, named_recipe
 from pyropunct.training.registry import ATTACH, CHANNEL, UnknownVariantError, find
 

@@ -9,7 +9,7 @@ import torch
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.embedded.rules import TRUE_DIRECTION, TRUE_EDITS, true_log_prob
-from pyropunct.models.channel.window import EDITS
+from pyropunct.inference.products import EDITS
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.fitting import fit
 from pyropunct.training.recipes import Recipe

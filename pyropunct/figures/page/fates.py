@@ -6,7 +6,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from pyropunct.explain.derivations import SlotDerivation, SlotEdit
-from pyropunct.models.channel.window import EDITS, KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
+from pyropunct.inference.products import EDITS, KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
 
 SLIP, OTHER = "slip", "other change"
 """What happened where the channel ignored the underlying string, and in channels that have no named edits."""
@@ -18,7 +18,7 @@ class Fate(NamedTuple):
     :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 if none did.
     :ivar token: the underlying token; None if there was none.
     :ivar slot: the slot, counted from 0.
-    :ivar edit: what happened: one of `pyropunct.models.channel.window.EDITS`, `SLIP`, or `OTHER`.
+    :ivar edit: what happened: one of `pyropunct.inference.products.EDITS`, `SLIP`, or `OTHER`.
     """
 
     word: int

@@ -11,11 +11,12 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from pyropunct.inference import inside
+from pyropunct.inference.evidence import exactly
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.gpu import evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import Problem
-from pyropunct.models.channel.window import Slip, TokenBigrams
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 
 LEAVES = ("log_pairs", "weight", "initial", "final")
 """What a problem's results can be differentiated by."""
@@ -145,7 +146,9 @@ def test_punctemes_of_six_tokens() -> None:
         Inventory(3, [[((), ()), ((), right), (left, ())]]),
         torch.zeros(7, dtype=torch.long),
         torch.rand(21).log(),
-        channel.automata([(), right + left, right, left], channel.weights()),
+        channel.transducer.automata(
+            list(map(exactly, [(), right + left, right, left])), channel.probabilities()
+        ),
         torch.tensor([0, 1, 0, 0, 3, 0, 0, 2, 3, 2]),
     )
     cost = torch.randn(21)

@@ -126,7 +126,7 @@ def test_another_discrete_variable_is_summed_out_along_with_the_trees() -> None:
             pairs = pyro.sample("pairs", PunctemePairs(logits, start), infer={"enumerate": "tree"})
         underlying = Underlying(trees.forest, some, trees.relation, pairs, torch.arange(len(surface)))
         with pyro.plate("slots", len(surface)):
-            pyro.sample("surface", channel.surface(underlying, channel.weights()), obs=surface)
+            pyro.sample("surface", channel.surface(underlying, channel.probabilities()), obs=surface)
 
     losses = [TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing, which) for which in (0, 1)]
     mixed = -math.log(sum(p * math.exp(-loss) for p, loss in zip((0.3, 0.7), losses, strict=True)))
@@ -189,7 +189,7 @@ def loop_model(
     for slot in reversed(range(forest.num_slots)):
         pyro.sample(
             f"surface_{slot}",
-            channel.surface(underlying.at(torch.tensor(slot)), channel.weights()),
+            channel.surface(underlying.at(torch.tensor(slot)), channel.probabilities()),
             obs=None if surface is None else surface[slot],
         )
     return torch.stack(pairs)
@@ -403,7 +403,9 @@ def model_with(mark: str) -> object:
         for count, slot in enumerate(seen):
             here = underlying.at(torch.tensor([slot]))
             pyro.sample(
-                f"surface {count}", channel.surface(here, channel.weights()), obs=surface[slot : slot + 1]
+                f"surface {count}",
+                channel.surface(here, channel.probabilities()),
+                obs=surface[slot : slot + 1],
             )
 
     return model

@@ -1,4 +1,4 @@
-"""The variants of the noisy channel, which all pass the same tests; a new one needs a line in CHANNELS."""
+"""The variants of the noisy channel, which all pass the same tests."""
 
 import itertools
 import math
@@ -7,13 +7,18 @@ from typing import NamedTuple
 
 import torch
 from brute_force import Phi, Rewritings, String, identity, slides, sliding_window
+from by_hand import ways
 from problems import edits_of
 
+from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.identity import Identity
 from pyropunct.models.channel.inserting import Inserting
 from pyropunct.models.channel.pooled import Pooled
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.strength import Strength
 from pyropunct.models.channel.two_passes import TwoPasses
-from pyropunct.models.channel.window import Channel, Identity, SlidingWindow, Slip, TokenBigrams
+from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.training.registry import CHANNEL, find
 
 NUM_TOKENS = 3
 SEEN: list[String] = [(0,), (0, 1), (1,), (1, 2), (2,), (2, 1, 1), (1,)]
@@ -25,14 +30,12 @@ class Variant(NamedTuple):
 
     :ivar make: a new channel, with its parameters latent.
     :ivar rewritings: p(x | u) by brute force, for a channel whose parameters are known.
-    :ivar longer: the probability of all surfaces longer than some length, given u.
-    :ivar has_machine: whether it has a transducer.
+    :ivar longer: the probability of all surfaces longer than some length, given u; None if nobody knows.
     """
 
     make: Callable[[str], Channel]
     rewritings: Callable[[Channel], Rewritings]
-    longer: Callable[[Channel, String, int], float]
-    has_machine: bool = True
+    longer: Callable[[Channel, String, int], float] | None
 
 
 def never_longer(channel: Channel, underlying: String, length: int) -> float:
@@ -217,18 +220,35 @@ def inserting_longer(channel: Inserting, underlying: String, length: int) -> flo
     return sum(chance * more(len(written) + 1, length - len(written)) for written, chance in ways)
 
 
-CHANNELS: dict[str, Variant] = {
-    "sliding window": Variant(make_window, window_rewritings, never_longer),
+def by_moves(channel: Channel) -> Rewritings:
+    """Whatever the moves say, one after the other."""
+    return lambda underlying, surface: [
+        way.chance for way in ways(channel, underlying, len(surface)) if way.surface == surface
+    ]
+
+
+REWRITINGS: dict[str, Variant] = {
+    "sliding-window": Variant(make_window, window_rewritings, never_longer),
     "identity": Variant(make_identity, lambda channel: identity, never_longer),
     "strength": Variant(make_strength, strength_rewritings, never_longer),
     "pooled": Variant(make_pooled, pooled_rewritings, never_longer),
-    "two passes": Variant(make_two_passes, two_passes_rewritings, never_longer, has_machine=False),
-    "inserting": Variant(make_inserting, inserting_rewritings, inserting_longer, has_machine=False),
+    "two-passes": Variant(make_two_passes, two_passes_rewritings, never_longer),
+    "inserting": Variant(make_inserting, inserting_rewritings, inserting_longer),
     "slip": Variant(make_slip(make_window), slip_rewritings(window_rewritings), slip_longer),
     "identity that slips": Variant(
         make_slip(make_identity), slip_rewritings(lambda channel: identity), slip_longer
     ),
 }
+"""Channels with p(x | u) computed in another way than by their moves."""
+
+
+def _registered(name: str) -> Variant:
+    make = find(name, CHANNEL)
+    return Variant(lambda direction: make(NUM_TOKENS, direction), by_moves, None)
+
+
+CHANNELS = {**{name: _registered(name) for name in CHANNEL}, **REWRITINGS}
+"""All channels that have a name, and some that slip: the shared tests run on them."""
 
 
 def settled(channel: Channel) -> Channel:

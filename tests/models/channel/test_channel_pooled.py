@@ -13,8 +13,8 @@ from pyro.infer.autoguide.initialization import init_to_mean
 from pyro.nn import PyroModule
 from torch import Tensor
 
+from pyropunct.inference.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.models.channel.pooled import Pooled
-from pyropunct.models.channel.window import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.punctuator import Punctuator
 
 WEAK, STRONG, OPENER, OTHER = range(4)
@@ -98,8 +98,8 @@ def test_logits_of_many_draws_at_once() -> None:
         value = torch.randn(shape)
         setattr(channel, name, value)
         setattr(one, name, value[4])
-    assert channel.weights().shape == (5, 37)
-    torch.testing.assert_close(channel.weights()[4], one.weights(), rtol=1e-14, atol=0)
+    assert channel.probabilities().shape == (5, 36)
+    torch.testing.assert_close(channel.probabilities()[4], one.probabilities(), rtol=1e-14, atol=0)
 
 
 @pytest.mark.usefixtures("single_precision")

@@ -5,14 +5,18 @@ from pathlib import Path
 
 import pytest
 import torch
+from brute_force import String
+from by_hand import chances, draws, edit_counts
 from command_line import answer
 from problems import strings_up_to
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.inference.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
+from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting
 from pyropunct.models.channel.strength import Strength
 from pyropunct.models.channel.two_passes import TwoPasses
-from pyropunct.models.channel.window import LEFT_ABSORPTION, RIGHT_ABSORPTION, Channel, SlidingWindow
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.registry import CHANNEL, find
 
@@ -45,12 +49,8 @@ def test_fit(slices: tuple[Path, Path], tmp_path: Path, name: str) -> None:
     assert bool(value["edits"]) == (name != "two-passes")
 
 
-def chance(channel: Channel, underlying: tuple[int, ...], surface: tuple[int, ...]) -> float:
-    automata = channel.automata([surface], channel.weights())
-    state, final = automata.end_vectors()
-    for token in underlying:
-        state = (state.unsqueeze(-2) @ automata.matrices()[:, token]).squeeze(-2)
-    return float((state * final).sum())
+def chance(channel: Channel, underlying: String, surface: String) -> float:
+    return float(chances(channel, [surface], underlying))
 
 
 def test_the_stronger_mark_absorbs() -> None:
@@ -69,8 +69,8 @@ def test_strengths_of_many_draws_at_once() -> None:
     channel, one = Strength(3), Strength(3)
     channel.strength, channel.pair_logits = torch.randn(5, 3), torch.randn(5, 3, 3, 2)
     one.strength, one.pair_logits = channel.strength[4], channel.pair_logits[4]
-    assert channel.weights().shape == (5, 37)
-    torch.testing.assert_close(channel.weights()[4], one.weights(), rtol=1e-14, atol=0)
+    assert channel.probabilities().shape == (5, 36)
+    torch.testing.assert_close(channel.probabilities()[4], one.probabilities(), rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize("direction", ["left", "right"])
@@ -99,7 +99,7 @@ def test_two_passes_do_what_one_from_the_left_cannot() -> None:
     )
     channel.second.edit_logits = back
     assert chance(channel, (single, double, period), (period, single, double)) == 1
-    assert channel.draw([single, double, period], channel.weights()) == [period, single, double]
+    assert draws(channel, (single, double, period), 1) == {(period, single, double): 1}
 
 
 def test_a_mark_out_of_nothing() -> None:
@@ -116,12 +116,6 @@ def test_edits_are_counted_with_and_without_insertions(direction: str) -> None:
     """The counts are derivatives by logarithms of weights; there are two edits on every way."""
     channel = Inserting(3, direction, prior_insertion=-1.0)
     channel.edit_logits, channel.insertion_logits = torch.randn(3, 3, 4), torch.randn(3)
-    weights = channel.weights().requires_grad_()
-    automata = channel.automata([(2, 1, 2, 1)], weights)
-    state, final = automata.end_vectors()
-    for token in (1, 2, 1):
-        state = (state.unsqueeze(-2) @ automata.matrices()[:, token]).squeeze(-2)
-    (gradient,) = torch.autograd.grad((state * final).sum().log(), weights)
-    counts = channel.edit_counts(gradient * weights.detach())
+    counts = edit_counts(channel, (1, 2, 1), (2, 1, 2, 1))
     assert float(counts.sum()) == pytest.approx(2, abs=1e-13)
     assert counts[0].abs().sum() == counts[:, 0].abs().sum() == 0

@@ -1,0 +1,153 @@
+"""What is known of the surface string of a slot: all of it, or some.
+
+Evidence about a slot is a weighted acceptor of surface strings: p(evidence | u) is the sum, over the strings
+that it accepts, of p(string | u) times the string's weight.  One observed string is the special case.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+String = tuple[int, ...]
+"""Token ids, from left to right."""
+
+EMPTY = -1
+"""Fills token strings up to the length of the longest."""
+
+
+class Step(NamedTuple):
+    """A token that an acceptor may read.
+
+    :ivar token: the token.
+    :ivar source: the state in which it may.
+    :ivar target: the state to which that leads.
+    :ivar weight: the weight of this.
+    """
+
+    token: int
+    source: int
+    target: int
+    weight: float = 1.0
+
+
+class Evidence(NamedTuple):
+    """A weighted acceptor of surface strings; `exactly`, `with_hidden`, `any_over` and `one_of` make some.
+
+    :ivar num_states: states are numbered 0 .. num_states - 1.
+    :ivar initial: where paths start, each state with a weight.
+    :ivar final: where paths end, each state with a weight.
+    :ivar steps: what it reads.  The weight of a string is the sum of its paths' products.
+    :ivar string: the string, if the evidence is that string and nothing else.
+    """
+
+    num_states: int
+    initial: tuple[tuple[int, float], ...]
+    final: tuple[tuple[int, float], ...]
+    steps: tuple[Step, ...]
+    string: String | None = None
+
+
+def exactly(string: Sequence[int]) -> Evidence:
+    """This string."""
+    steps = tuple(Step(token, place, place + 1) for place, token in enumerate(string))
+    last = len(string)
+    return Evidence(last + 1, ((0, 1.0),), ((last, 1.0),), steps, tuple(string))
+
+
+def with_hidden(string: Sequence[int], hidden: Iterable[int]) -> Evidence:
+    """Any string that becomes this one when the hidden tokens are taken out.
+
+    :param hidden: tokens that may stand anywhere, however often: commas, where they are to be restored.
+    :raises ValueError: if the string itself holds one of them.
+    """
+    unseen = sorted(set(hidden))
+    if set(string) & set(unseen):
+        raise ValueError(f"the string {tuple(string)} holds tokens that are hidden: {unseen}")
+    line = exactly(string)
+    loops = [Step(token, place, place) for place in range(line.num_states) for token in unseen]
+    return line._replace(steps=(*line.steps, *loops), string=None if loops else line.string)
+
+
+def any_over(tokens: Iterable[int]) -> Evidence:
+    """Any string of these tokens, the empty one too."""
+    return with_hidden((), tokens)
+
+
+def one_of(strings: Iterable[tuple[Sequence[int], float]]) -> Evidence:
+    """Each of several strings with a weight: how probable it makes what was seen.
+
+    :raises ValueError: if a weight is negative or not finite, or none is positive.
+    """
+    weighted = [(tuple(string), weight) for string, weight in strings]
+    if not all(0 <= weight < np.inf for _, weight in weighted) or not any(weight for _, weight in weighted):
+        raise ValueError(
+            f"the weights of observed strings are {[weight for _, weight in weighted]}: "
+            "they must be finite, none below zero, and not all zero"
+        )
+    if len(weighted) == 1 and weighted[0][1] == 1:
+        return exactly(weighted[0][0])
+    initial, final, steps, size = [], [], [], 0
+    for string, weight in weighted:
+        line = exactly(string)
+        initial.append((size, weight))
+        final.append((size + len(string), 1.0))
+        steps += [step._replace(source=step.source + size, target=step.target + size) for step in line.steps]
+        size += line.num_states
+    return Evidence(size, tuple(initial), tuple(final), tuple(steps))
+
+
+class SlotEvidence:
+    """What is known of the surface strings of S slots: the observed value of a surface site.
+
+    :param slots: for each slot its evidence, or its string.
+    :ivar place: (S,) which of the distinct evidence each slot has.
+    :ivar distinct: the distinct evidence.
+    """
+
+    def __init__(self, slots: Iterable[Evidence | Sequence[int]]) -> None:
+        numbers: dict[Evidence, int] = {}
+        known = [slot if isinstance(slot, Evidence) else exactly(slot) for slot in slots]
+        self.place = torch.tensor([numbers.setdefault(slot, len(numbers)) for slot in known])
+        self.distinct = list(numbers)
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    @property
+    def open(self) -> Tensor:
+        """(S,) of which slots more than one string is possible."""
+        return torch.tensor([evidence.string is None for evidence in self.distinct])[self.place]
+
+    def settled(self) -> Tensor:
+        """(S, L) the strings of the slots, filled up with -1; open slots have none."""
+        return padded([self.distinct[place].string or () for place in self.place.tolist()])
+
+
+def padded(strings: Sequence[Sequence[int]], least: int = 1) -> Tensor:
+    """(S, L) token strings as a tensor, filled up with -1 to the length of the longest, or to ``least``."""
+    longest = max((len(string) for string in strings), default=0)
+    longest = max(longest, least)
+    return torch.tensor([[*string, *[EMPTY] * (longest - len(string))] for string in strings]).reshape(
+        len(strings), longest
+    )
+
+
+def evidence_of(value: Tensor | SlotEvidence) -> SlotEvidence:
+    """The evidence that a value of a surface site gives.
+
+    :param value: (S, L) surface strings, filled up with -1, or the evidence itself.
+    """
+    if isinstance(value, SlotEvidence):
+        return value
+    rows = np.ascontiguousarray(value.reshape(-1, value.shape[-1]).cpu().numpy())
+    numbers: dict[bytes, int] = {}
+    # A row's bytes are compared more quickly than the tuple of its tokens.
+    keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[-1])))[:, 0].tolist()
+    found = SlotEvidence([])
+    found.place = torch.tensor([numbers.setdefault(key, len(numbers)) for key in keys])
+    distinct = [np.frombuffer(key, rows.dtype).tolist() for key in numbers]
+    found.distinct = [exactly([token for token in row if token != EMPTY]) for row in distinct]
+    return found

@@ -1,0 +1,119 @@
+"""NOISYCHANNEL: from the underlying to the surface string of a slot (Li, Wang & Eisner 2019, section 2.2)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import torch
+from pyro.nn import PyroModule
+from torch import Tensor
+
+from pyropunct.inference.machines import Branch, MachineError, Move, Pass
+from pyropunct.inference.pyro.surface import Surface, Underlying
+from pyropunct.inference.transducers import Transducer
+
+
+class Channel(PyroModule):
+    """Base class of noisy channels: p(x_i | u_i) for each slot i, independently.
+
+    A variant has `PyroSample` sites and two methods, `weights` and `moves`: the moves of one machine that
+    reads the underlying string u from left to right and writes the surface string x.  All else follows from
+    the moves; with ``direction="right"`` the same machine reads, and writes, from right to left.  How to
+    write one is told in the guide (docs/guide/variants.md).
+
+    :param num_tokens: the number of token types.
+    :param direction: "left" to read from left to right, "right" to read from right to left.
+    :raises ValueError: if the direction is neither.
+    """
+
+    def __init__(self, num_tokens: int, direction: str = "left") -> None:
+        super().__init__()
+        if direction not in ("left", "right"):
+            raise ValueError(f'a channel\'s direction is "left" or "right", not {direction!r}')
+        self.num_tokens, self.direction = num_tokens, direction
+        self._transducer: Transducer | None = None
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """The weights that the moves name, computed from `PyroSample` sites: probabilities, or their factors.
+
+        Dimensions on the left, of joint values of other sites, are the same moves' other weights.
+        """
+        raise NotImplementedError
+
+    def moves(self) -> Iterable[Move]:
+        """What the machine may do.
+
+        The probabilities of the moves of each state and token add up to 1.
+        """
+        raise NotImplementedError
+
+    def branches(self) -> Sequence[Branch]:
+        """The ways in which the channel may work: here one way, a pass of the machine.
+
+        Overridden by channels that are made of others: of several passes, or of one channel or another.
+        """
+        return [Branch((Pass(tuple(self.moves()), self.direction == "right"),))]
+
+    def probabilities(self) -> Tensor:
+        """(..., P) the weights in one line, as the `transducer` reads them.
+
+        :raises MachineError: at the first call, if the moves are those of no probabilistic machine.
+        """
+        weights = self.weights()
+        if self._transducer is not None:
+            return _in_line(weights, self._transducer.products.places.shapes)
+        branches = self.branches()
+        shapes = _shapes(weights, branches)
+        transducer, line = Transducer(branches, self.num_tokens, shapes), _in_line(weights, shapes)
+        transducer.check(line)
+        self._transducer = transducer
+        return line
+
+    @property
+    def transducer(self) -> Transducer:
+        """What the moves tell, ready to be used, for all values of the weights."""
+        if self._transducer is None:
+            self.probabilities()
+        assert self._transducer is not None
+        return self._transducer
+
+    def edit_table(self) -> Tensor | None:
+        """(..., tokens, tokens, 4) how a is edited before b, if the moves of one machine are edits.
+
+        See `pyropunct.inference.products.EDITS`.
+        """
+        weights = self.probabilities()
+        return self.transducer.edit_table(weights)
+
+    def surface(self, underlying: Underlying, weights: Tensor) -> Surface:
+        """The distribution of the surface strings of the slots of ``underlying``.
+
+        :param weights: (..., P) what `probabilities` returned.
+        """
+        return Surface(underlying, self.transducer, weights)
+
+
+def _shapes(weights: Mapping[str, Tensor], branches: Sequence[Branch]) -> dict[str, tuple[int, ...]]:
+    """The shape of each named weight: as many dimensions on the right as its names have places."""
+    moves = (move for branch in branches for one in branch.passes for move in one.moves)
+    named = [name for branch in branches for name in branch.weight]
+    named += [name for move in moves for name in move.weight]
+    dims = {str(name): len(index) for name, *index in named}
+    for name, values in weights.items():
+        if name not in dims:
+            raise MachineError(f"no move has the weight {name!r}")
+        if values.dim() < dims[name]:
+            raise MachineError(
+                f"the weights {name!r} have {values.dim()} dimensions, moves name {dims[name]}"
+            )
+    return {name: tuple(values.shape[values.dim() - dims[name] :]) for name, values in weights.items()}
+
+
+def _in_line(weights: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]]) -> Tensor:
+    """Named weights one after the other."""
+    parts = [
+        weights[name].flatten(-len(shape)) if shape else weights[name].unsqueeze(-1)
+        for name, shape in shapes.items()
+    ]
+    if not parts:
+        return torch.ones(0)
+    batch = torch.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return torch.cat([part.expand(*batch, -1) for part in parts], -1)

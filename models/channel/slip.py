@@ -1,0 +1,112 @@
+"""A channel that now and then ignores what is underlying, so that every surface string is possible."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyro.distributions as dist
+import torch
+from pyro.nn import PyroSample
+from torch import Tensor
+
+from pyropunct.inference.machines import END, Branch, Move, Pass
+from pyropunct.models.channel.base import Channel
+
+SLIP = "slip"
+"""The name of the branch of a slip."""
+
+
+class TokenBigrams(torch.nn.Module):
+    """A smoothed bigram model of non-empty surface strings, fixed before training.
+
+    Every string of known tokens has a positive probability::
+
+        q(x_1 .. x_m) = q(x_1 | start) q(x_2 | x_1) ... q(stop | x_m)
+
+    except that the start token can only come first, and is no choice: a string either has it or not.
+
+    :param strings: the non-empty surface strings of a training treebank.
+    :param num_tokens: the number of token types.
+    :param start_token: the token that stands at the left of every sentence, if any.
+    :param smoothing: what is added to every bigram's count.
+    """
+
+    def __init__(
+        self,
+        strings: Iterable[Sequence[int]],
+        num_tokens: int,
+        start_token: int | None = None,
+        smoothing: float = 0.05,
+    ) -> None:
+        super().__init__()
+        self.start_token = start_token
+        stop = num_tokens
+        counts = np.full((num_tokens + 1, num_tokens + 1), smoothing)
+        for string in strings:
+            for before, after in self._steps(string, stop):
+                counts[before, after] += 1
+        counts[stop, stop] = 0
+        if start_token is not None:
+            counts[:, start_token] = 0
+        self.probabilities: Tensor
+        self.register_buffer("probabilities", torch.from_numpy(counts / counts.sum(-1, keepdims=True)))
+
+    def _steps(self, string: Sequence[int], stop: int) -> Iterable[tuple[int, int]]:
+        tokens = list(string) if string[0] == self.start_token else [stop, *string]
+        return zip(tokens, [*tokens[1:], stop], strict=True)
+
+    def moves(self) -> Iterator[Move]:
+        """A machine that writes a string of the model's, whatever it reads.
+
+        States: "silent", and a when a was the last token written.  Where it reads the start token, it
+        writes it; all else is written behind the end.
+        """
+        tokens, stop = range(len(self.probabilities) - 1), len(self.probabilities) - 1
+        for token in tokens:
+            shown = token == self.start_token
+            yield Move("silent", token, written=(token,) * shown, target=token if shown else "silent")
+            for last in tokens:
+                yield Move(last, token, target=last)
+        for state, row in zip([*tokens, "silent"], self.probabilities.tolist(), strict=True):
+            for token in tokens:
+                yield Move(state, END, written=(token,), target=token, factor=row[token])
+            yield Move(state, END, factor=row[stop])
+
+
+class Slip(Channel):
+    """Another channel that now and then slips: a slot ignores u and shows a string of its own.
+
+    With a small probability, the same for every slot and learned, the surface is drawn from a
+    `TokenBigrams` model instead.  Since that string is not empty, an empty surface still has an
+    underlying string of probability 1 - slip alone; and since every string is possible, every sentence has
+    a positive probability.
+
+    :param channel: the channel that works otherwise.
+    :param bigrams: what a slip shows.
+    :param prior_mean: the mean of the normal prior of the slip's log-odds.
+    :param prior_scale: its standard deviation.
+    """
+
+    def __init__(
+        self, channel: Channel, bigrams: TokenBigrams, prior_mean: float = -7.0, prior_scale: float = 1.0
+    ) -> None:
+        super().__init__(channel.num_tokens, channel.direction)
+        self.channel, self.bigrams = channel, bigrams
+        # a tensor when read
+        self.slip_logit: Any = PyroSample(dist.Normal(torch.tensor(prior_mean), prior_scale))
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """The other channel's weights, and the probabilities of a slip and of none."""
+        slip = self.slip_logit.sigmoid()
+        return {**self.channel.weights(), SLIP: slip, "no slip": 1 - slip}
+
+    def branches(self) -> Sequence[Branch]:
+        """The other channel's, and one that shows a string of the bigram model."""
+        others = [
+            branch._replace(weight=(*branch.weight, ("no slip",))) for branch in self.channel.branches()
+        ]
+        return [*others, Branch((Pass(tuple(self.bigrams.moves())),), ((SLIP,),), SLIP)]
+
+    def edit_table(self) -> Tensor | None:
+        """The other channel's edits."""
+        return self.channel.edit_table()
