@@ -7,7 +7,7 @@ its left and right edges, by p_theta.  Third, the punctuated tree T' yields the 
 which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
 import pyro
@@ -17,6 +17,7 @@ from pyro.nn.module import pyro_method
 from torch import Tensor
 
 from pyropunct.inference.evidence import EMPTY, SlotEvidence
+from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.handlers import tree_expectation
@@ -134,15 +135,13 @@ class Story(PyroModule):
         """T' and x of trees, bottom-up, a height of constituents at a time.
 
         So a constituent can look at the "surface punctuation already added to w's subconstituents" (section
-        2.1, d): a slot is rewritten as soon as all constituents that begin or end there have sprouted theirs.
+        2.1, d).  `pyropunct.models.drawing` tells the same many times at once.
         """
         forest, scorer = trees.forest, self.attach.scorer(trees)
         choices = torch.zeros(forest.num_nodes, dtype=torch.long)
         surface = torch.full((forest.num_slots, 1), EMPTY)
         weights = self.channel.probabilities()
-        for height in range(int(forest.height.max()) + 1):
-            nodes = (forest.height == height).nonzero()[:, 0]
-            slots = (forest.closing_height == height + 1).nonzero()[:, 0]
+        for height, nodes, slots in heights_of(forest):
             scores = scorer(views_of(forest, surface, nodes.numpy()))
             sprouted = self._sprout(f" {height}", trees, nodes, scores)
             choices = choices.index_copy(-1, nodes, sprouted)
@@ -204,6 +203,16 @@ def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:
             "the attach model looks at the punctuation inside constituents, which the evidence about "
             f"slot {int(left_open[0] - start[tree])} of tree {tree} of the batch leaves open"
         )
+
+
+def heights_of(forest: Forest) -> Iterator[tuple[int, Tensor, Tensor]]:
+    """The order in which the story goes up: each height, its nodes, and the slots that are ready after them.
+
+    A slot is ready to be rewritten when all constituents that begin or end there have sprouted theirs.
+    """
+    for height in range(int(forest.height.max()) + 1):
+        nodes = (forest.height == height).nonzero()[:, 0]
+        yield height, nodes, (forest.closing_height == height + 1).nonzero()[:, 0]
 
 
 def _put(surface: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:

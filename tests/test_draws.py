@@ -19,6 +19,7 @@ from variants import PairFrequencies, Stutter
 from pyropunct import draws as module
 from pyropunct.draws import Draws
 from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.models import drawing
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.views import Views
@@ -232,7 +233,7 @@ def test_draws_of_a_tree_do_not_depend_on_the_others(channel: str, monkeypatch: 
 
 @pytest.mark.parametrize("attach", ["looks inside", "plain"])
 def test_draws_do_not_depend_on_threads(attach: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PLACES_PER_THREAD", 1)
+    monkeypatch.setattr(drawing, "PLACES_PER_THREAD", 1)
     model, found = punctuator(attach), []
     for threads in (1, 2, 3):
         torch.set_num_threads(threads)

@@ -26,7 +26,7 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.handlers import collapse_trees
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.story import Story
+from pyropunct.models.story import Story, heights_of
 from pyropunct.models.trees import TreeBatch, join_surfaces
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
@@ -178,6 +178,22 @@ def test_sites_of_the_story() -> None:
     assert [trace.nodes[name]["value"].shape for name in sites] == [(3,), (1,), (1,)]
     shown = [trace.nodes[f"surface {height}"]["value"] for height in range(3)]
     assert [len(value) for value in shown] == [3, 2, 2]
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 4])
+def test_the_order_of_the_story(words: int) -> None:
+    """Children come before heads, a slot after all that sprout there and before all that it is inside of."""
+    shapes = [*projective_trees(words), [0]]
+    forest = tree_batch(shapes, [0] * sum(map(len, shapes))).forest
+    at_node, at_slot = torch.full((forest.num_nodes,), -1), torch.full((forest.num_slots,), -1)
+    for height, nodes, slots in heights_of(forest):
+        assert bool((at_node[nodes] < 0).all())
+        assert bool((at_slot[slots] < 0).all())
+        at_node[nodes], at_slot[slots] = height, height
+    for node in range(forest.num_nodes):
+        left, right = int(forest.left_slot[node]), int(forest.right_slot[node])
+        assert at_node[node] <= min(at_slot[left], at_slot[right])
+        assert all(0 <= at_slot[slot] < at_node[node] for slot in range(left + 1, right))
 
 
 def test_surfaces_join_under_each_other() -> None:

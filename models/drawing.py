@@ -1,0 +1,165 @@
+"""The story told many times at once, for the same trees (Li, Wang & Eisner 2019, section 2).
+
+`Story` itself is told once at a time, site by site, as Pyro has it.  Here all draws of a height are made
+together, by compiled code; `pyropunct.inference.forward` says how.  Both go up a forest by `heights_of`, ask
+the same `Attach.scorer` about views, and rewrite slots by the same channel.  They differ in where random
+numbers come from; and here the attach model is asked once for all draws that have the same marks inside a
+constituent.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pyropunct.inference import forward
+from pyropunct.inference.ragged import Ints, starts_of
+from pyropunct.inference.sampling import sampler
+from pyropunct.inference.threads import in_threads, parts_of
+from pyropunct.models.attach.views import Views
+from pyropunct.models.story import Story, heights_of
+from pyropunct.models.trees import TreeBatch
+
+PLACES_PER_THREAD = 10_000
+"""With fewer nodes or slots times draws than this, a thread costs more than it saves."""
+
+Numbers = NDArray[np.int32]
+
+
+class ManyDraws:
+    """A fitted story, to be told many times: what does not depend on trees.
+
+    :param story: the story; none of its weights has a prior any more.
+    """
+
+    @torch.no_grad()
+    def __init__(self, story: Story) -> None:
+        self.inventory, self.reads_surface = story.inventory, story.attach.reads_surface
+        self.punctemes = forward.punctemes_of(self.inventory)
+        self.machine = sampler(story.channel.transducer, story.channel.probabilities())
+        self._attach = story.attach
+
+    @torch.no_grad()
+    def scorer(self, trees: TreeBatch) -> Callable[[Views], NDArray[np.float64]]:
+        """The scores that the attach model gives to views of some trees."""
+        scorer = self._attach.scorer(trees)
+
+        @torch.no_grad()
+        def scores(views: Views) -> NDArray[np.float64]:
+            return np.array(scorer(views).cpu().numpy(), np.float64)  # a copy: `forward.choose` overwrites it
+
+        return scores
+
+    def of(self, trees: TreeBatch, generators: Sequence[np.random.Generator]) -> "DrawsOfTrees":
+        """Draws for some trees.
+
+        :param generators: the random numbers of each tree.
+        """
+        return DrawsOfTrees(self, trees, generators)
+
+
+class _Tables(NamedTuple):
+    """What happens at N nodes and S slots in some draws, a column for each draw.
+
+    :ivar uniform: (N, draws) random numbers in [0, 1).
+    :ivar bits: (S, draws) random bits.
+    :ivar rows: (N, draws) the inventory's rows of the puncteme pairs.
+    :ivar numbers: (S, draws) the numbers of the surface strings.
+    :ivar groups: (N, draws) draws with equal surface strings inside a node are in one group.
+    :ivar group_sizes: (N,) the number of groups of each node.
+    """
+
+    uniform: NDArray[np.float64]
+    bits: NDArray[np.uint64]
+    rows: Numbers
+    numbers: Numbers
+    groups: Numbers
+    group_sizes: Ints
+
+
+class DrawsOfTrees:
+    """The story of some trees, told many times: see `ManyDraws.of`.
+
+    :ivar strings: the surface strings of all draws so far, by their numbers.
+    """
+
+    def __init__(self, story: ManyDraws, trees: TreeBatch, generators: Sequence[np.random.Generator]) -> None:
+        self._story, self._trees, self._generators = story, trees, generators
+        self.strings = forward.Strings()
+        self._scores, self._shape = story.scorer(trees), forward.trees_of(trees.forest)
+        pair_start, relation = story.inventory.pair_start, trees.relation.numpy()
+        self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
+
+    def draw(self, draws: int) -> Numbers:
+        """The numbers of the surface strings of all slots in some draws, (S, draws)."""
+        tables = self._tables(draws)
+        for _, nodes, slots in heights_of(self._trees.forest):
+            self._sprout(tables, nodes.numpy())
+            tables.numbers[slots.numpy()] = self._rewrite(tables, slots.numpy())
+        return tables.numbers
+
+    def _tables(self, draws: int) -> _Tables:
+        sizes = self._trees.forest.node_start.diff().tolist()
+        some = list(zip(self._generators, sizes, strict=True))
+        nodes, slots = self._trees.forest.num_nodes, self._trees.forest.num_slots
+        return _Tables(
+            np.concatenate([one.random((size, draws)) for one, size in some]),
+            np.concatenate(
+                [one.integers(1 << 64, size=(size + 1, draws), dtype=np.uint64) for one, size in some]
+            ),
+            np.zeros((nodes, draws), np.int32),
+            np.zeros((slots, draws), np.int32),
+            np.zeros((nodes, draws), np.int32),
+            np.ones(nodes, np.int64),
+        )
+
+    def _sprout(self, tables: _Tables, nodes: Ints) -> None:
+        """ATTACH: draw the puncteme pairs of the nodes of one height (section 2.1)."""
+        _, _, _, numbers, groups, sizes = tables
+        borders = _borders(nodes, groups)
+
+        def group(first: int, last: int) -> None:
+            forward.group_draws(self._shape, numbers, nodes, first, last, groups, sizes)
+
+        if self._story.reads_surface:
+            in_threads(group, borders)
+        # One view for each group, its first draw's.
+        node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(groups, sizes, nodes)
+        start, token, slot = self.strings.marks(self._shape, numbers, node, draw)
+        scores = self._scores(Views(node, start, token, slot))
+        score_start, view_start = starts_of(self._num_pairs[node]), starts_of(sizes[nodes])
+
+        def choose(first: int, last: int) -> None:
+            forward.choose(
+                scores,
+                score_start,
+                view_start,
+                nodes,
+                self._first_row,
+                groups,
+                tables.uniform,
+                first,
+                last,
+                tables.rows,
+            )
+
+        in_threads(choose, borders)
+
+    def _rewrite(self, tables: _Tables, slots: Ints) -> Numbers:
+        """NOISYCHANNEL: draw the numbers of the surface strings of some slots, (slots, draws)."""
+        machine, punctemes = self._story.machine, self._story.punctemes
+
+        def work(first: int, last: int) -> tuple[Ints, Numbers]:
+            return forward.rewrite(
+                self._shape, punctemes, machine, tables.rows, tables.bits, slots, first, last
+            )
+
+        drawn = in_threads(work, _borders(slots, tables.numbers))
+        return np.concatenate([self.strings.number(*some) for some in drawn]).reshape(len(slots), -1)
+
+
+def _borders(places: Ints, table: Numbers) -> list[int]:
+    """The borders of each thread's part of some nodes or slots, the rows of a table."""
+    return parts_of(len(places), max(1, PLACES_PER_THREAD // table.shape[1]))
