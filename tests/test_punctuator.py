@@ -12,6 +12,8 @@ from pyropunct.explain.brackets import bracketed
 from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
 from pyropunct.punctuator import BATCH_SIZE, Punctuator
+from pyropunct.training.fitting import fit
+from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -69,6 +71,31 @@ def test_saved_and_loaded(model: Punctuator, dev: list[Sentence], tmp_path: Path
     again = Punctuator.load(tmp_path / "again")
     assert torch.equal(model.log_prob(dev), again.log_prob(dev))
     assert (model.vocabulary, model.recipe, model.report) == (again.vocabulary, again.recipe, again.report)
+
+
+def test_a_saved_model_is_smaller_and_as_good(small: Path, dev: list[Sentence], tmp_path: Path) -> None:
+    """It has a part of the weights, and what is saved again is the same."""
+    model = fit(read_treebank(small / "train.conllu"), dev, direction="left")
+    model.save(tmp_path / "m")
+    again = Punctuator.load(tmp_path / "m")
+    assert again.evaluate(dev).perplexity == pytest.approx(model.evaluate(dev).perplexity, rel=1e-5)
+    weights, left = (one.values["attach.weights"] for one in (model, again))
+    assert left.count_nonzero() < 0.6 * weights.count_nonzero()
+    assert len(left) < len(weights)
+    again.save(tmp_path / "n")
+    third = Punctuator.load(tmp_path / "n")
+    assert all(torch.equal(value, third.values[name]) for name, value in again.values.items())
+    assert torch.equal(again.log_prob(dev), third.log_prob(dev))
+
+
+def test_nothing_is_left_out_of_a_model_with_scales(small: Path, dev: list[Sentence], tmp_path: Path) -> None:
+    recipe = Recipe(guide="normal", epochs=1, families=("head",))
+    model = fit(read_treebank(small / "train.conllu"), dev, recipe, direction="left")
+    model.save(tmp_path / "m")
+    again = Punctuator.load(tmp_path / "m")
+    for one, other in ((model.values, again.values), (model.scales, again.scales)):
+        assert one.keys() == other.keys()
+        assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
 
 
 def test_double_precision_elsewhere_does_not_matter(
@@ -206,8 +233,6 @@ def test_unmatched_punctemes(model: Punctuator, dev: list[Sentence]) -> None:
 
 
 def test_without_edits(model: Punctuator, dev: list[Sentence]) -> None:
-    from pyropunct.training.fitting import fit
-
     bare = fit(dev, dev, replace(model.recipe, channel="identity", epochs=1), direction="left")
     assert bare.edits(dev) == []
     assert bare.edit_probabilities() is None

@@ -15,8 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pyropunct.training.small_tensors import small, whole
+
 FORMAT = "pyropunct model"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""Versions that can be read: the first one stored every tensor as it is."""
+
 DESCRIPTION = "model.json"
 TENSORS = "tensors.pt"
 
@@ -98,7 +103,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _fill(new: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    packed = _pack(tensors)
+    packed = _pack(small(tensors))
     checksum = _checksum(plain, packed)
     description = {"format": FORMAT, "version": VERSION, "sha256": checksum, **plain}
     new.mkdir()
@@ -139,7 +144,12 @@ def read_model_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise ModelFolderError(f"{folder}: the model lacks {TENSORS}: {error.strerror}") from error
     if _checksum(description, packed) != description["sha256"]:
         raise ModelFolderError(f"{folder}: is damaged: its checksum is not the one in {DESCRIPTION}")
-    return description, unpack_tensors(packed, str(folder / TENSORS))
+    try:
+        return description, whole(unpack_tensors(packed, str(folder / TENSORS)))
+    except ModelFolderError:
+        raise
+    except (ValueError, RuntimeError) as error:
+        raise ModelFolderError(f"{folder / TENSORS}: is damaged: {error}") from error
 
 
 def _read_description(folder: Path) -> dict[str, Any]:
@@ -155,8 +165,9 @@ def _read_description(folder: Path) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelFolderError(f"{path}: is not the description of a {FORMAT}")
     version = description.get("version")
-    if version != VERSION:
-        raise OtherVersionError(f"{path}: has version {version}, this program reads version {VERSION}")
+    if version not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise OtherVersionError(f"{path}: has version {version}, this program reads versions {known}")
     missing = {"sha256", *PLAIN} - set(description)
     if missing:
         raise ModelFolderError(f"{path}: is damaged: it lacks {', '.join(sorted(missing))}")

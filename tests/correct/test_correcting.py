@@ -294,7 +294,8 @@ def test_a_writer_reads_error_trees_wherever_it_is_loaded(
     corrector.save(tmp_path / "one")
     writer = Punctuator.load(tmp_path / "one" / "writer")
     examples = error_examples(corrector.reader, wrong_copies(dev[:5]))
-    assert torch.equal(writer.log_prob(examples), corrector.writer.log_prob(examples))
+    again = Corrector.load(tmp_path / "one")
+    assert torch.equal(writer.log_prob(examples), again.writer.log_prob(examples))
 
 
 def test_folders_that_are_no_correctors(corrector: Corrector, small: Path, tmp_path: Path) -> None:

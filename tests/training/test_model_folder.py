@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import pickle
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -183,7 +184,7 @@ def test_models_of_other_versions_are_replaced(tmp_path: Path) -> None:
     write_model_folder(tmp_path / "m", PLAIN, VALUES)
     path = tmp_path / "m" / DESCRIPTION
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "version": 0}))
-    with pytest.raises(ModelFolderError, match="has version 0, this program reads version 1"):
+    with pytest.raises(ModelFolderError, match="has version 0, this program reads versions 1 and 2"):
         read_model_folder(tmp_path / "m")
     check_writable(tmp_path / "m")
 
@@ -228,6 +229,47 @@ def test_tensors_that_are_none(model: Path, content: bytes) -> None:
         ModelFolderError, match=r"tensors\.pt: (cannot be read as|holds no dictionary of) tensors"
     ):
         Punctuator.load(model)
+
+
+WEIGHTS = "value attach.weights"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda tensors: tensors[WEIGHTS].update(size=3), "numbers outside of itself, or too many"),
+        (lambda tensors: tensors[WEIGHTS].update(size=1 << 40), "numbers outside of itself, or too many"),
+        (lambda tensors: tensors[WEIGHTS].update(gaps=torch.zeros(3)), "numbers of the type torch.uint8"),
+        (lambda tensors: tensors[WEIGHTS].pop("gaps"), "value attach.weights is no tensor"),
+        (lambda tensors: tensors.update({WEIGHTS: torch.zeros(3)}), "the value of the site attach.weights"),
+        (lambda tensors: tensors["buffer attach.starts"]["steps"].neg_(), "does not ascend"),
+        (lambda tensors: tensors["buffer attach.keys"].zero_(), "the keys of the contexts are not in order"),
+        (lambda tensors: tensors["buffer attach.kinds"].add_(100), "contexts of an unknown kind"),
+        (lambda tensors: tensors.pop(WEIGHTS), "the site attach.weights has no value"),
+    ],
+)
+def test_tensors_that_do_not_fit(
+    model: Path, change: Callable[[dict[str, Any]], object], problem: str
+) -> None:
+    tensors = torch.load(model / TENSORS, weights_only=True)
+    change(tensors)
+    torch.save(tensors, model / TENSORS)
+    with_checksum(model)
+    with pytest.raises(ModelFolderError, match=re.escape(problem)) as caught:
+        Punctuator.load(model)
+    assert "\n" not in str(caught.value)
+
+
+def test_folders_of_version_1_are_read(model: Path) -> None:
+    """They have all tensors as they are."""
+    expected = Punctuator.load(model)
+    _, tensors = read_model_folder(model)
+    torch.save(tensors, model / TENSORS)
+    path = model / DESCRIPTION
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "version": 1}))
+    with_checksum(model)
+    found = Punctuator.load(model)
+    assert all(torch.equal(value, found.values[name]) for name, value in expected.values.items())
 
 
 @pytest.mark.parametrize(

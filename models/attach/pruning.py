@@ -1,0 +1,111 @@
+"""The log-linear model without what hardly matters.
+
+In each context every pair of W_d has exactly one weight.  So a number that is added to all weights of a
+context changes no probability.  Most of its weights belong to pairs that were never seen in it, which
+training pushes down alike: where these are zero, few are left that are far from it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference.compiling import compiled, inner
+from pyropunct.models.attach.log_linear import LogLinearAttach
+
+LEAST = 2.0**-11
+"""Weights nearer to zero are left out.  A number of half precision, so that pruning twice is pruning once."""
+
+
+class Pruned(NamedTuple):
+    """What is left of a model: tensors of a `LogLinearAttach`, by their names there.
+
+    :ivar keys: (K,) the contexts that are left, in the order that they had.
+    :ivar kinds: (K,) what their weights are about.
+    :ivar starts: (K + 1,) where the weights of each start.
+    :ivar weights: their weights, zero or numbers of half precision, none nearer to zero than the least.
+    """
+
+    keys: Tensor
+    kinds: Tensor
+    starts: Tensor
+    weights: Tensor
+
+
+def pruned(attach: LogLinearAttach, least: float = LEAST) -> Pruned:
+    """A fitted log-linear model without weights near zero, nor contexts of which no weight is left.
+
+    First, the weights of each context are moved together, so that as many as possible are near zero.  The
+    others are rounded to half precision, by at most a 2048th of themselves.
+
+    :param least: weights nearer to zero are left out.
+    """
+    widths = attach.starts.diff()
+    moved = _moved(attach.weights.detach().cpu().numpy(), attach.starts.cpu().numpy(), least)
+    weights = torch.from_numpy(moved).to(attach.weights).half().to(attach.weights.dtype)
+    places = weights.nonzero()[:, 0]
+    kept = torch.zeros(len(widths), dtype=torch.bool, device=weights.device)
+    kept[torch.searchsorted(attach.starts, places, right=True) - 1] = True
+    starts = torch.nn.functional.pad(widths[kept].cumsum(0), (1, 0))
+    return Pruned(
+        attach.keys[kept], attach.kinds[kept], starts, weights[torch.repeat_interleave(kept, widths)]
+    )
+
+
+def check_contexts(attach: LogLinearAttach) -> None:
+    """Make sure that contexts and weights that somebody has saved belong together.
+
+    :raises ValueError: if there are not equally many of all, contexts are not in order, or have numbers of
+        weights that no such contexts have.
+    """
+    keys, kinds, starts = (tensor.cpu().numpy() for tensor in (attach.keys, attach.kinds, attach.starts))
+    if [one.dtype for one in (keys, kinds, starts)] != [np.int64, np.int8, np.int64]:
+        raise ValueError("the contexts are not stored as whole numbers")
+    if not keys.ndim == kinds.ndim == starts.ndim == 1 or not len(keys) == len(kinds) == len(starts) - 1:
+        raise ValueError("there are not equally many keys, kinds and starts of contexts")
+    unsigned = keys.view(np.uint64)
+    if not bool((unsigned[1:] > unsigned[:-1]).all()):
+        raise ValueError("the keys of the contexts are not in order")
+    known = attach._parts.sizes
+    if len(kinds) and not 0 <= kinds.min() <= kinds.max() < known.shape[1]:
+        raise ValueError("there are contexts of an unknown kind")
+    least, most = known.min(0)[kinds], known.max(0)[kinds]
+    sizes = np.diff(starts)
+    if starts[0] != 0 or not bool(((least <= sizes) & (sizes <= most)).all()):
+        raise ValueError("there are contexts with too many or too few weights")
+
+
+@compiled
+def _moved(weights: NDArray[Any], starts: NDArray[Any], least: float) -> NDArray[Any]:
+    """The weights of each context less the mean of the greatest number that are alike; these are zero.
+
+    Alike are numbers at most twice the least apart.  Those that come to be nearer to zero than the least
+    are zero, too.  A context with a zero, and no other number nearer to it than the least, stays as it is.
+    """
+    result = np.zeros_like(weights)
+    for context in range(len(starts) - 1):
+        given = weights[starts[context] : starts[context + 1]]
+        moved = result[starts[context] : starts[context + 1]]
+        low, centre, high = 0.0, 0.0, 0.0
+        if (given == 0).sum() == 0 or ((given != 0) & (np.abs(given) < least)).sum() > 0:
+            low, centre, high = _alike(np.sort(given), 2 * least)
+        for number in range(len(given)):
+            away = given[number] - centre
+            if not low <= given[number] <= high and abs(away) >= least:
+                moved[number] = away
+    return result
+
+
+@inner
+def _alike(ascending: NDArray[Any], apart: float) -> tuple[float, float, float]:
+    """The smallest, the mean and the greatest of most numbers that are at most so far apart."""
+    best, start, first = 0, 0, 0
+    for last in range(len(ascending)):
+        while ascending[last] - ascending[first] > apart:
+            first += 1
+        if last + 1 - first > best:
+            best, start = last + 1 - first, first
+    some = ascending[start : start + best]
+    return some[0], some.mean(), some[-1]
