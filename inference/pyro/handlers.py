@@ -259,11 +259,12 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
     with poutine.block(), _SolveMessenger() as messenger:
         model(*args, **kwargs)
         (site,) = messenger._observed
+        problem = messenger.problem  # whose automata name all products that there are values for
     values = site.fn.transducer.products.values(site.fn.weights.detach()).requires_grad_()
     with torch.enable_grad():
         automata = site.fn.transducer.automata_with(site.evidence.distinct, values)
-        problem = replace(messenger.problem, automata=automata)
-        (gradient,) = torch.autograd.grad(inside.log_evidence(problem).sum(), values)
+        evidence = inside.log_evidence(replace(problem, automata=automata)).sum()
+        (gradient,) = torch.autograd.grad(evidence, values)
     return gradient * values.detach()
 
 
