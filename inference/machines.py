@@ -125,7 +125,7 @@ def machine_of(one: Pass, num_tokens: int, products: Products) -> Machine:
 
     :raises MachineError: see `pyropunct.inference.transducers.Transducer`.
     """
-    moves = [move._replace(written=tuple(move.written)) for move in one.moves]
+    moves = list(one.moves)
     if not moves:
         raise MachineError("a machine without moves can read nothing")
     if not any(move.token == START for move in moves):
@@ -154,6 +154,8 @@ def machine_of(one: Pass, num_tokens: int, products: Products) -> Machine:
 
 
 def _check_move(move: Move, num_tokens: int) -> None:
+    if not isinstance(move.written, tuple):
+        raise MachineError(f"{_named(move)} writes {move.written!r}, which is no tuple of tokens")
     tokens = [*move.written, *([] if move.token in (START, END) else [move.token])]
     for token in tokens:
         if not 0 <= token < num_tokens:

@@ -141,7 +141,7 @@ class Transducer:
         moves = [move for move, edit in enumerate(machine.edits) if edit is not None]
         shape = self.num_tokens, self.num_tokens, len(EDITS)
         where = np.ravel_multi_index(np.array([machine.edits[move] for move in moves]).T, shape)
-        values = self.products.values(weights)[..., machine.product[moves]]
+        values = self.products.values(weights)[..., torch.from_numpy(machine.product[moves])]
         values = values * torch.from_numpy(machine.factor[moves]).to(values)
         table = values.new_zeros((*values.shape[:-1], int(np.prod(shape))))
         return table.index_add(-1, torch.from_numpy(where).to(table.device), values).unflatten(-1, shape)

@@ -96,3 +96,11 @@ class Choosy(Identity):
     ) -> None:
         super().__init__(tokens, reading)
         self.given = (size, rate, name, names, flag, table)
+
+
+class Leaky(Identity):
+    """It copies a token with probability 0.5, and says nothing of the other half."""
+
+    def moves(self) -> Iterator[Move]:
+        for move in super().moves():
+            yield move if move.token == END else move._replace(factor=0.5)

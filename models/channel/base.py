@@ -50,7 +50,15 @@ class Channel(PyroModule):
 
         Overridden by channels that are made of others: of several passes, or of one channel or another.
         """
-        return [Branch((Pass(tuple(self.moves()), self.direction == "right"),))]
+        moves = self.moves()
+        if not isinstance(moves, Iterable):
+            raise MachineError(f"moves() gave {moves!r}, not moves")
+        return [Branch((Pass(tuple(moves), self.direction == "right"),))]
+
+    @property
+    def kind(self) -> str:
+        """The name of its class, for messages."""
+        return type(self).__name__
 
     def probabilities(self) -> Tensor:
         """(..., P) the weights in one line, as the `transducer` reads them.
@@ -60,12 +68,25 @@ class Channel(PyroModule):
         weights = self.weights()
         if self._transducer is not None:
             return _in_line(weights, self._transducer.products.places.shapes)
-        branches = self.branches()
-        shapes = _shapes(weights, branches)
-        transducer, line = Transducer(branches, self.num_tokens, shapes), _in_line(weights, shapes)
-        transducer.check(line)
+        try:
+            branches = self.branches()
+            shapes = _shapes(weights, branches)
+            transducer, line = Transducer(branches, self.num_tokens, shapes), _in_line(weights, shapes)
+            transducer.check(line)
+        except MachineError as error:
+            raise MachineError(f"the channel {self.kind}: {error}") from None
         self._transducer = transducer
         return line
+
+    def check(self) -> None:
+        """Refuse moves that are those of no probabilistic machine, with values from the prior of the weights.
+
+        Random numbers drawn later are not touched by this.
+
+        :raises MachineError: with the state and the token.
+        """
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            self.probabilities()
 
     @property
     def transducer(self) -> Transducer:
@@ -93,7 +114,12 @@ class Channel(PyroModule):
 
 def _shapes(weights: Mapping[str, Tensor], branches: Sequence[Branch]) -> dict[str, tuple[int, ...]]:
     """The shape of each named weight: as many dimensions on the right as its names have places."""
-    moves = (move for branch in branches for one in branch.passes for move in one.moves)
+    if not isinstance(weights, Mapping) or not all(isinstance(each, Tensor) for each in weights.values()):
+        raise MachineError(f"weights() gave {weights!r}, not tensors by their names")
+    moves = [move for branch in branches for one in branch.passes for move in one.moves]
+    for move in moves:
+        if not isinstance(move, Move):
+            raise MachineError(f"moves() gave {move!r}, not a Move")
     named = [name for branch in branches for name in branch.weight]
     named += [name for move in moves for name in move.weight]
     dims = {str(name): len(index) for name, *index in named}

@@ -65,6 +65,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _explained(error: Exception) -> OneLineError:
+    from pyropunct.inference.machines import MachineError
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
     from pyropunct.restore.restoring import NoParserError
     from pyropunct.training.model_folder import ModelFolderError
@@ -78,6 +79,7 @@ def _explained(error: Exception) -> OneLineError:
         | SettingError
         | UnknownVariantError
         | ImpossibleSurfaceError
+        | MachineError
         | NoParserError
     )
     if isinstance(error, bad_input):

@@ -159,6 +159,7 @@ class Training:
         self.trees = self.vocabulary.encode_trees([sentence.tree for sentence in self.train])
         self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
         self.story = build_story(self.vocabulary, self.recipe, self.surfaces)
+        self.story.channel.check()
         self._contexts: Contexts | None = None
         self.story.attach.learn(self._parts())
         self._contexts = self._look_up()

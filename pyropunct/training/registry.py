@@ -22,8 +22,8 @@ CHANNEL: dict[str, str] = {
 """Names of channels: classes called with (num_tokens, direction, **options)."""
 
 
-BASE = "pyropunct.models.attach.base:Attach"
-"""What attach models derive from."""
+BASES = ((ATTACH, "pyropunct.models.attach.base:Attach"), (CHANNEL, "pyropunct.models.channel.base:Channel"))
+"""What the variants of each kind derive from."""
 
 
 class UnknownVariantError(ValueError):
@@ -33,9 +33,8 @@ class UnknownVariantError(ValueError):
 def find(name: str, known: Mapping[str, str]) -> Any:
     """The class of a known name, or of ``module:Class``.
 
-    Names also come from model folders, which may be anybody's.  So only a subclass of `torch.nn.Module`
-    will do: no other thing that a module happens to hold is ever called.  An attach model is a subclass of
-    `pyropunct.models.attach.base.Attach`.
+    Names also come from model folders, which may be anybody's.  So only a subclass of the variants' base will
+    do: no other thing that a module happens to hold is ever called.
 
     :raises UnknownVariantError: if there is none.
     """
@@ -47,7 +46,7 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     variant = getattr(_imported(module, name), attribute, None)
     if variant is None:
         raise UnknownVariantError(f"the module {module!r} has no class {attribute!r}")
-    base = BASE if known is ATTACH else "torch.nn:Module"
+    (base,) = (base for names, base in BASES if names is known)
     if not isinstance(variant, type) or not issubclass(variant, _base(base)):
         raise UnknownVariantError(f"{name!r} is no variant: it is not a subclass of {base.replace(':', '.')}")
     return variant

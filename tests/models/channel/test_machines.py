@@ -4,6 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import torch
 from brute_force import String, chi_square_is_plausible
 from by_hand import Way, chances, ways
 from channels import CHANNELS, NUM_TOKENS, Variant, settled
+from command_line import complaint
 
 from pyropunct.inference.evidence import Evidence, any_over, exactly, one_of, with_hidden
 from pyropunct.inference.machines import END, START, Branch, MachineError, Move, Pass
@@ -280,3 +283,27 @@ def test_a_machine_that_may_never_halt() -> None:
     channel = Given([ZERO, ONE, HALT._replace(factor=0.5), *onward, *endless])
     found = chances(channel, [(), (1, 1), any_over([1])], ())
     assert found.tolist() == pytest.approx([0.5, 0.5 / 16, 0.5 / 0.75])
+
+
+@pytest.mark.parametrize(
+    ("moves", "weights", "complaint"),
+    [
+        (None, {}, r"the channel Given: moves\(\) gave None, not moves"),
+        (["s"], {}, r"the channel Given: moves\(\) gave 's', not a Move"),
+        ([ZERO._replace(written=0), ONE, HALT], {}, "for token 0 writes 0, which is no tuple of tokens"),
+        ([ZERO, ONE, HALT], {"w": 0.5}, r"weights\(\) gave {'w': 0.5}, not tensors by their names"),
+        ([ZERO, ONE, HALT], None, r"weights\(\) gave None, not tensors by their names"),
+    ],
+)
+def test_what_a_variant_must_not_give(moves: Any, weights: Any, complaint: str) -> None:
+    channel = Given(moves)
+    channel._weights = weights
+    with pytest.raises(MachineError, match=complaint):
+        channel.probabilities()
+
+
+def test_a_wrong_channel_on_the_command_line(small: Path, tmp_path: Path) -> None:
+    told = complaint(2, "fit", small / "train.conllu", "--channel", "variants:Leaky", "--out", tmp_path / "m")
+    what = "the probabilities of the machine's moves in state 'copying' for token 0 add up to 0.5, not 1"
+    assert told == f"the channel Leaky: {what}"
+    assert not (tmp_path / "m").exists()
