@@ -1,18 +1,18 @@
 """What a channel did to one slot: its best moves, draws of its surface string, all its surface strings."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
 
-from pyropunct.inference.automata import Acceptor
+from pyropunct.inference.automata import Acceptor, Ends, reverse
 from pyropunct.inference.evidence import Evidence, String
 from pyropunct.inference.machines import END, START, Machine
 from pyropunct.inference.products import LEFT_ABSORPTION, TRANSPOSITION, Edit
-from pyropunct.inference.ragged import Floats, Ints
+from pyropunct.inference.ragged import Floats
 from pyropunct.inference.transducers import Cascade, Transducer
 
 MOST_STRINGS = 5000
@@ -61,7 +61,7 @@ class Ways:
     def __init__(self, transducer: Transducer, weights: Tensor) -> None:
         self._transducer, self._weights = transducer, weights.detach().cpu().double()
         self._known: dict[int, _Steps] = {}
-        self._known_lattices: dict[tuple[int, str, Evidence], list[_Lattice]] = {}
+        self._known_lattices: dict[tuple[int, str, Evidence, _Plus], list[_Lattice]] = {}
 
     def best(self, underlying: Sequence[int], evidence: Evidence) -> Path | None:
         """The single most probable way from an underlying string to one that the evidence accepts.
@@ -70,8 +70,8 @@ class Ways:
         """
         found = []
         for branch in self._transducer.branches:
-            lattices = self._lattices(branch, evidence)
-            total = self._chance(branch) * lattices[0].weight(underlying, best=True)
+            lattices = self._lattices(branch, evidence, _greatest)
+            total = self._chance(branch) * lattices[0].weight(underlying)
             if total > 0:
                 found.append((total, branch, lattices))
         if not found:
@@ -86,18 +86,14 @@ class Ways:
 
         None if there is no way.
         """
-        lattices = [self._lattices(branch, evidence) for branch in self._transducer.branches]
-        totals = np.array(
-            [
-                self._chance(branch) * own[0].weight(underlying, best=False)
-                for branch, own in zip(self._transducer.branches, lattices, strict=True)
-            ]
-        )
-        if not totals.any():
+        branches = self._transducer.branches
+        lattices = [self._lattices(branch, evidence, sum) for branch in branches]
+        weights = [own[0].weight(underlying) for own in lattices]
+        totals = [self._chance(branch) * weight for branch, weight in zip(branches, weights, strict=True)]
+        if not any(totals):
             return None
-        number = int(generator.choice(len(totals), p=totals / totals.sum()))
-        branch = self._transducer.branches[number]
-        return _path(float(totals[number]), branch, underlying, lattices[number], generator)
+        number = _chosen(totals, generator)
+        return _path(totals[number], branches[number], underlying, lattices[number], generator)
 
     def outcomes(self, underlying: Sequence[int], leaving_out: Sequence[str] = ()) -> dict[String, float]:
         """p(x | u) of each surface string x, if u is not too long; see `MOST_STRINGS`.
@@ -132,19 +128,19 @@ class Ways:
             self._known[id(machine)] = _steps(machine, self._values)
         return self._known[id(machine)]
 
-    def _lattices(self, branch: Cascade, evidence: Evidence) -> list["_Lattice"]:
+    def _lattices(self, branch: Cascade, evidence: Evidence, plus: "_Plus") -> list["_Lattice"]:
         """For each pass what it may do, given what the passes behind it may read."""
-        key = branch.product, branch.name, evidence
+        key = branch.product, branch.name, evidence, plus
         if key not in self._known_lattices:
-            self._known_lattices[key] = self._made_lattices(branch, evidence)
+            self._known_lattices[key] = self._made_lattices(branch, evidence, plus)
         return self._known_lattices[key]
 
-    def _made_lattices(self, branch: Cascade, evidence: Evidence) -> list["_Lattice"]:
+    def _made_lattices(self, branch: Cascade, evidence: Evidence, plus: "_Plus") -> list["_Lattice"]:
         acceptors = self._transducer.acceptors(evidence, branch)
         # Composition may have made new products.
         values = self._transducer.products.values(self._weights).numpy()
         return [
-            _Lattice(machine, self._steps(machine), after, values)
+            _Lattice(machine, self._steps(machine), after, values, plus)
             for machine, after in zip(branch.machines, acceptors[1:], strict=True)
         ]
 
@@ -210,6 +206,14 @@ class _Onward(NamedTuple):
     target: _Place
 
 
+_Plus = Callable[[Iterable[float]], float]
+"""How the weights of several ways become one: `sum`, or `_greatest`."""
+
+
+def _greatest(weights: Iterable[float]) -> float:
+    return max(weights, default=0.0)
+
+
 class _Lattice:
     """A machine and an acceptor of what it writes: all that they can do together.
 
@@ -217,42 +221,46 @@ class _Lattice:
     :param steps: its moves.
     :param after: the acceptor, of strings as on the page.
     :param values: the values of the products of weights.
+    :param plus: the addition of the semiring.
     """
 
-    def __init__(self, machine: Machine, steps: _Steps, after: Acceptor, values: Floats) -> None:
-        self.from_right, self._steps = machine.from_right, steps
+    def __init__(self, machine: Machine, steps: _Steps, after: Acceptor, values: Floats, plus: _Plus) -> None:
+        self.from_right, self._steps, self._plus = machine.from_right, steps, plus
+        after = reverse(after) if self.from_right else after
         self._arcs: defaultdict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
-        arcs, (begin, end) = after.arcs, ("target", "source") if self.from_right else ("source", "target")
-        weights = (values[arcs.product] * arcs.factor).tolist()
-        columns = arcs.token.tolist(), getattr(arcs, begin).tolist(), getattr(arcs, end).tolist()
+        weights = (values[after.arcs.product] * after.arcs.factor).tolist()
+        columns = (column.tolist() for column in after.arcs[:3])
         for token, source, target, weight in zip(*columns, weights, strict=True):
             self._arcs[source, token].append((target, weight))
-        ends = (after.final, after.initial) if self.from_right else (after.initial, after.final)
-        self.initial, self.final = (_summed(end.state, values[end.product] * end.factor) for end in ends)
+        self.initial, self._final = self._ends(after.initial, values), self._ends(after.final, values)
 
-    def weight(self, underlying: Sequence[int], best: bool) -> float:
-        """The sum of the weights of all ways, or the greatest weight of a way."""
-        table = self.backward(underlying, best)[0]
-        weights = [weight * table.get((-1, e), 0.0) for e, weight in self.initial.items()]
-        return max(weights, default=0.0) if best else sum(weights)
+    def _ends(self, ends: Ends, values: Floats) -> dict[int, float]:
+        """The weight of starting, or of ending, in each state."""
+        found: defaultdict[int, list[float]] = defaultdict(list)
+        weights = values[ends.product] * ends.factor
+        for state, weight in zip(ends.state.tolist(), weights.tolist(), strict=True):
+            found[state].append(weight)
+        return {state: self._plus(some) for state, some in found.items()}
+
+    def weight(self, underlying: Sequence[int]) -> float:
+        """The weights of all ways, put together."""
+        table = self.backward(underlying)[0]
+        return self._plus(weight * table.get((-1, e), 0.0) for e, weight in self.initial.items())
 
     def read(self, underlying: Sequence[int]) -> list[int]:
         """The tokens in the order of reading, the start before them."""
         return [START, *(underlying[::-1] if self.from_right else underlying)]
 
-    def backward(self, underlying: Sequence[int], best: bool) -> list[dict[_Place, float]]:
-        """For each place before a token is read, and before the end, the weight of all that may follow.
-
-        :param best: the greatest weight in place of the sum.
-        """
+    def backward(self, underlying: Sequence[int]) -> list[dict[_Place, float]]:
+        """For each place before a token is read, and before the end, the weight of all that may follow."""
         tokens = self.read(underlying)
         reached: list[set[_Place]] = [{(-1, e) for e in self.initial}]
         for token in tokens:
             reached.append({way.target for place in reached[-1] for way in self.onward(place, token)})
-        table = self._at_end(reached[-1], best)
+        table = self._at_end(reached[-1])
         tables = [table]
         for token, places in zip(reversed(tokens), reversed(reached[:-1]), strict=True):
-            table = {place: self._joined(place, token, table, best) for place in places}
+            table = {place: self._joined(place, token, table) for place in places}
             tables.insert(0, table)
         return tables
 
@@ -267,16 +275,15 @@ class _Lattice:
             found += [_Onward(step, weight, (step.target, f)) for f, weight in ways]
         return found
 
-    def _joined(self, place: _Place, token: int, table: Mapping[_Place, float], best: bool) -> float:
-        weights = [way.weight * self.after(way, table) for way in self.onward(place, token)]
-        return max(weights, default=0.0) if best else sum(weights)
+    def _joined(self, place: _Place, token: int, table: Mapping[_Place, float]) -> float:
+        return self._plus(way.weight * self.after(way, table) for way in self.onward(place, token))
 
     def after(self, way: _Onward, table: Mapping[_Place, float]) -> float:
         """The weight of what may follow: the acceptor's final weight, where the machine has halted."""
         halted = way.step.target < 0
-        return self.final.get(way.target[1], 0.0) if halted else table.get(way.target, 0.0)
+        return self._final.get(way.target[1], 0.0) if halted else table.get(way.target, 0.0)
 
-    def _at_end(self, places: set[_Place], best: bool) -> dict[_Place, float]:
+    def _at_end(self, places: set[_Place]) -> dict[_Place, float]:
         """The weights of ways from places behind the last token, where a machine may go on for long."""
         known, agenda = set(places), list(places)
         while agenda:
@@ -286,18 +293,11 @@ class _Lattice:
                     agenda.append(way.target)
         table = dict.fromkeys(known, 0.0)
         while True:
-            better = {place: self._joined(place, END, table, best) for place in known}
+            better = {place: self._joined(place, END, table) for place in known}
             gain = max((better[place] - table[place] for place in known), default=0.0)
             table = better
             if gain <= PRECISION * max(table.values(), default=0.0):
                 return table
-
-
-def _summed(states: Ints, weights: Floats) -> dict[int, float]:
-    found: defaultdict[int, float] = defaultdict(float)
-    for state, weight in zip(states.tolist(), weights.tolist(), strict=True):
-        found[state] += weight
-    return dict(found)
 
 
 def _path(
@@ -327,7 +327,7 @@ def _walk(
     lattice: _Lattice, underlying: String, generator: np.random.Generator | None
 ) -> list[tuple[int, _Step]]:
     """The tokens read and the moves made, with the greatest weight, or drawn in proportion to weights."""
-    tables = lattice.backward(underlying, best=generator is None)
+    tables = lattice.backward(underlying)
     tokens = [*lattice.read(underlying), END]
     places = [(-1, e) for e in lattice.initial]
     weights = [lattice.initial[e] * tables[0].get((-1, e), 0.0) for e in lattice.initial]
