@@ -187,7 +187,8 @@ def _check_states(moves: Sequence[Move], states: Mapping[Hashable, int], num_tok
 
 def check_sums(machine: Machine, values: Tensor) -> None:
     """Whether the probabilities of the moves of each state and token add up to 1."""
-    chances = values[..., torch.from_numpy(machine.product)] * torch.from_numpy(machine.factor).to(values)
+    product = torch.from_numpy(machine.product).to(values.device)
+    chances = values[..., product] * torch.from_numpy(machine.factor).to(values)
     kinds, where = np.unique(np.stack([machine.source, machine.token]), axis=1, return_inverse=True)
     sums = chances.new_zeros((*chances.shape[:-1], kinds.shape[1]))
     sums = sums.index_add(-1, torch.from_numpy(where.reshape(-1)).to(chances.device), chances)

@@ -191,4 +191,5 @@ class Products:
             return counts.unflatten(-1, shape)
         numbers, edits = zip(*bearing, strict=True)
         where = torch.from_numpy(np.ravel_multi_index(np.array(edits).T, shape)).to(uses.device)
-        return counts.index_add(-1, where, uses[..., list(numbers)]).unflatten(-1, shape)
+        products = torch.tensor(numbers, device=uses.device)
+        return counts.index_add(-1, where, uses[..., products]).unflatten(-1, shape)

@@ -168,10 +168,10 @@ def _run(
         if end - move > 1:
             bits += _STEP
             move = pick(machine.move_total, move, end, _uniform(bits))
-        for token in machine.written[machine.written_start[move] : machine.written_start[move + 1]]:
+        for place in range(machine.written_start[move], machine.written_start[move + 1]):
             if size == len(out):
                 return NONE, bits
-            out[size] = token
+            out[size] = machine.written[place]
             size += 1
         if machine.target[move] < 0:
             break

@@ -80,7 +80,8 @@ class Transducer:
             name = self.products.places.name(int((~possible).nonzero()[0, -1]))
             raise MachineError(f"the channel's weight {name} is {float(weights[~possible][0])}")
         values = self.products.values(weights.detach().double())
-        total = values[..., [branch.product for branch in self.branches]].sum(-1)
+        products = torch.tensor([branch.product for branch in self.branches], device=values.device)
+        total = values[..., products].sum(-1)
         if ((total - 1).abs() > TOLERANCE).any():
             raise MachineError(
                 f"the probabilities of the channel's branches add up to {total.tolist()}, not 1"
@@ -141,7 +142,9 @@ class Transducer:
         moves = [move for move, edit in enumerate(machine.edits) if edit is not None]
         shape = self.num_tokens, self.num_tokens, len(EDITS)
         where = np.ravel_multi_index(np.array([machine.edits[move] for move in moves]).T, shape)
-        values = self.products.values(weights)[..., torch.from_numpy(machine.product[moves])]
+        values = self.products.values(weights)[
+            ..., torch.from_numpy(machine.product[moves]).to(weights.device)
+        ]
         values = values * torch.from_numpy(machine.factor[moves]).to(values)
         table = values.new_zeros((*values.shape[:-1], int(np.prod(shape))))
         return table.index_add(-1, torch.from_numpy(where).to(table.device), values).unflatten(-1, shape)
