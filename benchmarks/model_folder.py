@@ -39,7 +39,7 @@ def main() -> None:
     print(f"in memory: perplexity {model.evaluate(dev).perplexity:.8f}")
     print(f"{'least':>8} {'MB':>8} {'weights':>10} {'contexts':>9} {'load s':>7} {'perplexity':>12}")
     _show("all", model, everything, dev, options.repeats)
-    for power in range(10, 4, -1):
+    for power in range(12, 5, -1):
         _show(f"2^-{power}", model, partial(pruned, least=2.0**-power), dev, options.repeats)
 
 
