@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import torch
@@ -124,12 +125,20 @@ class _Work:
         )
 
     def _trained(self, name: str, part: Part[Any]) -> Trained:
-        """A part that is trained now, or was trained before."""
+        """A part that is trained now, or was trained before.
+
+        It was written and read in any case, since what is saved may be smaller than what was trained.
+        """
 
         def train() -> Any:
             return part.train(self.treebanks, self.settings, self.watch)
 
-        return train_timed(train) if self.folder is None else self.folder.trained(name, part, train)
+        if self.folder is not None:
+            return self.folder.trained(name, part, train)
+        made = train_timed(train)
+        with TemporaryDirectory() as scratch:
+            part.save(made.model, Path(scratch) / name)
+            return Trained(part.load(Path(scratch) / name), made.seconds)
 
     def _parse(self, part: ParserPart, trained: Trained) -> _DevTrees:
         """The trees of a parser for dev, and how good its best ones are."""
