@@ -52,7 +52,9 @@ class Printer:
             return source.text(restored.surface)
         if restored.tree is None:
             return source.text
-        return print_words(source.words, restored.surface, self._conventions, capital=self._capital)
+        return print_words(
+            source.words, restored.surface, self._conventions, capital=self._capital, gaps=source.gaps
+        )
 
     def conllu(self, restored: Restored) -> str:
         """A sentence as CoNLL-U; of a line without words, nothing."""
@@ -63,7 +65,12 @@ class Printer:
             return ""
         identifier = str(source.line)
         return print_conllu(
-            restored.tree, restored.surface, self._conventions, identifier, capital=self._capital
+            restored.tree,
+            restored.surface,
+            self._conventions,
+            identifier,
+            capital=self._capital,
+            gaps=source.gaps,
         )
 
 

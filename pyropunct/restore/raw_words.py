@@ -6,9 +6,10 @@ and the abbreviations of its treebank.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from pyropunct.treebank.conventions import Conventions
@@ -17,8 +18,8 @@ from pyropunct.treebank.quotes import STRAIGHT, direct_quotes
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 from pyropunct.vocabulary import Vocabulary
 
-_SPACE = re.compile(r"[\s\u200b\ufeff]+")
-"""Any white space, non-breaking included, and the two characters that stand for a space of no width."""
+_TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
+"""What stands between white space, non-breaking included, and the two characters for a space of no width."""
 
 _APOSTROPHES = frozenset("'`’")
 """Marks that are letters of a word as often, as in "dogs'", and so stay with it."""
@@ -46,12 +47,15 @@ class RawSentence:
     :ivar text: the line as it was.
     :ivar words: its n words; an abbreviation has lost its dot.
     :ivar surface: the punctuation that was there already, in the slots 0..n.
+    :ivar gaps: the white space of each of these slots, the last if a mark divides it; None where marks stood
+        without any.
     """
 
     line: int
     text: str
     words: tuple[str, ...]
     surface: tuple[tuple[str, ...], ...]
+    gaps: tuple[str | None, ...]
 
 
 class _Mark(NamedTuple):
@@ -98,24 +102,22 @@ class RawReader:
 
         :param line: its number.
         """
-        tokens = _SPACE.split(_QUOTED.sub(r"‘\1 ’ ", text))
-        pieces = [piece for token in tokens if token for piece in self._pieces(token)]
-        words = [piece for piece in pieces if isinstance(piece, _Word)]
-        marks = [
-            _Mark(self._narrow.get(piece.form, piece.form), piece.tag)
-            for piece in pieces
-            if isinstance(piece, _Mark)
-        ]
-        directed = iter(
-            direct_quotes([mark.form for mark in marks], [mark.tag for mark in marks], [0] * len(marks))
-        )
-        surface: list[list[str]] = [[START]]
-        for piece in pieces:
-            if isinstance(piece, _Mark):
-                surface[-1].append(next(directed))
-            else:
-                surface.append([ABBREVIATION_DOT] if piece.dot else [])
-        return RawSentence(line, text, tuple(word.form for word in words), tuple(map(tuple, surface)))
+        words: list[str] = []
+        slots: list[list[_Mark]] = [[]]
+        surface, gaps = [[START]], list[str | None]([None])
+        for gap, token in _tokens(text):
+            gaps[-1] = gap or gaps[-1]
+            for piece in self._pieces(token):
+                if isinstance(piece, _Mark):
+                    slots[-1].append(_Mark(self._narrow.get(piece.form, piece.form), piece.tag))
+                else:
+                    words.append(piece.form)
+                    slots.append([])
+                    surface.append([ABBREVIATION_DOT] if piece.dot else [])
+                    gaps.append(None)
+        for tokens, marks in zip(surface, _directed(slots), strict=True):
+            tokens += marks
+        return RawSentence(line, text, tuple(words), tuple(map(tuple, surface)), tuple(gaps))
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):
@@ -217,6 +219,27 @@ class RawReader:
     def _back(self) -> re.Pattern[str]:
         marks = [mark for mark in self._known - _APOSTROPHES if _closes(mark) or _is_dash(mark)]
         return re.compile(f"(?:{_one_of(marks).pattern})*$")
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    """The tokens of a line, each with the white space before it; a closing quotation mark is one."""
+    quotes = [found.end() - 1 for found in _QUOTED.finditer(text)]
+    cuts = {place for quote in quotes for place in (quote, quote + 1)}
+    end = 0
+    for found in _TOKEN.finditer(text):
+        inside = sorted(cut for cut in cuts if found.start() < cut < found.end())
+        for first, last in pairwise([found.start(), *inside, found.end()]):
+            yield text[end:first], text[first:last]
+            end = last
+
+
+def _directed(slots: Sequence[Sequence[_Mark]]) -> Iterator[list[str]]:
+    """The marks of each slot, quotation marks directed."""
+    marks = [mark for slot in slots for mark in slot]
+    directed = iter(
+        direct_quotes([mark.form for mark in marks], [mark.tag for mark in marks], [0] * len(marks))
+    )
+    return (list(islice(directed, len(slot))) for slot in slots)
 
 
 def _one_of(marks: Iterable[str]) -> re.Pattern[str]:

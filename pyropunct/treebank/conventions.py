@@ -5,7 +5,7 @@ wherever the treebank has shown nothing else.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -220,27 +220,74 @@ def _together(
 ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]:
     """Enclitics, proclitics and joined words, from the counts of (left, right, space).
 
-    What an enclitic explains makes no proclitic of the word before it, and what either explains makes
-    no joined pair.
+    The surest clitic, that with the greatest share of neighbours without a space, comes first, and what it
+    explains counts for no other: since French "qu'" is always written together with what follows, "il" is
+    no enclitic, however often it stands behind "qu'".  What no clitic explains makes joined pairs.
     """
-    enclitics = _mostly_together((right, space, count) for (_, right, space), count in words.items())
-    proclitics = _mostly_together(
-        (left, space, count) for (left, right, space), count in words.items() if right not in enclitics
-    )
-    joined = _mostly_together(
-        ((left, right), space, count)
-        for (left, right, space), count in words.items()
-        if right not in enclitics and left not in proclitics
-    )
-    return enclitics, proclitics, joined
+    leads = _Leads(words)
+    found: dict[bool, set[str]] = {False: set(), True: set()}
+    while (clitic := leads.surest()) is not None:
+        found[clitic.behind].add(clitic.word)
+        leads.explain(clitic)
+    joined = (pair for pair, (apart, together) in leads.pairs.items() if together - apart > BETWEEN_WORDS)
+    return frozenset(found[True]), frozenset(found[False]), frozenset(joined)
 
 
-def _mostly_together(counts: Iterable[tuple[Any, bool, int]]) -> frozenset[Any]:
-    """What has no space in most cases, although `BETWEEN_WORDS` cases with a space are added."""
-    lead: Counter[Any] = Counter()
-    for what, space, count in counts:
-        lead[what] += -count if space else count
-    return frozenset(what for what, ahead in lead.items() if ahead > BETWEEN_WORDS)
+class _Clitic(NamedTuple):
+    """A word on one side of pairs.
+
+    :ivar behind: whether it is the second of them.
+    """
+
+    word: str
+    behind: bool
+
+
+class _Leads:
+    """Pairs of neighbours that are still to be explained, and how often each word is in them, on each side.
+
+    :ivar pairs: for each pair how often it has a space, and how often it has none.
+    """
+
+    def __init__(self, words: Counter[tuple[str, str, bool]]) -> None:
+        self.pairs: dict[tuple[str, str], list[int]] = {}
+        self._of: dict[_Clitic, list[tuple[str, str]]] = {}
+        self._counts: dict[_Clitic, list[int]] = {}
+        for (left, right, space), count in words.items():
+            self.pairs.setdefault((left, right), [0, 0])[not space] += count
+        for pair, counts in self.pairs.items():
+            for clitic in _sides(pair):
+                self._of.setdefault(clitic, []).append(pair)
+                self._add(clitic, counts, 1)
+
+    def _add(self, clitic: _Clitic, counts: Sequence[int], sign: int) -> None:
+        total = self._counts.setdefault(clitic, [0, 0])
+        for which, count in enumerate(counts):
+            total[which] += sign * count
+
+    def surest(self) -> _Clitic | None:
+        """The word most surely written together with its neighbours, if one mostly is.
+
+        As many cases with a space as `BETWEEN_WORDS` are added to those of each word.
+        """
+        likely = (one for one, (apart, together) in self._counts.items() if together - apart > BETWEEN_WORDS)
+        return max(likely, key=self._sureness, default=None)
+
+    def _sureness(self, clitic: _Clitic) -> tuple[float, int, str, bool]:
+        apart, together = self._counts[clitic]
+        return together / (together + apart + BETWEEN_WORDS), together, *clitic
+
+    def explain(self, clitic: _Clitic) -> None:
+        """Take the pairs of a word away."""
+        for pair in self._of[clitic]:
+            counts = self.pairs.pop(pair, None)
+            if counts is not None:
+                for side in _sides(pair):
+                    self._add(side, counts, -1)
+
+
+def _sides(pair: tuple[str, str]) -> tuple[_Clitic, _Clitic]:
+    return _Clitic(pair[0], False), _Clitic(pair[1], True)
 
 
 def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:

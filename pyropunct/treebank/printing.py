@@ -25,8 +25,18 @@ class _Token(NamedTuple):
     slot: int
 
 
+Gaps = Sequence[str | None]
+"""For each of the slots 0..n the white space that stood there, empty where two words touched; None where only
+marks stood, so that it is not known."""
+
+
 def print_words(
-    words: Sequence[str], surface: Surface, conventions: Conventions, *, capital: bool = False
+    words: Sequence[str],
+    surface: Surface,
+    conventions: Conventions,
+    *,
+    capital: bool = False,
+    gaps: Gaps | None = None,
 ) -> str:
     """The text of n words with punctuation in the slots 0..n.
 
@@ -35,28 +45,37 @@ def print_words(
     out.
 
     :param capital: whether the first word begins with a capital letter; a word that has one inside stays.
+    :param gaps: the white space between the words, which stays wherever no mark stands.
     :raises ValueError: if there are not n + 1 slots.
     """
-    return _text(_tokens(words, surface, conventions, capital), conventions)
+    tokens = _tokens(words, surface, conventions, capital)
+    return _text(tokens, _spaces(tokens, conventions, gaps))
 
 
 def print_conllu(
-    tree: Tree, surface: Surface, conventions: Conventions, identifier: str, *, capital: bool = False
+    tree: Tree,
+    surface: Surface,
+    conventions: Conventions,
+    identifier: str,
+    *,
+    capital: bool = False,
+    gaps: Gaps | None = None,
 ) -> str:
     """The tree with its punctuation as CoNLL-U, and the blank line behind it.
 
-    Words and marks are written as by `print_words`.  A mark hangs, with relation ``punct``, on the
-    highest word from which its arc crosses no other.
+    Words and marks are written as by `print_words`, white space as one space.  A mark hangs, with relation
+    ``punct``, on the highest word from which its arc crosses no other.
 
     :param identifier: for the comment ``sent_id``.
     :raises ValueError: if the tree has n words and there are not n + 1 slots.
     """
     tokens = _tokens(tree.forms, surface, conventions, capital)
-    spaces = [*_spaces(tokens, conventions), True]  # nothing is known of what follows the last
+    spaces = [" " if space else "" for space in _spaces(tokens, conventions, gaps)]
     numbers = [0, *(number for number, token in enumerate(tokens, 1) if not token.written.mark)]
     word_heads = [numbers[head] for head in tree.heads]
     heads_of_marks = [numbers[head] for head in mark_heads(tree)]
-    lines = [f"# sent_id = {identifier}", f"# text = {_text(tokens, conventions)}"]
+    lines = [f"# sent_id = {identifier}", f"# text = {_text(tokens, spaces)}"]
+    spaces.append(" ")  # nothing is known of what follows the last
     for number, (token, space) in enumerate(zip(tokens, spaces, strict=True), 1):
         is_mark = bool(token.written.mark)
         columns = _mark_columns(token, heads_of_marks) if is_mark else _word_columns(token, tree, word_heads)
@@ -103,12 +122,19 @@ def _capitalised(word: str) -> str:
     return word if any(map(str.isupper, word)) else word[:1].title() + word[1:]
 
 
-def _spaces(tokens: Sequence[_Token], conventions: Conventions) -> list[bool]:
-    """Whether there is a space between each token and the next."""
-    return [conventions.spacing.space(left.written, right.written) for left, right in pairwise(tokens)]
+def _spaces(tokens: Sequence[_Token], conventions: Conventions, gaps: Gaps | None) -> list[str]:
+    """The white space between each token and the next."""
+    return [_space(left, right, conventions, gaps) for left, right in pairwise(tokens)]
 
 
-def _text(tokens: Sequence[_Token], conventions: Conventions) -> str:
-    spaces = [*_spaces(tokens, conventions), False]
-    pairs = zip(tokens, spaces, strict=False)  # without tokens, there is one space too many
-    return "".join(token.written.form + (" " if space else "") for token, space in pairs)
+def _space(left: _Token, right: _Token, conventions: Conventions, gaps: Gaps | None) -> str:
+    between_words = not left.written.mark and not right.written.mark
+    gap = gaps[left.slot] if gaps is not None and between_words else None
+    if gap is not None:
+        return gap
+    return " " if conventions.spacing.space(left.written, right.written) else ""
+
+
+def _text(tokens: Sequence[_Token], spaces: Sequence[str]) -> str:
+    pairs = zip(tokens, (*spaces, ""), strict=False)  # without tokens, there is one space too many
+    return "".join(token.written.form + space for token, space in pairs)

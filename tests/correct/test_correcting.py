@@ -263,13 +263,13 @@ def test_sentences_are_corrected_and_lines_without_words_stay(
     corrector: Corrector, dev: list[Sentence], wrong: list[Surface]
 ) -> None:
     sentence = replace(dev[0], surface=wrong[0])
-    empty = RawSentence(1, " ?!", (), ((START, "?", "!"),))
+    empty = RawSentence(1, " ?!", (), ((START, "?", "!"),), (None,))
     first, second = corrector.correct([sentence, empty], samples=200)
     assert first.surface == decided(corrector, dev[:1], wrong[:1])[0]
     assert (first.source, first.tree is None) == (sentence, False)
     assert (second.surface, second.risk, second.tree) == (empty.surface, 0.0, None)
     with pytest.raises(CannotParseError, match="has no parser"):
-        list(corrector.correct([RawSentence(1, "go", ("go",), ((START,), ()))]))
+        list(corrector.correct([RawSentence(1, "go", ("go",), ((START,), ()), (None, None))]))
     with pytest.raises(CannotParseError, match="has no parser"):
         list(corrector.correct([sentence], parse=True))
 

@@ -108,6 +108,40 @@ def test_words_written_together(left: str, right: str, together: bool) -> None:
     assert space(SpacingStatistics.learn(ENGLISH), left, right) is not together
 
 
+def french(*forms: str, times: int = 15) -> list[Sentence]:
+    """Sentences of words of which those that end in an apostrophe are written together with the next."""
+    elided = " ".join(form for form in forms if form.endswith("'"))
+    return [sentence(*forms, "!", marks="!", glued=f"{elided} {forms[-1]}")] * times
+
+
+ELISIONS = [
+    *french("je", "dis", "qu'", "il", "viendra", times=30),
+    *french("qu'", "on", "parte"),
+    *french("mais", "il", "viendra"),
+    *french("elle", "parle", "d'", "une", "enquête", times=40),
+    *french("d'", "autres", "et", "une", "autre"),
+]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "together"),
+    [
+        ("qu'", "il", True),
+        ("Qu'", "elle", True),
+        ("d'", "une", True),
+        ("mais", "il", False),
+        ("Une", "enquête", False),
+        ("et", "une", False),
+    ],
+)
+def test_what_a_proclitic_explains_makes_no_enclitic(left: str, right: str, together: bool) -> None:
+    """French "il" stands behind "qu'" more often than elsewhere, and is a word by itself all the same."""
+    statistics = SpacingStatistics.learn(ELISIONS)
+    assert statistics.proclitics == {"qu'", "d'"}
+    assert not statistics.enclitics | statistics.joined
+    assert space(statistics, left, right) is not together
+
+
 def test_parts_of_a_contraction_are_no_neighbours() -> None:
     """Spanish "del" is not "deel"; but the parts of "don't" are."""
     text = (

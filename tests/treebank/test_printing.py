@@ -56,6 +56,21 @@ def test_words_written_together() -> None:
     assert print_words(words, [[], [], ["("], [], [")"], [], [], []], CLITICS) == "we can (not do) n't $5"
 
 
+def test_white_space_of_the_input_stays() -> None:
+    words, gaps = ["we", "can", "not", "do", "n't"], [None, "\u00a0", " ", None, "\t", None]
+    assert print_words(words, [[]] * 6, CLITICS, gaps=gaps) == "we\u00a0can not do\tn't"
+    assert print_words(words, [[], [","], [], [], [], ["."]], CLITICS, gaps=gaps) == "we, can not do\tn't."
+    touching = [None, " ", " ", " ", "", None]
+    assert print_words(words, [[]] * 6, Conventions(), gaps=touching) == "we can not don't"
+
+
+def test_white_space_of_the_input_in_conllu() -> None:
+    gaps = [None, "\u00a0", "", None, "\t", None]
+    text = print_conllu(TREE, [[], [], [], [","], [], []], Conventions(), "1", gaps=gaps)
+    assert "# text = mr Hayesour, boss sang\n" in text
+    assert read_text(text)[0].text() == "mr Hayesour, boss sang"
+
+
 @pytest.mark.parametrize(
     ("word", "capital"),
     [
