@@ -286,13 +286,21 @@ class Punctuator:
 
     def edits(self, sentences: Sequence[Sentence]) -> list[Edit]:
         """The learned edits, the most frequent in some sentences first; none for a channel without edits."""
+        total = self.edit_counts(sentences)
+        return [] if total is None else self._named_edits(total)
+
+    def edit_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
+        """(tokens, tokens, 4) how often each edit happens, in expectation under p(T' | T, x).
+
+        None for a channel without edits, or without sentences.
+        """
         total: Tensor | None = None
         for part in _parts(sentences):
             uses = self.story.channel.transducer.edit_counts(expected_uses(self.story, *self._encode(part)))
             if uses is None:
-                return []
+                return None
             total = uses if total is None else total + uses
-        return [] if total is None else self._named_edits(total)
+        return total
 
     def _named_edits(self, counts: Tensor) -> list[Edit]:
         probabilities = self.edit_probabilities()

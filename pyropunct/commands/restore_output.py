@@ -180,12 +180,16 @@ class ScoreOutput:
 
     def _print_table(self) -> None:
         scores = self._scores
-        named = {display(mark): score for mark, score in scores.of_marks().items()}
-        rare = [mark for mark, score in named.items() if score.gold < SHOWN_FROM and not score.restored]
+        named: list[tuple[str, MarkScore]] = []
+        rare = []
+        for mark, score in scores.of_marks().items():
+            if score.gold < SHOWN_FROM and not score.restored:
+                rare.append(score.gold)
+            else:
+                named.append((display(mark), score))
         if rare:
-            gold = sum(named.pop(mark).gold for mark in rare)
-            named["rare"] = MarkScore(gold, 0, 0)
-        rows = [_row(name, score) for name, score in {**named, "all": scores.overall()}.items()]
+            named.append(("rare", MarkScore(sum(rare), 0, 0)))
+        rows = [_row(name, score) for name, score in [*named, ("all", scores.overall())]]
         header = [" mark", "in file", "restored", "right", "precision", "recall", "F1"]
         console.print_table(self._name, header, rows)
         edits = f"{scores.edits:,} edits in {scores.slots:,} slots of {scores.sentences:,} sentences"

@@ -1,7 +1,7 @@
 """The edits that a channel has learned, beside Nunberg's rules (Li, Wang & Eisner 2019, section 5.1)."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
+from pyropunct.inference.products import EDITS
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.marks import START, display
@@ -280,7 +281,7 @@ def learned_rules(
     counts = None if sentences is None else _counts(model, sentences, advance)
     rules, unlearned = _in_tokens_of(model)
     listed = set(_tokens_of_marks(model).values())
-    probabilities, tokens = _outcomes(table.double().numpy()), model.vocabulary.tokens
+    probabilities, tokens = _probabilities(table.double().numpy()), model.vocabulary.tokens
     pairs = []
     for a, b in _neighbours(tokens):
         before = tokens[a], tokens[b]
@@ -291,7 +292,7 @@ def learned_rules(
                 None
                 if intervals is None
                 else (float(intervals[0, a, b, edit]), float(intervals[1, a, b, edit])),
-                None if counts is None else counts[before, after],
+                None if counts is None else float(counts[a, b, edit]),
             )
             for edit, after in enumerate(_afters(*before))
         )
@@ -332,12 +333,17 @@ def _afters(a: str, b: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _outcomes(edits: NDArray[Any]) -> NDArray[Any]:
-    """(..., tokens, tokens, 4) probabilities of edits as those of what `_afters` lists."""
+    """(..., tokens, tokens, 4) numbers of edits as those of what `_afters` lists."""
     merged, equal = edits.copy(), np.arange(edits.shape[-2])
     keep, left, right, transposed = (edits[..., equal, equal, edit] for edit in range(4))
     merged[..., equal, equal, 0] = keep + transposed
     merged[..., equal, equal, 1] = left + right
-    return np.minimum(merged, 1)  # which sums of rounded numbers may exceed
+    return merged
+
+
+def _probabilities(edits: NDArray[Any]) -> NDArray[Any]:
+    """`_outcomes` of probabilities."""
+    return np.minimum(_outcomes(edits), 1)  # which sums of rounded numbers may exceed
 
 
 def _intervals(model: Punctuator, level: float, seed: int) -> NDArray[Any] | None:
@@ -354,24 +360,22 @@ def _intervals(model: Punctuator, level: float, seed: int) -> NDArray[Any] | Non
     with torch.no_grad(), other_values(channel, drawn):
         table = channel.edit_table()
     assert table is not None  # as edit_probabilities is not
-    tables = _outcomes(table.numpy())
+    tables = _probabilities(table.numpy())
     return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
 
 
-def _counts(
-    model: Punctuator, sentences: Sequence[Sentence], advance: Advance | None
-) -> Mapping[tuple[tuple[str, str], tuple[str, ...]], float]:
-    """The expected count of each outcome of each pair."""
-    counts: dict[tuple[tuple[str, str], tuple[str, ...]], float] = defaultdict(float)
-    shown: dict[str, str] = {display(token): token for token in model.vocabulary.tokens}
+def _counts(model: Punctuator, sentences: Sequence[Sentence], advance: Advance | None) -> NDArray[Any]:
+    """(tokens, tokens, 4) the expected count of each outcome of each pair."""
+    size = len(model.vocabulary.tokens)
+    counts = np.zeros((size, size, len(EDITS)))
     for start in range(0, len(sentences), PART):
         part = sentences[start : start + PART]
-        for edit in model.edits(part):
-            a, b = (shown[token] for token in edit.before)
-            counts[(a, b), tuple(shown[token] for token in edit.after)] += edit.count
+        found = model.edit_counts(part)
+        assert found is not None  # as edit_probabilities is not
+        counts += found.double().numpy()
         if advance is not None:
             advance(len(part))
-    return counts
+    return _outcomes(counts)
 
 
 def _tokens_of_marks(model: Punctuator) -> dict[str, str]:

@@ -29,8 +29,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.training.fitting import fit
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.stories import build_story
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, display
-from pyropunct.treebank.reading import Sentence, read_treebank
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, display
+from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -209,6 +209,20 @@ def test_counts_are_those_of_the_edits(model: Punctuator, dev: list[Sentence]) -
             after = tuple(map(display, outcome.after))
             expected = sum(edit.count for edit in edits if (edit.before, edit.after) == (shown, after))
             assert outcome.count == pytest.approx(8 * expected, rel=1e-4, abs=1e-6)
+
+
+def test_a_caret_of_the_text_is_not_the_sentence_start() -> None:
+    """Both are shown as ``^``."""
+    model = made_up(tokens=(START, ABBREVIATION_DOT, UNKNOWN, "^", ","), logits=torch.zeros(5, 5, 4))
+    lines = ["1\t^\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_", "2\tgo\t_\tVERB\t_\t_\t0\troot\t_\t_"]
+    counts = torch.zeros(5, 5, 4)
+    counts[0, 4] = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    counts[3, 4] = torch.tensor([5.0, 6.0, 7.0, 8.0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Punctuator, "edit_counts", lambda *_: counts)
+        found = learned_rules(model, list(read_text("\n".join(lines))))
+    totals = {pair.before: pair.count for pair in found.pairs if pair.count}
+    assert totals == {(START, ","): 10, ("^", ","): 26}
 
 
 def test_rules_of_the_embedded_treebank(model: Punctuator, dev: list[Sentence]) -> None:
