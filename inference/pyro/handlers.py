@@ -22,7 +22,7 @@ import pyro.distributions as dist
 import torch
 from pyro import poutine
 from pyro.infer import Trace_ELBO, TraceEnum_ELBO
-from pyro.ops.provenance import detach_provenance, get_provenance, track_provenance
+from pyro.ops.provenance import detach_provenance
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import effectful
 from pyro.poutine.util import site_is_subsample
@@ -33,8 +33,9 @@ from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.evidence import SlotEvidence, evidence_of
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.pyro.handles import UndecidedError, are_handles, handles, origins
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
-from pyropunct.inference.pyro.surface import Surface
+from pyropunct.inference.pyro.surface import Surface, Underlying
 from pyropunct.inference.ragged import starts_of
 
 HANDLE = 1 << 40
@@ -59,7 +60,8 @@ class TreeEnumMessenger(Messenger):
     underlying strings of observed surface sites; nothing else may depend on them.
 
     :raises ValueError: if a surface site fed by handles is not observed, or a slot is not seen once.
-    :raises NotImplementedError: if another site depends on handles, or a site is masked.
+    :raises NotImplementedError: if anything else depends on handles (`UndecidedError`), a site is masked, or
+        the sites of the trees have different scales.
     :raises ImpossibleSurfaceError: if no punctemes explain the surface of some tree.
     """
 
@@ -67,39 +69,54 @@ class TreeEnumMessenger(Messenger):
         self._latents: dict[str, tuple[Tensor, _Flat]] = {}
         self._observed: list[_Observed] = []
         self._handles = 0
-        self._scale: Any = 1.0
+        self._scales: dict[str, Any] = {}
         self._evidence: Tensor | None = None
         self.__dict__.pop("problem", None)
         return super().__enter__()
 
     def _pyro_sample(self, msg: Any) -> None:
         fn = msg["fn"]
+        is_surface = isinstance(fn, Surface) and bool(origins(fn.underlying.choices))
+        self._refuse_dependence(msg, is_surface)
         if msg["infer"].get("enumerate") == "tree" and not msg["is_observed"]:
             self._take_latent(msg)
-        elif isinstance(fn, Surface) and get_provenance(fn.underlying.choices):
+        elif is_surface:
             self._take_observed(msg)
         else:
-            upstream = get_provenance(list(vars(fn).values()))
-            if upstream:
-                raise NotImplementedError(
-                    f"site '{msg['name']}' depends on the tree-enumerated sites {sorted(upstream)}, but only "
-                    "an observed surface may; run the model forward, or use tree_expectation"
-                )
             return
         if msg["mask"] is not None:
             raise NotImplementedError(f"site '{msg['name']}': tree enumeration does not support masks")
-        self._scale = msg["scale"]
+        self._scales[msg["name"]] = msg["scale"]
         msg["done"] = msg["stop"] = True  # handlers further out shall not see this site
+
+    def _refuse_dependence(self, msg: Any, is_surface: bool) -> None:
+        fn = msg["fn"]
+        parts = [msg["value"], msg["mask"], msg["scale"]]
+        if is_surface:
+            parts += [fn.weights, fn.underlying.slots, fn.underlying.relation]
+            if not are_handles(fn.underlying.choices):
+                parts.append(fn.underlying.choices)
+        elif isinstance(fn, Surface):
+            parts.append(fn.weights)
+        else:
+            parts.append(fn)
+        upstream = origins(parts)
+        if upstream:
+            raise UndecidedError(
+                f"site '{msg['name']}' depends on the tree-enumerated sites {sorted(upstream)}, but only "
+                "an observed surface may, through their choices as they are; run the model forward, or use "
+                "tree_expectation"
+            )
 
     def _take_latent(self, msg: Any) -> None:
         fn, name = msg["fn"], msg["name"]
         # Dimensions before that of the nodes belong to other sites: the same handles stand for all.
         shape = fn.batch_shape[-1:] if isinstance(fn, PunctemePairs) else fn.batch_shape
         count = shape.numel()
-        handles = HANDLE + self._handles + torch.arange(count).reshape(shape)
-        self._latents[name] = (handles, _flat(fn))
+        numbers = HANDLE + self._handles + torch.arange(count).reshape(shape)
+        self._latents[name] = (numbers, _flat(fn))
         self._handles += count
-        msg["value"] = track_provenance(handles, frozenset({name}))
+        msg["value"] = handles(numbers, name)
 
     def _take_observed(self, msg: Any) -> None:
         fn, value = msg["fn"], msg["value"]
@@ -122,15 +139,28 @@ class TreeEnumMessenger(Messenger):
             )
         slot_automaton = torch.empty_like(surface.slots)
         slot_automaton[surface.slots] = surface.slot_automaton
-        handles = detach_provenance(underlying.choices) - HANDLE
         return Problem(
             underlying.forest,
             underlying.inventory,
             underlying.relation,
-            _log_pairs([site for _, site in self._latents.values()], handles),
+            _log_pairs([site for _, site in self._latents.values()], self._order(underlying)),
             surface.automata,
             slot_automaton,
         )
+
+    def _order(self, underlying: Underlying) -> Tensor:
+        """(N,) which of all choices is that of each node.
+
+        :raises ValueError: if some node has no such choice, or a choice no such node.
+        """
+        order, nodes = detach_provenance(underlying.choices) - HANDLE, underlying.forest.num_nodes
+        if order.dim() != 1 or not torch.equal(order.sort().values, torch.arange(self._handles)):
+            raise ValueError(
+                f"the tree-enumerated sites {sorted(self._latents)} make {self._handles} choices, the trees "
+                f"have {nodes}: each node needs one choice, which no other node has, neither conditioned nor "
+                "computed"
+            )
+        return order
 
     def decode(self, temperature: int) -> dict[str, Tensor]:
         """For each marked site the choices of the best derivation (0) or of a posterior draw (1)."""
@@ -142,8 +172,8 @@ class TreeEnumMessenger(Messenger):
             self._complain(int(self.problem.forest.tree[(choices < 0).nonzero()[0, -1]]))
         choices = choices.to(self.problem.relation.device)
         table = torch.empty_like(choices)
-        table[..., detach_provenance(self._observed[0].fn.underlying.choices) - HANDLE] = choices
-        return {name: table[..., handles - HANDLE] for name, (handles, _) in self._latents.items()}
+        table[..., self._order(self._observed[0].fn.underlying)] = choices
+        return {name: table[..., numbers - HANDLE] for name, (numbers, _) in self._latents.items()}
 
     def _pyro_tree_expectation(self, msg: Any) -> None:
         _, cost, _, _ = msg["args"]
@@ -162,6 +192,18 @@ class TreeEnumMessenger(Messenger):
             self._complain(int(impossible[0, -1]))
         with pyro.plate("_trees", evidence.shape[-1], dim=-1), poutine.scale(scale=self._scale):
             pyro.factor("tree_evidence", evidence)
+
+    @property
+    def _scale(self) -> Any:
+        """The one scale of all sites of the trees."""
+        (first, scale), *others = self._scales.items()
+        for name, other in others:
+            if (torch.as_tensor(scale) != torch.as_tensor(other)).any():
+                raise NotImplementedError(
+                    f"site '{first}' has the scale {scale} and site '{name}' has {other}: tree enumeration "
+                    "needs one scale for all sites of the trees"
+                )
+        return scale
 
     def _complain(self, tree: int) -> None:
         slot = inside.impossible_slot(self.problem, tree)

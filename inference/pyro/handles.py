@@ -1,0 +1,145 @@
+"""Handles: what stands for choices that are not decided, and what has been computed from them."""
+
+import sys
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from pyro.ops.provenance import ProvenanceTensor, get_provenance
+from torch import Tensor
+from torch.distributions import Distribution, Transform
+from torch.utils._pytree import tree_map
+
+_MOVES = frozenset(
+    (
+        "__getitem__", "__iter__", "broadcast_tensors", "broadcast_to", "cat", "chunk", "clone", "concat",
+        "concatenate", "contiguous", "detach", "expand", "expand_as", "flatten", "flip", "gather",
+        "hstack", "index_copy", "index_select", "movedim", "narrow", "permute", "reshape", "select",
+        "split", "squeeze", "stack", "take", "take_along_dim", "tensor_split", "to", "transpose", "unbind",
+        "unflatten", "unsqueeze", "view", "view_as",
+    )
+)  # fmt: skip
+"""What leaves every handle what it is, wherever it puts it."""
+
+_LOOKS = frozenset(
+    (
+        "__array__", "__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__",
+        "allclose", "equal", "is_nonzero", "item", "numpy", "tolist",
+    )
+)  # fmt: skip
+"""What makes Python values of numbers."""
+
+
+class UndecidedError(NotImplementedError):
+    """Something depends on choices that are summed out, and so are not there."""
+
+
+class Handles(ProvenanceTensor):
+    """Numbers that stand for choices, or that have been computed from such.
+
+    They may be moved about: indexed, stacked, reshaped.  Whatever else is computed from them is no longer
+    `moved_only`, but still knows the sites that it comes from.  No Python values can be made of them.
+
+    :ivar moved_only: whether these are still handles.
+    """
+
+    moved_only: bool
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Do it, and see what has become of the handles.
+
+        :raises UndecidedError: if Python values are wanted.
+        """
+        name = getattr(func, "__name__", "")
+        # Distributions look at their arguments only to see if they are valid; then the site is refused.
+        if name in _LOOKS and not _is_validation(sys._getframe(1).f_globals.get("__name__", "")):
+            raise _undecided(name, args, kwargs)
+        try:
+            result = super().__torch_function__(func, types, args, kwargs)
+        except (IndexError, RuntimeError) as error:  # handles are far outside of every table
+            raise _undecided(name, args, kwargs) from error
+        kept = name in _MOVES and all(_is_moved(each) for each in _tracked([args, kwargs or {}]))
+        return tree_map(partial(_marked, moved_only=kept), result)
+
+
+def _is_validation(module: str) -> bool:
+    return module.startswith(("torch.distributions.", "pyro."))
+
+
+def _undecided(name: str, args: Any, kwargs: Any) -> UndecidedError:
+    sites = sorted(get_provenance([args, kwargs or {}]))
+    return UndecidedError(
+        f"{name} needs the choices of the tree-enumerated sites {sites}, which are summed out: under tree "
+        "enumeration they may be moved about, and feed observed surface sites and tree_expectation alone"
+    )
+
+
+def handles(values: Tensor, site: str) -> Handles:
+    """Values as the handles of a site."""
+    return _marked(ProvenanceTensor(values, frozenset({site})), True)  # type: ignore[no-any-return]
+
+
+def are_handles(values: Any) -> bool:
+    """Whether values are handles that have only been moved about."""
+    return isinstance(values, Handles) and values.moved_only
+
+
+def _is_moved(value: Any) -> bool:
+    return not isinstance(value, ProvenanceTensor) or are_handles(value)
+
+
+def _marked(value: Any, moved_only: bool) -> Any:
+    if not isinstance(value, ProvenanceTensor):
+        return value
+    result = Handles(value._t, value._provenance)
+    result.moved_only = moved_only
+    return result
+
+
+def _tracked(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [found for each in value for found in _tracked(each)] if isinstance(value, (list, tuple)) else []
+
+
+def origins(value: Any) -> frozenset[str]:
+    """The tree-enumerated sites that a value depends on.
+
+    Looked for in tensors, containers, distributions and transforms within one another, and in what functions
+    hold.
+    """
+    return _origins(value, set())
+
+
+def _origins(value: Any, visited: set[int]) -> frozenset[str]:
+    if isinstance(value, Tensor):
+        return get_provenance(value)
+    if id(value) in visited:
+        return frozenset()
+    visited.add(id(value))
+    return frozenset().union(*(_origins(part, visited) for part in _parts(value)))
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a value is made of."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
+    if isinstance(value, FunctionType):
+        return [value.__defaults__, *(_content(cell) for cell in value.__closure__ or ())]
+    if isinstance(value, (Distribution, Transform)):
+        return list(vars(value).values())
+    return []
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing has been put there yet
+        return None
