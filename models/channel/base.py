@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 from pyro.nn import PyroModule
+from pyro.nn.module import pyro_method
 from torch import Tensor
 
 from pyropunct.inference.machines import Branch, MachineError, Move, Pass
@@ -78,6 +79,7 @@ class Channel(PyroModule):
         self._transducer = transducer
         return line
 
+    @pyro_method  # so that a site that is read twice is drawn once
     def check(self) -> None:
         """Refuse moves that are those of no probabilistic machine, with values from the prior of the weights.
 
@@ -92,7 +94,7 @@ class Channel(PyroModule):
     def transducer(self) -> Transducer:
         """What the moves tell, ready to be used, for all values of the weights."""
         if self._transducer is None:
-            self.probabilities()
+            self.check()
         assert self._transducer is not None
         return self._transducer
 
