@@ -1,4 +1,4 @@
-"""The fitted model: what a user loads and asks."""
+"""The fitted model, and everything that can be asked of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 BATCH_SIZE = 100
-"""Sentences that are looked at together."""
+"""Sentences that are processed together."""
 
 Puncteme = tuple[str, ...]
 
@@ -46,8 +46,8 @@ class Edit(NamedTuple):
     :ivar before: the two underlying tokens, as on the page.
     :ivar name: one of `pyropunct.inference.products.EDITS`.
     :ivar after: what they become.
-    :ivar probability: how likely this edit is for them.
-    :ivar count: how often it happens in some sentences, in expectation.
+    :ivar probability: the learned probability of this edit of the two tokens.
+    :ivar count: the expected number of such edits in some sentences.
     """
 
     before: tuple[str, str]
@@ -60,8 +60,8 @@ class Edit(NamedTuple):
 class Evaluation(NamedTuple):
     """How well a model predicts the punctuation of some sentences, given their trees.
 
-    :ivar sentences: how many.
-    :ivar slots: their slots, n + 1 for each sentence of n words.
+    :ivar sentences: the number of sentences.
+    :ivar slots: the number of their slots, n + 1 for each sentence of n words.
     :ivar log_likelihood: the sum of log p(x | T), in natural logarithms.
     """
 
@@ -79,13 +79,13 @@ class Evaluation(NamedTuple):
 class Punctuator:
     """A trained model of latent punctuation.
 
-    :ivar vocabulary: the types it knows.
+    :ivar vocabulary: the types that it knows.
     :ivar recipe: how it was trained.
     :ivar story: the generative story, a Pyro model, with the learned weights set on it: see
         `pyropunct.models.learned`.
     :ivar report: what happened in training, in plain JSON types.
     :ivar conventions: how the training treebank writes, for printing restored punctuation.
-    :ivar parser: parses raw words, if there is one.
+    :ivar parser: the parser of raw words, None if there is none.
     """
 
     vocabulary: Vocabulary
@@ -97,7 +97,7 @@ class Punctuator:
 
     @property
     def model(self) -> Story:
-        """The story, as a Pyro model that knows its weights."""
+        """The story, a Pyro model with the learned weights."""
         return self.story
 
     @property
@@ -107,20 +107,20 @@ class Punctuator:
 
     @property
     def scales(self) -> Mapping[str, Tensor]:
-        """Their posterior standard deviations, if the story was trained with a normal guide."""
+        """The posterior standard deviation of each of `values`; empty unless training had a normal guide."""
         return MappingProxyType(learned_scales(self.story))
 
     def save(self, folder: str | Path) -> None:
         """Write the model to a new folder, whole or not at all.
 
-        What is saved is smaller than what was fitted: weights of the log-linear attach model near zero are
-        left out, and the others rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
-        syntax model are of single precision.  So a fitted model and the one that is loaded differ a little,
-        their perplexities in the sixth digit; saved again, the latter is the same.  Nothing is left out of a
-        model that has scales.
+        The saved model is smaller than the fitted one.  Weights of the log-linear attach model near zero are
+        left out and the others are rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
+        syntax model are saved in single precision.  So a loaded model differs slightly from the fitted one,
+        in the sixth digit of the perplexity.  Saving a loaded model again does not change it further.  No
+        weights are left out of a model that has `scales`.
 
-        :raises ModelFolderError: if it exists and is no model, or cannot be written, or if the parser is of
-            a foreign kind.
+        :raises ModelFolderError: if the folder exists and is not a model, if it cannot be written, or if the
+            parser is not a `BiaffineParser`.
         """
         plain = {
             "vocabulary": self.vocabulary.to_json(),
@@ -155,7 +155,8 @@ class Punctuator:
     def load(cls, folder: str | Path) -> "Punctuator":
         """Read a model that `save` wrote.  No code in the folder is ever run.
 
-        :raises ModelFolderError: if the folder is missing, damaged, or no model of this program.
+        :raises ModelFolderError: if the folder is missing or damaged, or is not a model of this program.
+        :raises UnknownVariantError: if its attach model or channel cannot be found.
         """
         plain, tensors = read_model_folder(Path(folder))
         try:
@@ -186,7 +187,9 @@ class Punctuator:
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.
 
-        :raises ImpossibleSurfaceError: if it is too small for a double, as of a slot with 200 marks.
+        :returns: (sentences,) double precision.
+        :raises ImpossibleSurfaceError: if a probability is too small for double precision, as for a slot with
+            200 marks.
         """
         parts = []
         for part, problem in self._problems(sentences):
@@ -197,7 +200,10 @@ class Punctuator:
         return torch.cat(parts)
 
     def evaluate(self, sentences: Sequence[Sentence]) -> Evaluation:
-        """How well the model predicts the punctuation of some sentences."""
+        """How well the model predicts the punctuation of some sentences.
+
+        :raises ImpossibleSurfaceError: as `log_prob` does.
+        """
         slots = sum(len(sentence.surface) for sentence in sentences)
         return Evaluation(len(sentences), slots, float(self.log_prob(sentences).sum()))
 
@@ -206,8 +212,9 @@ class Punctuator:
     ) -> Iterator[list[list[tuple[Puncteme, Puncteme]]]]:
         """The underlying trees T' of each sentence.
 
-        :param samples: how many draws from the posterior p(T' | T, x); 0 for the best derivation alone.
-        :returns: for each sentence a list of trees: for each word its left and right punctemes.
+        :param samples: how many draws from the posterior p(T' | T, x); 0 for the most probable T' alone.
+        :returns: for each sentence its underlying trees, each with the left and right puncteme of every
+            word's constituent.
         """
         for part, problem in self._problems(sentences):
             choices = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
@@ -221,12 +228,13 @@ class Punctuator:
     def draws(self, trees: Sequence[Tree], samples: int = 1000, seed: int | None = None) -> Iterator[Draws]:
         """Many draws of surface punctuation from p(x | T) for each of some trees.
 
-        The draws of a tree depend on the tree, the seed, the number of samples, and on how many trees equal
-        to it come before it: not on the other trees, nor on the number of threads.
+        The draws of a tree depend on the tree, the seed, the number of samples, and how many equal trees come
+        before it.  They do not depend on the other trees or on the number of threads.
 
         :param samples: how many draws for each tree.
-        :param seed: equal seeds give equal draws; without it, it is drawn by torch.
-        :raises ValueError: if ``samples`` is not positive, ``seed`` is negative, or a tree is no tree.
+        :param seed: equal seeds give equal draws; by default torch draws a seed.
+        :raises ValueError: if ``samples`` is not positive, ``seed`` is negative, or the heads of a tree do
+            not form a tree.
         """
         if samples < 1:
             raise ValueError(f"samples is {samples}: at least one draw is needed")
@@ -255,13 +263,13 @@ class Punctuator:
     ) -> list[Surface]:
         """Punctuation for raw words, or for trees (Li, Wang & Eisner 2019, section 6.1).
 
-        `pyropunct.treebank.printing.print_words` makes text of it.
+        `pyropunct.treebank.printing.print_words` makes text of the result.
 
-        :param sentences: the words of each, to be parsed, or the trees.
+        :param sentences: for each sentence its words, which are parsed, or its tree.
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-        :param samples: how many draws each sentence has; more make the decision surer.
-        :param trees: how many trees of the parser the draws of a sentence are spread over.
-        :param seed: equal seeds give equal results.
+        :param samples: how many draws each sentence has; more draws estimate the expected loss better.
+        :param trees: at most this many trees of the parser share the draws of a sentence.
+        :param seed: equal seeds give equal results; by default torch draws a seed.
         :returns: for each sentence of n words the tokens of the slots 0..n.
         :raises NoParserError: if there are raw words and the model has no parser.
         """
@@ -275,7 +283,12 @@ class Punctuator:
             yield self.story()
 
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
-        """E[c(T') | T, x] of each sentence: how many nodes hold unmatched symmetric tokens (section 2.3)."""
+        """E[c(T') | T, x] of each sentence, where c counts the nodes with unmatched symmetric tokens.
+
+        Source: Li, Wang & Eisner (2019, section 2.3).
+
+        :returns: (sentences,).
+        """
         inventory = self.vocabulary.inventory
         table = unmatched_rows(inventory, self.vocabulary.tokens)
         costs = (
@@ -285,14 +298,17 @@ class Punctuator:
         return torch.cat(list(costs))
 
     def edits(self, sentences: Sequence[Sentence]) -> list[Edit]:
-        """The learned edits, the most frequent in some sentences first; none for a channel without edits."""
+        """The learned edits, with their expected counts under p(T' | T, x) in some sentences.
+
+        :returns: the most frequent edits first; no edits if the channel has none.
+        """
         total = self.edit_counts(sentences)
         return [] if total is None else self._named_edits(total)
 
     def edit_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
-        """(tokens, tokens, 4) how often each edit happens, in expectation under p(T' | T, x).
+        """(tokens, tokens, 4) the expected number of times that each edit happens, under p(T' | T, x).
 
-        None for a channel without edits, or without sentences.
+        None if the channel has no edits, or if there are no sentences.
         """
         total: Tensor | None = None
         for part in _parts(sentences):
@@ -321,7 +337,10 @@ class Punctuator:
         return sorted(edits, key=lambda edit: -edit.count)
 
     def edit_probabilities(self) -> Tensor | None:
-        """(tokens, tokens, 4) the learned phi[a, b], if the channel has edits."""
+        """(tokens, tokens, 4) the probabilities of the edits of tokens a b; None for a channel without edits.
+
+        The last dimension is in the order of `pyropunct.inference.products.EDITS`.
+        """
         with torch.no_grad():
             return self.story.channel.edit_table()
 

@@ -22,7 +22,7 @@ Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """A left and a right puncteme, as token ids."""
 
 OTHER = ""
-"""The relation, tag or form of anything that training has not shown; always number 0."""
+"""The relation, tag or form that stands for all that training has not shown; always number 0."""
 
 MARK_COUNT = 5
 RELATION_COUNT = 3
@@ -70,7 +70,10 @@ class Vocabulary:
         return numbers.get(relation, numbers.get(relation.partition(":")[0], 0))
 
     def encode_trees(self, trees: Sequence[Tree]) -> TreeBatch:
-        """A batch of trees, which all have the same columns of strings (see `Tree.strings`)."""
+        """A batch of trees of n_1, n_2, ... words: vectors over their N = n_1 + n_2 + ... words.
+
+        :param trees: trees that all have the same columns of strings (see `Tree.strings`).
+        """
         _, tags, forms = self._numbers
         relations = {relation for tree in trees for relation in tree.relations}
         numbers = {relation: self.relation_number(relation) for relation in relations}
@@ -95,11 +98,14 @@ class Vocabulary:
         return found
 
     def encode_surface(self, surface: Surface) -> Tensor:
-        """(n + 1, L) token numbers of the surface strings, each filled up with -1 to the longest."""
+        """(n + 1, L) token numbers of the surface strings of a sentence of n words.
+
+        Strings shorter than the longest, of L tokens, are padded with -1.
+        """
         return self.encode_surfaces([surface])
 
     def encode_surfaces(self, surfaces: Sequence[Surface]) -> Tensor:
-        """(S, L) the same for several sentences, one below the other."""
+        """(S, L) token numbers of all S surface strings of several sentences, as in `encode_surface`."""
         strings = [string for surface in surfaces for string in self._strings(surface)]
         longest = max(1, max(map(len, strings)))
         filled = np.full((len(strings), longest), EMPTY)
@@ -113,7 +119,7 @@ class Vocabulary:
         return [[known.get(token, unknown) for token in slot] for slot in surface]
 
     def decode_string(self, encoded: Iterable[int]) -> tuple[str, ...]:
-        """The tokens of one slot or puncteme."""
+        """The tokens of one slot or puncteme, from their numbers and padding."""
         return tuple(self.tokens[number] for number in encoded if number != EMPTY)
 
     def to_json(self) -> dict[str, Any]:

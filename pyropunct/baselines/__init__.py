@@ -1,1 +1,1 @@
-"""Baselines: punctuation from the words alone, without trees (Li, Wang & Eisner 2019, section 4)."""
+"""Baselines: punctuation restored from words alone, without trees (Li, Wang & Eisner 2019, section 4)."""

@@ -12,13 +12,14 @@ from pyropunct.baselines.words import WordVocabulary
 class BiGRUAttention(Tagger):
     """A bidirectional GRU over the words, a GRU over the slots that attends to it, and late fusion.
 
-    The slot in front of a word, or of END, has the state s_t of a GRU that reads the bidirectional states
-    h_1 .. h_t; an attention weighted sum a_t of all h is fused with it late::
+    Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states
+    h_1 .. h_t.  The attention-weighted sum a_t of all h is combined with it by late fusion::
 
         f_t = A a_t * sigmoid(B A a_t + C s_t + b) + s_t
         p(label of slot t | words) = softmax(D f_t + d)
 
-    The attention asks with s_t (the original with s_t-1, and additively).
+    The query of the attention is s_t, and its scores are scaled inner products.  In the original the query is
+    s_t-1, and the scores are additive.
     """
 
     kind = "attention"

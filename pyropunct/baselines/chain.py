@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 class LabelDistribution(Protocol):
-    """p(labels) of B sentences with up to T slots and L labels; later slots of shorter ones are padding."""
+    """p(labels) of B sentences of at most T slots, with L labels; shorter sentences are padded at the end."""
 
     def log_prob(self, labels: Tensor) -> Tensor:
         """(B,) log-probabilities of the label sequences (B, T)."""
@@ -23,7 +23,10 @@ class LabelDistribution(Protocol):
         ...
 
     def among(self, labels: Tensor) -> "LabelDistribution":
-        """The distribution given that every label is one of some, which are numbered anew."""
+        """The distribution given that every label is one of some.
+
+        :param labels: the numbers of these labels; the result numbers them 0, 1, ... in this order.
+        """
         ...
 
 
@@ -32,7 +35,7 @@ class IndependentSlots:
     """A softmax for each slot.
 
     :ivar scores: (B, T, L).
-    :ivar present: (B, T) whether a slot is no padding.
+    :ivar present: (B, T) whether a slot is real and not padding.
     """
 
     scores: Tensor
@@ -51,7 +54,7 @@ class IndependentSlots:
         return self.scores.argmax(-1)
 
     def among(self, labels: Tensor) -> "IndependentSlots":
-        """The distribution given that every label is one of some, which are numbered anew."""
+        """The distribution given that every label is one of some, numbered by their order."""
         return IndependentSlots(self.scores[..., labels], self.present)
 
 
@@ -63,7 +66,7 @@ class LinearChain:
 
     :ivar scores: (B, T, L).
     :ivar transitions: (L, L).
-    :ivar present: (B, T) whether a slot is no padding; slot 0 always is none.
+    :ivar present: (B, T) whether a slot is real and not padding; slot 0 always is.
     """
 
     scores: Tensor
@@ -88,7 +91,7 @@ class LinearChain:
         return total.logsumexp(-1)
 
     def marginals(self) -> Tensor:
-        """(B, T, L) the probability of each label of each slot: the derivative of log Z in its score."""
+        """(B, T, L) the probability of each label of each slot: the derivative of log Z by its score."""
         with torch.enable_grad():
             scores = self.scores.detach().requires_grad_()
             chain = LinearChain(scores, self.transitions.detach(), self.present)
@@ -110,7 +113,7 @@ class LinearChain:
         return torch.stack(path[::-1], 1)
 
     def among(self, labels: Tensor) -> "LinearChain":
-        """The distribution given that every label is one of some, which are numbered anew."""
+        """The distribution given that every label is one of some, numbered by their order."""
         return LinearChain(self.scores[..., labels], self.transitions[labels][:, labels], self.present)
 
 

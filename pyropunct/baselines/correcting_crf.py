@@ -20,14 +20,14 @@ from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 STRING_SIZE = 64
-"""The length of the vectors of slot strings."""
+"""The length of the vector of a slot string."""
 
 MARKS_READ = 3
-"""How many marks of a string are read one by one, beside the string as a whole."""
+"""How many marks of a string have vectors of their own, beside that of the whole string."""
 
 
 class PunctuatedWords(tuple[str, ...]):
-    """The n words of a sentence that knows how it is punctuated.
+    """The n words of a sentence, with its punctuation.
 
     :ivar surface: the punctuation tokens of the slots 0..n.
     """
@@ -47,9 +47,9 @@ class PunctuatedWords(tuple[str, ...]):
 
 
 class PunctuatedWordVocabulary(WordVocabulary):
-    """Numbers for the attributes of words, and for the strings behind them.
+    """Numbers for the attributes of words, and for the slot strings after them.
 
-    :ivar labels: knows strings and marks.
+    :ivar labels: numbers the strings and marks.
     """
 
     labels: Labels
@@ -62,10 +62,10 @@ class PunctuatedWordVocabulary(WordVocabulary):
         return made
 
     def encode(self, words: Sequence[str]) -> Tensor:
-        """(n + 2, 10) what `WordVocabulary.encode` gives, and of the slot behind each word its string.
+        """(n + 2, 10) the numbers of `WordVocabulary.encode`, and four for the slot string after each word.
 
-        The string of slot 0 is behind BEGIN; behind END there is none.  A string is its label and its first
-        three marks, counted from 1, so that 0 stands for nothing.
+        Slot 0 follows BEGIN; there is no slot after END.  The numbers of a string are its label and its first
+        three marks, all counted from 1; 0 stands for none.
 
         :param words: `PunctuatedWords`.
         """
@@ -84,8 +84,8 @@ class PunctuatedWordVocabulary(WordVocabulary):
 class CorrectingCRF(BiLSTMCRF):
     """A `BiLSTMCRF` whose LSTM reads, at step i, the vectors of word i and of the string in slot i.
 
-    The vector of a string is the sum of those of the whole string and of its first marks.  The words of its
-    sentences are `PunctuatedWords`.
+    The vector of a string is the sum of the vectors of the whole string and of its first `MARKS_READ` marks.
+    Sentences are given as `PunctuatedWords`.
     """
 
     kind = "correcting-crf"
@@ -121,7 +121,7 @@ class CorrectingCRF(BiLSTMCRF):
     def correct(self, sentences: Sequence[Sequence[str]], wrong: Sequence[Surface]) -> list[Surface]:
         """Correct the punctuation of some sentences.
 
-        A string that is no label stays as it is, and so does an abbreviation dot.
+        A string without a label is left unchanged, and so are abbreviation dots.
 
         :param sentences: the words of each.
         :param wrong: their punctuation.
@@ -147,7 +147,10 @@ def train_correcting_crf(
     """Train the tagger: see `pyropunct.baselines.training.train_tagger`.
 
     :param train: right sentences, each with its wrong punctuation.
-    :param dev: the same, to say when to stop.
+    :param dev: sentences of the same form, on which training is stopped.
+    :param recipe: sizes and settings; by default ``TaggerRecipe()``.
+    :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
+    :param watch: called after every epoch.
     """
     recipe = TaggerRecipe() if recipe is None else recipe
     examples = [_example(*pair) for pair in train]
@@ -160,5 +163,5 @@ def train_correcting_crf(
 
 
 def _example(sentence: Sentence, wrong: Surface) -> Sentence:
-    """A right sentence whose words know how it was punctuated wrongly."""
+    """A right sentence whose words carry the wrong punctuation."""
     return replace(sentence, tree=replace(sentence.tree, forms=PunctuatedWords(sentence.tree.forms, wrong)))

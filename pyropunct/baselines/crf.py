@@ -16,8 +16,8 @@ OPEN = 1.0
 class BiLSTMCRF(Tagger):
     """A bidirectional LSTM over the words, and a linear-chain CRF with bigram topology over the slots.
 
-    The state of a slot is made from the LSTM's states at the words on its left and on its right, where
-    the first and the last slot have the words BEGIN and END.
+    The state of a slot is made from the LSTM's states at the words on its left and on its right.  The word
+    left of the first slot is BEGIN, and the word right of the last slot is END.
     """
 
     kind = "crf"
@@ -46,7 +46,7 @@ class BiLSTMCRF(Tagger):
 
 
 def _remember_at_first(layers: nn.LSTM) -> None:
-    """Open the forget gates, so that from the start gradients reach the far end of a sentence."""
+    """Open the forget gates, so that gradients reach the far end of a sentence from the start."""
     for name, bias in layers.named_parameters():
         if name.startswith("bias_hh"):
             _, forget, _, _ = bias.detach().chunk(4)

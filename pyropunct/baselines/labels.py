@@ -1,4 +1,4 @@
-"""The labels of taggers: whole slot strings, and how strings that are no label are spelled."""
+"""The labels of taggers: whole slot strings, and the spelling of strings without a label."""
 
 import math
 from collections import Counter
@@ -18,16 +18,16 @@ from pyropunct.vocabulary import MARK_COUNT
 SlotString = tuple[str, ...]
 
 LABEL_COUNT = 2
-"""A slot string seen less often in training is no label: it teaches the label for unknown strings."""
+"""A slot string seen less often in training has no label of its own, but that of unknown strings."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of the slots, numbered; the number behind the last string is that of an unknown string.
+    """The numbered labels of slots: the known strings, then one label for all unknown strings.
 
-    A slot's string is without START, which is given.  A mark with fewer than 5 tokens in training is
-    UNKNOWN, as in `pyropunct.vocabulary.Vocabulary`, so that the perplexities of taggers and of
-    `pyropunct.Punctuator` are about the same strings.
+    A slot's string does not include START, which is given.  A mark with fewer than 5 tokens in training is
+    UNKNOWN, as in `pyropunct.vocabulary.Vocabulary`.  So the perplexities of taggers and of
+    `pyropunct.Punctuator` refer to the same strings.
 
     :ivar marks: the tokens of which strings consist; the first two are ABBREVIATION_DOT and UNKNOWN.
     :ivar strings: the slot strings that have a label of their own; the first is empty.
@@ -87,7 +87,7 @@ def slot_strings(surface: Surface) -> list[SlotString]:
 
 
 def collect_labels(surfaces: Sequence[Surface]) -> Labels:
-    """The labels of a training treebank: its slot strings, except those that it has only once."""
+    """The labels of a training treebank: its slot strings, except those that occur only once."""
     slots = [slot for surface in surfaces for slot in slot_strings(surface)]
     seen = Counter(mark for slot in slots for mark in slot)
     special = (ABBREVIATION_DOT, UNKNOWN)
@@ -101,12 +101,12 @@ def collect_labels(surfaces: Sequence[Surface]) -> Labels:
 class Spelling(nn.Module):
     """q(string | the string has no label): the bigram model of marks `TokenBigrams`, renormalised.
 
-    TokenBigrams gives every non-empty string of marks a positive probability q(string); the strings
-    with a label have a finite part of it, which is summed and divided out, so nothing is lost::
+    TokenBigrams gives every non-empty string of marks a positive probability q(string).  The
+    probability of the strings with a label is summed and divided out::
 
         q(string | no label) = q(string) / (1 - sum of q(s) over the non-empty s in labels.strings)
 
-    It is estimated from each distinct string once, since the strings to come resemble the many rare
+    The model is estimated from each distinct string once, since new strings resemble the many rare
     strings more than the few frequent ones.
 
     :param strings: the slot strings of the training treebank, in the marks of the labels.
@@ -124,11 +124,11 @@ class Spelling(nn.Module):
 
     @cached_property
     def _log_unlabelled(self) -> float:
-        """The logarithm of what the strings with a label leave."""
+        """The logarithm of the probability of all strings without a label."""
         return math.log1p(-math.fsum(math.exp(self._log_q(one)) for one in self.labels.strings if one))
 
     def _log_q(self, string: SlotString) -> float:
-        """log q of a non-empty string; a sum of logarithms, so that no string is too long."""
+        """log q of a non-empty string, as a sum of logarithms, so that long strings do not underflow."""
         end = len(self.labels.marks)
         steps = list(pairwise([end, *self._encode(string), end]))
         return float(self.bigrams.probabilities[tuple(torch.tensor(steps).T)].log().sum())

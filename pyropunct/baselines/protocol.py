@@ -7,11 +7,11 @@ from pyropunct.treebank.marks import Surface
 
 
 class Restorer(Protocol):
-    """Punctuates raw words."""
+    """Restores the punctuation of raw words."""
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Its name in tables."""
         ...
 
     def restore(self, sentences: Sequence[Sequence[str]]) -> list[Surface]:

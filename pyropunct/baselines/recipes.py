@@ -7,20 +7,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TaggerRecipe:
-    """Everything that decides a tagger beside its kind, the data and the seed.
+    """All settings that determine a tagger, apart from its kind, the data and the seed.
 
     :ivar word_size: the length of the word vectors.
-    :ivar hidden_size: the state of each direction of the recurrent layers.
-    :ivar layers: bidirectional recurrent layers.
-    :ivar dropout: of word vectors, of the states between layers, and of the states behind them.
-    :ivar word_dropout: how often a form counts as unknown in training.
-    :ivar learning_rate: of AdamW at the start; it falls to zero in a straight line.
-    :ivar weight_decay: of AdamW.
-    :ivar batch_size: sentences in a step.
-    :ivar epochs: passes over the training treebank, at most, or more:
-    :ivar least_steps: as many as this number of steps takes, which matters for small treebanks.
-    :ivar patience: training stops after so many of these epochs, or the same share of more of them, without a
-        gain on dev.
+    :ivar hidden_size: the length of the state of each direction of the recurrent layers.
+    :ivar layers: the number of bidirectional recurrent layers.
+    :ivar dropout: the rate for word vectors, for the states between layers, and for the final states.
+    :ivar word_dropout: the probability that a form counts as unknown in training.
+    :ivar learning_rate: AdamW's at the start; it falls linearly to zero.
+    :ivar weight_decay: AdamW's.
+    :ivar batch_size: the number of sentences in a step.
+    :ivar epochs: the greatest number of passes over the training treebank, unless ``least_steps`` needs more.
+    :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
+    :ivar patience: training stops after this many epochs without a gain on dev.  If ``least_steps`` increases
+        the number of epochs, the patience grows in proportion.
     """
 
     word_size: int = 200
@@ -36,11 +36,11 @@ class TaggerRecipe:
     patience: int = 3
 
     def planned_epochs(self, sentences: int) -> int:
-        """How many epochs there are at most, with so many training sentences."""
+        """The greatest number of epochs for a number of training sentences."""
         return max(self.epochs, ceil(self.least_steps / ceil(sentences / self.batch_size)))
 
     def planned_patience(self, sentences: int) -> int:
-        """After how many epochs without a gain training stops, with so many training sentences."""
+        """The number of epochs without a gain that ends training, for a number of training sentences."""
         return ceil(self.patience * self.planned_epochs(sentences) / self.epochs)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the taggers have in common: a label for each slot of a sentence, from its words."""
+"""The base class of taggers, which predict a label for each slot of a sentence from its words."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 BATCH_SLOTS = 4000
-"""Slots, padding included, that are looked at together outside training."""
+"""The most slots, padding included, that are processed together outside training."""
 
 Decoder = Literal["marginal", "viterbi"]
 DECODERS: tuple[Decoder, ...] = get_args(Decoder)
@@ -32,7 +32,7 @@ class SlotBatch(NamedTuple):
 
     :ivar words: (B, longest n + 2, 6) attributes of the words.
     :ivar slots: (B,) the number of slots n + 1 of each sentence, on the CPU.
-    :ivar present: (B, longest n + 1) whether a slot is no padding.
+    :ivar present: (B, longest n + 1) whether a slot is real and not padding.
     """
 
     words: Tensor
@@ -50,16 +50,16 @@ def batch_slots(encoded: Sequence[Tensor], device: torch.device) -> SlotBatch:
 class Tagger(nn.Module):
     """Labels every slot of a sentence with its whole string, given the words alone.
 
-    A subclass defines `forward`: from a `SlotBatch` to the distribution of its labels.  A string that
-    has no label is the label for unknown strings and then spelled, so that all strings together have
-    probability 1::
+    A subclass defines `forward`, from a `SlotBatch` to the distribution of its labels.  A string without a
+    label of its own has the label for unknown strings, times the probability of its spelling.  So the
+    probabilities of all strings add up to 1::
 
         p(x | words) = p(labels of x | words) * product of q(x_i | no label) over the unknown x_i
 
     :param words: the words that it knows.
     :param labels: the labels that it knows.
-    :param spelling: q, of strings that have no label.
-    :param recipe: its sizes.
+    :param spelling: q, the distribution of strings without a label.
+    :param recipe: the sizes of its layers.
     """
 
     kind: ClassVar[str]
@@ -82,12 +82,12 @@ class Tagger(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.vectors.vectors.weight.device
 
     @torch.no_grad()
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
-        """(sentences,) log p(x | words) in natural logarithms; every slot counts, START is given."""
+        """(sentences,) log p(x | words) in natural logarithms, over all slots; START is given."""
         total = torch.zeros(len(sentences), dtype=torch.double)
         strings = [self.labels.strings_of(sentence.surface) for sentence in sentences]
         for numbers, distribution in self._predict([sentence.tree.forms for sentence in sentences]):
@@ -114,10 +114,11 @@ class Tagger(nn.Module):
 
     @torch.no_grad()
     def restore(self, sentences: Sequence[Sequence[str]], decoder: Decoder = "marginal") -> list[Surface]:
-        """Punctuate raw words, with strings that are labels and whose marks are all known.
+        """Punctuate raw words with strings that have a label and consist of known marks.
 
         :param decoder: "marginal" for the string with the least expected edit distance in each slot, under
             the slot's marginal distribution; "viterbi" for the most probable labels of all slots together.
+        :returns: for each sentence of n words the tokens of the slots 0..n.
         :raises ValueError: if a sentence has no word, or there is no such decoder.
         """
         if decoder not in DECODERS:
@@ -139,7 +140,7 @@ class Tagger(nn.Module):
 
     @torch.no_grad()
     def _predict(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[list[int], LabelDistribution]]:
-        """The numbers of sentences of similar length, and the distribution of their labels."""
+        """Batches of sentences of similar length: their numbers, and the distribution of their labels."""
         for number, words in enumerate(sentences, 1):
             if not words:
                 raise ValueError(f"sentence {number}: there is no word in it")
@@ -149,7 +150,7 @@ class Tagger(nn.Module):
             yield numbers, self(batch_slots(encoded, self.device))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Plain JSON types and tensors, from which `pyropunct.baselines.taggers.from_parts` rebuilds it."""
+        """The tagger as plain JSON types and tensors, for `pyropunct.baselines.taggers.from_parts`."""
         plain = {
             "vocabulary": {"words": self.words.to_json(), "labels": self.labels.to_json()},
             "recipe": {"tagger": self.kind, **self.recipe.to_json()},
@@ -160,7 +161,7 @@ class Tagger(nn.Module):
     def save(self, folder: str | Path) -> None:
         """Write the tagger to a new folder, whole or not at all.
 
-        :raises ModelFolderError: if it exists and is no model, or cannot be written.
+        :raises ModelFolderError: if the folder exists and is not a model, or cannot be written.
         """
         write_model_folder(Path(folder), *self.to_parts())
 
@@ -186,6 +187,10 @@ def _similar_lengths(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def run_layers(layers: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> Tensor:
-    """(B, T, states) the states of recurrent layers over sequences of these lengths, zero in padding."""
+    """(B, T, states) the states of recurrent layers over padded sequences, zero in the padding.
+
+    :param vectors: (B, T, size) the inputs.
+    :param lengths: (B,) the length of each sequence.
+    """
     packed: PackedSequence = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
     return pad_packed_sequence(layers(packed)[0], batch_first=True)[0]

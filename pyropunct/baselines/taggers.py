@@ -1,4 +1,4 @@
-"""The kinds of taggers, and how they are read back."""
+"""The kinds of taggers, and how saved taggers are read."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,9 +29,9 @@ def tagger_class(kind: str) -> type[Tagger]:
 
 
 def from_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tagger:
-    """The tagger whose `Tagger.to_parts` these are.
+    """The tagger that `Tagger.to_parts` took apart.
 
-    :raises ValueError: if they are not those of a tagger.
+    :raises ValueError: if these are not the parts of a tagger.
     """
     try:
         words = WordVocabulary.from_json(plain["vocabulary"]["words"])
@@ -49,7 +49,7 @@ def from_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tagge
 def load_tagger(folder: str | Path) -> Tagger:
     """Read a tagger that `Tagger.save` wrote.  No code in the folder is ever run.
 
-    :raises ModelFolderError: if the folder is missing, damaged, or holds no tagger of this program.
+    :raises ModelFolderError: if the folder is missing or damaged, or does not hold a tagger of this program.
     """
     parts = read_model_folder(Path(folder))
     try:

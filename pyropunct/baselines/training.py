@@ -17,16 +17,16 @@ from pyropunct.baselines.words import collect_words
 from pyropunct.treebank.sentence import Sentence
 
 LARGEST_GRADIENT = 5.0
-"""The norm to which larger gradients are cut."""
+"""The norm to which larger gradients are clipped."""
 
 
 class TaggerEpoch(NamedTuple):
-    """What one epoch came to.
+    """The result of one epoch.
 
     :ivar number: counted from 1.
-    :ivar loss: - log p of the labels per training slot, in natural logarithms, under dropout.
-    :ivar perplexity: per slot of the dev treebank.
-    :ivar seconds: since training began.
+    :ivar loss: - log p of the labels per training slot, in natural logarithms, with dropout.
+    :ivar perplexity: the perplexity per slot of the dev treebank.
+    :ivar seconds: the time since training began.
     """
 
     number: int
@@ -48,13 +48,13 @@ def train_tagger(
     """Train a tagger; keep its weights from the epoch with the highest likelihood of dev.
 
     :param kind: "crf" or "attention".
-    :param train: training sentences; their trees are not looked at.
-    :param dev: sentences that say when to stop.
+    :param train: training sentences; their trees are not used.
+    :param dev: sentences on whose likelihood training is stopped.
     :param recipe: sizes and settings; by default ``TaggerRecipe()``.
     :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
     :param watch: called after every epoch.
     :param device: where the tagger is trained, as torch names it.
-    :raises ValueError: if there is no such kind, or no sentence to train or to stop on.
+    :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.
     """
     variant = tagger_class(kind)
     if not train or not dev:
@@ -95,7 +95,7 @@ class TaggerTraining:
         self.schedule = torch.optim.lr_scheduler.LinearLR(self.optimiser, 1.0, 0.0, steps)
 
     def run(self, dev: Sequence[Sentence], watch: Callable[[TaggerEpoch], None] | None) -> Tagger:
-        """Train until all epochs are done, or patience is at its end."""
+        """Train until all epochs are done, or until the recipe's patience is exhausted."""
         epochs: list[TaggerEpoch] = []
         best: dict[str, Tensor] = {}
         began, chosen = time.monotonic(), 0
@@ -113,7 +113,7 @@ class TaggerTraining:
         return self.tagger.eval()
 
     def run_epoch(self) -> float:
-        """One pass over the training sentences; returns - log p per slot."""
+        """Pass once over the training sentences, and return - log p per slot."""
         self.tagger.train()
         total = sum(self.step(numbers) for numbers in self._batches())
         return total / sum(map(len, self.labels))
@@ -127,7 +127,10 @@ class TaggerTraining:
             yield order[first : first + size]
 
     def step(self, numbers: Sequence[int]) -> float:
-        """One step on some training sentences; returns their - log p."""
+        """Take one step on some training sentences, and return their total - log p.
+
+        :param numbers: which sentences, counted from 0.
+        """
         device = self.tagger.device
         labels = pad_sequence([self.labels[number] for number in numbers], batch_first=True).to(device)
         batch = batch_slots([self.words[number] for number in numbers], device)

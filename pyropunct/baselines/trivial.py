@@ -1,4 +1,4 @@
-"""The trivial restorer: the treebank's usual final mark, and nothing else."""
+"""The trivial restorer: every sentence gets the treebank's most frequent final mark and no others."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ class Trivial:
     name: str = "trivial"
 
     def restore(self, sentences: Sequence[Sequence[str]]) -> list[Surface]:
-        """Nothing in the slots 0..n-1, the final mark in slot n."""
+        """No marks in the slots 0..n-1, and the final mark in slot n."""
         return [self._surface(len(words)) for words in sentences]
 
     def _surface(self, words: int) -> Surface:
@@ -28,10 +28,10 @@ class Trivial:
 
 
 def trivial_restorer(train: Iterable[Sentence]) -> Trivial:
-    """Learn how sentences end: in the most frequent last token of slot n.
+    """Learn the final mark: the most frequent last token of slot n.
 
-    Of equally frequent tokens it is the first in the order of code points.  An abbreviation dot belongs
-    to its word and ends no sentence.  Where no sentence ends in a mark, none is restored.
+    Of equally frequent tokens the first in the order of code points is taken.  An abbreviation dot belongs
+    to its word and does not count.  If no sentence ends in a mark, the final string is empty.
 
     :raises ValueError: if there is no sentence.
     """

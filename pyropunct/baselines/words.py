@@ -1,4 +1,4 @@
-"""Words as taggers read them: the sum of learned vectors of a word's attributes."""
+"""Words as taggers read them: each as the sum of the learned vectors of its attributes."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,18 +13,18 @@ from torch.nn.utils.rnn import pad_sequence
 from pyropunct.vocabulary import word_shape
 
 BEGIN, END = "\t^", "\t$"
-"""Words before the first and behind the last word of every sentence; no form contains a tab."""
+"""Words before the first and after the last word of every sentence; no form contains a tab."""
 
 ATTRIBUTE_COUNT = 2
 """An attribute seen less often in training counts as unknown."""
 
 FORM = 0
-"""The place of the form among the attributes of a word."""
+"""The index of the form among the attributes of a word."""
 
 
 @lru_cache(1 << 16)
 def word_attributes(word: str) -> tuple[str, ...]:
-    """The lower-cased form, its last three, two and one characters, its first, and how it is written."""
+    """The lower-cased form, its last three, two and one characters, its first one, and its shape."""
     form = word.lower()
     values = (form, form[-3:], form[-2:], form[-1:], form[:1], str(word_shape(word)))
     return tuple(f"{kind}={value}" for kind, value in zip(KINDS, values, strict=True))
@@ -65,7 +65,7 @@ class WordVocabulary:
 
 
 def collect_words(sentences: Iterable[Sequence[str]]) -> WordVocabulary:
-    """The attributes that the words of a training treebank have at least twice."""
+    """The attributes that occur at least twice in a training treebank."""
     seen = Counter(
         attribute
         for words in sentences
@@ -77,7 +77,7 @@ def collect_words(sentences: Iterable[Sequence[str]]) -> WordVocabulary:
 
 
 def batch_words(encoded: Sequence[Tensor]) -> Tensor:
-    """(sentences, longest n + 2, 6) encoded sentences, filled up with zeros."""
+    """(sentences, longest n + 2, 6) encoded sentences, padded with zeros."""
     return pad_sequence(list(encoded), batch_first=True)
 
 

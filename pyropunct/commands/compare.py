@@ -28,7 +28,7 @@ LEAST_PERMUTATIONS = 10_000
 @click.option("--out", default="comparison", show_default=True, help="Folder for trained parts and results.")
 @click.option(
     "--systems",
-    help="Compare these systems alone, such as trivial,crf,full; an unknown name gets the list of all.",
+    help="Compare only these systems, such as trivial,crf,full; an unknown name prints the list of all.",
 )
 @click.option(
     "--shares",
@@ -46,10 +46,10 @@ LEAST_PERMUTATIONS = 10_000
     type=click.IntRange(LEAST_PERMUTATIONS),
     default=LEAST_PERMUTATIONS,
     show_default=True,
-    help="Of each significance test.",
+    help="Permutations in each significance test.",
 )
 @click.option("--recipe", type=click.Choice(list(RECIPES)), default="default", show_default=True)
-@click.option("--quick", is_flag=True, help="One epoch of everything, to see that it works.")
+@click.option("--quick", is_flag=True, help="Train everything for one epoch, to check that it works.")
 @click.option("--device", default="cpu", show_default=True, help="Where to train, as torch names it.")
 @seed_option
 @threads_option
@@ -66,9 +66,9 @@ def compare(
 ) -> None:
     """Train all systems on TRAIN and compare them on DEV, both CoNLL-U files.
 
-    Prints perplexity, average edit distance with gold and with predicted trees, and what is significant;
-    --out gets the tables in Markdown, everything in JSON, and a plot.  What is trained is kept there: the
-    same command goes on with it after an interruption.
+    Prints perplexity, average edit distance with gold and with predicted trees, and which differences are
+    significant.  The folder --out gets the tables in Markdown, all results in JSON, and a plot.  Trained
+    parts are kept there: after an interruption, the same command continues with them.
     """
     from pyropunct.comparison import compare as run_comparison
     from pyropunct.treebank.reading import require_punctuation
@@ -83,7 +83,7 @@ def compare(
             comparison = run_comparison(*treebanks, settings, out, console.sentence_bar)
     except KeyboardInterrupt:
         raise OneLineError(
-            f"interrupted: what was trained is kept in {out}; go on with the same command", FAILURE
+            f"interrupted: trained parts are kept in {out}; continue with the same command", FAILURE
         ) from None
     if as_json:
         console.print_json(comparison.to_json())
@@ -129,5 +129,5 @@ def _tell(comparison: "Comparison", treebanks: "Iterable[Treebank]", folder: Pat
 
 
 def _first_left(header: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """A table whose first column is aligned on the left, as `console.print_table` wants to be told."""
+    """A table whose first column `console.print_table` aligns on the left: its header begins with a space."""
     return [f" {header[0]}", *header[1:]], rows

@@ -1,4 +1,4 @@
-"""What the command line shows: tables, progress bars, JSON, and errors in one line."""
+"""Output of the command line: tables, progress bars, JSON, and errors in one line."""
 
 import json
 import os
@@ -21,18 +21,18 @@ def say(text: str = "") -> None:
 
 
 def tell(text: str) -> None:
-    """Print a line beside the results: on standard error."""
+    """Print a line on standard error, apart from the results."""
     print(text, file=sys.stderr)
 
 
 def flush() -> None:
     """Make sure that all results are written."""
-    if sys.stdout is not None:  # as it is when standard output was closed from the start
+    if sys.stdout is not None:  # it is None if standard output was closed from the start
         sys.stdout.flush()
 
 
 def close() -> None:
-    """Throw away what is still to be written, now and at exit."""
+    """Discard output that is not written yet, now and at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -43,7 +43,7 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar for reading a file, on a terminal; yields what `read_treebank` calls."""
+    """A progress bar on a terminal for reading a file; yields what `read_treebank` takes as ``progress``."""
     with _bar() as bar:
         task = bar.add_task(f"reading {path}", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -51,9 +51,9 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
-    """A progress bar for reading a stream, on a terminal to which no results go.
+    """A progress bar for reading a stream, on a terminal that shows no results.
 
-    Call what it yields after each part.
+    It yields a function to call after each part of the stream.
     """
     if name == "<stdin>" or not stream.seekable() or (sys.stdout is not None and sys.stdout.isatty()):
         yield lambda: None
@@ -65,7 +65,7 @@ def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar over sentences, on a terminal; call what it yields with the number done since."""
+    """A progress bar over sentences on a terminal; yields a function that takes the number newly done."""
     with _bar() as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
@@ -73,7 +73,7 @@ def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def training_bar(epochs: int) -> Iterator[Callable[["Progress"], None]]:
-    """A progress bar for training, on a terminal; yields what `pyropunct.fit` calls."""
+    """A progress bar for training on a terminal; yields the ``watch`` argument of `pyropunct.fit`."""
     with _bar() as bar:
         task = bar.add_task("preparing", total=None)
 
@@ -97,7 +97,7 @@ def _bar() -> Any:
         *columns,
         console=console,
         transient=True,
-        # Results that go to a file shall go there, bar or no bar.
+        # Results that go to a file must not be redirected to the bar.
         redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
         disable=not console.is_terminal,
     )
@@ -109,13 +109,13 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     from rich.table import Table
     from rich.text import Text
 
-    # Marks such as [ and names such as a[b] are text, not rich's markup.
+    # Marks such as [ and names such as a[b] are plain text, not markup of rich.
     table = Table(title=Text(title), title_justify="left")
     for name in header:
         table.add_column(name, justify="left" if name.startswith(" ") else "right")
     for row in rows:
         table.add_row(*map(Text, row))
-    # Off a terminal there is no width to keep to.
+    # Without a terminal the width is fixed.
     console = Console(width=None if sys.stdout is not None and sys.stdout.isatty() else 120)
     with console.capture() as captured:
         console.print(table)
@@ -123,7 +123,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def describe_treebank(treebank: "Treebank") -> list[str]:
-    """What was left out of a treebank or changed in it, in lines."""
+    """Lines that say which sentences of a treebank were omitted and which were changed."""
     lines = [f"{treebank.path}: {len(treebank)} sentences"]
     if treebank.omitted:
         lines.append(
@@ -143,7 +143,11 @@ def _ids(identifiers: Sequence[str]) -> str:
 
 
 def print_edits(edits: Sequence["Edit"], most: int) -> None:
-    """Print the most frequent learned edits that change something, and those that do not beside them."""
+    """Print the most frequent learned edits.
+
+    :param edits: the most frequent first.
+    :param most: how many to print.
+    """
     rows = [
         [
             " ".join(edit.before),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
 
 SHOWN = 10
-"""Unknown tags and labels that are listed."""
+"""The most unknown tags and labels that are listed."""
 
 
 @click.command()
@@ -35,22 +35,22 @@ SHOWN = 10
 @json_option
 @polite
 def convert(files: tuple[str, ...], out: str | None, head_rules: str, as_json: bool) -> None:
-    """Turn phrase-structure trees into dependency trees in CoNLL-U, for all other commands.
+    """Turn phrase-structure trees into dependency trees in CoNLL-U, which the other commands read.
 
     Each FILE has bracketed trees as in the Penn Treebank, and may be - for standard input.  Each maximal
-    projection becomes a subtree, its label a relation; traces go.
+    projection becomes a subtree, and its label becomes a relation.  Traces are left out.
     """
     from pyropunct.treebank.constituency.head_rules import HeadRulesError, load_head_rules
     from pyropunct.treebank.constituency.reading import Conversion
 
     if as_json and out is None:
-        raise click.UsageError("--json tells what was written: say where with --out")
+        raise click.UsageError("--json reports what was written: give a file with --out")
     try:
         conversion = Conversion(load_head_rules(head_rules))
     except HeadRulesError as error:
         raise OneLineError(str(error), BAD_INPUT) from error
     if out is not None and Path(out).resolve() in {Path(file).resolve() for file in files}:
-        raise OneLineError(f"{out}: is to be read, so it cannot be written", BAD_INPUT)
+        raise OneLineError(f"{out}: is an input file, so it cannot be the output too", BAD_INPUT)
     with _output(out) as output:
         for file in files:
             for block in _blocks(conversion, file):
@@ -73,12 +73,12 @@ def _blocks(conversion: "Conversion", file: str) -> Iterator[str]:
 
 @contextmanager
 def _output(out: str | None) -> Iterator[TextIO]:
-    """Where to write.  A file comes to its place, which may be that of the input, when it is whole."""
+    """The output stream.  A file replaces an older one, which may be the input, only when it is complete."""
     if out is None:
         yield sys.stdout
         return
     path = Path(out)
-    replaceable = path.is_file() or not path.exists()  # and no device such as /dev/null
+    replaceable = path.is_file() or not path.exists()  # not a device such as /dev/null
     unfinished = path.with_name(f"{path.name}.unfinished") if replaceable else path
     with unfinished.open("w", encoding="utf-8", newline="\n") as file:
         try:
@@ -92,7 +92,7 @@ def _output(out: str | None) -> Iterator[TextIO]:
 
 
 def _tell(conversion: "Conversion", source: str, out: str | None) -> None:
-    """Say what was done, and what was not known, beside the results."""
+    """Report what was converted and which labels and tags were unknown."""
     if out is not None:
         counts = f"{conversion.trees:,} trees, {conversion.words:,} words, {conversion.marks:,} marks"
         console.say(f"{source}: {counts}, written to {out}")

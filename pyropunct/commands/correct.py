@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "edits", "conllu", "json"]),
     default="text",
     show_default=True,
-    help="Corrected sentences, or the edits alone.",
+    help="Print corrected sentences, or only the edits.",
 )
 @seed_option
 @threads_option
@@ -37,8 +37,8 @@ def correct(
 ) -> None:
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
-    MODEL is what `pyropunct fit-correction` wrote.  FILE may be - for standard input.  CoNLL-U has trees;
-    raw text needs a MODEL with a parser.  A line that needs no correction stays as it is.
+    MODEL is the folder that `pyropunct fit-correction` wrote.  FILE may be - for standard input.  CoNLL-U
+    has trees; raw text needs a MODEL with a parser.  A line that needs no correction is left unchanged.
     """
     from pyropunct.commands.sources import Usable
     from pyropunct.correct.correcting import Corrector

@@ -1,4 +1,4 @@
-"""How the command ``pyropunct correct`` shows corrected sentences, one after the other."""
+"""Output of the command ``pyropunct correct``, sentence by sentence."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from pyropunct.restore.restoring import Restored, Source, words_of
 from pyropunct.treebank.marks import displayed
 
 NOTHING = "∅"
-"""Stands where a slot has no marks."""
+"""Stands for a slot without marks."""
 
 
 class CorrectionPrinter(Printer):
-    """Prints sentences as the treebank of a model would; raw text that was right stays as it was."""
+    """Prints sentences by the conventions of the model's treebank; right lines of raw text are unchanged."""
 
     def text(self, restored: Restored) -> str:
         """A sentence as text."""
@@ -24,9 +24,9 @@ class CorrectionPrinter(Printer):
 
 
 class EditsOutput(TextOutput):
-    """A line for each slot that changes, with the words beside it, and none for what was right.
+    """Prints a line for each slot that changes, with the words beside the slot.
 
-    The line begins with the line number of raw text, or the identifier of a treebank's sentence, and a tab.
+    The line begins with the line number in raw text or the identifier of a treebank's sentence, and a tab.
     """
 
     def add(self, restored: Restored) -> None:
@@ -40,9 +40,9 @@ class EditsOutput(TextOutput):
 
 
 class JsonCorrections(JsonOutput):
-    """The object of `JsonOutput`, in which sentences have their ``edits`` too.
+    """Prints the object of `JsonOutput`, in which each sentence has its ``edits`` too.
 
-    Each edit has its ``slot`` and the marks ``before`` and ``after`` it.
+    An edit has its ``slot``, and the marks of the slot ``before`` and ``after`` the edit.
     """
 
     def _more(self, restored: Restored) -> dict[str, Any]:

@@ -19,16 +19,16 @@ from pyropunct.commands.options import json_option, seed_option, threads_option
     type=click.Choice(["text", "brackets", "json"]),
     default="text",
     show_default=True,
-    help="Words and marks on the page, or the underlying tree.",
+    help="Print words and surface marks, or the underlying tree.",
 )
 @seed_option
 @threads_option
 @json_option
 @polite
 def dream(model: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool) -> None:
-    """Draw whole sentences from MODEL: trees, underlying punctuation, and what is on the page.
+    """Draw whole sentences from MODEL: trees, underlying punctuation and surface punctuation.
 
-    MODEL draws the tags and relations of words, but not the words: their tags stand for them.
+    MODEL draws the tags and relations of words, but not the words; tags are printed in their place.
     """
     import pyro
 

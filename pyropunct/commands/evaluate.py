@@ -15,7 +15,7 @@ from pyropunct.commands.options import json_option, threads_option
 @json_option
 @polite
 def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
-    """How well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
+    """Measure how well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
     use_threads(threads)
     punctuator, treebank = load_model(model), read_file(file)
     result = punctuator.evaluate(list(treebank))

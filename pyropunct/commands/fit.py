@@ -35,7 +35,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 
 @click.command()
 @click.argument("train", required=False)
-@click.option("--dev", help="Treebank on which perplexity is reported; else a tenth of TRAIN is held out.")
+@click.option("--dev", help="Treebank to report perplexity on; by default a tenth of TRAIN is held out.")
 @click.option("--out", default="pyropunct-model", show_default=True, help="Folder for the model.")
 @click.option("--attach", help=f"Attach model: {', '.join(ATTACH)}, or module:Class.")
 @click.option("--channel", help=f"Noisy channel: {', '.join(CHANNEL)}, or module:Class.")
@@ -44,14 +44,14 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 @click.option(
     "--epochs",
     type=click.IntRange(1),
-    help="Passes over the data, if not the recipe's; a parser has its own.",
+    help="Passes over the data, instead of the recipe's; a parser's are separate.",
 )
 @click.option("--guide", type=click.Choice(CHOICES["guide"]), help="Point estimate or normal posterior.")
 @click.option(
     "--symmetry-weight",
     type=click.FloatRange(0),
     callback=_finite,
-    help="xi: how much unbalanced punctemes are disliked.",
+    help="xi: the weight of the penalty on unbalanced punctemes.",
 )
 @click.option("--families", help="Feature families of the attach model, separated by commas.")
 @click.option(
@@ -59,12 +59,12 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Another setting of the recipe, such as edit_prior_scale=1, or an option of the attach model or the "
-    "channel, such as channel.prior_keep=1; may be repeated.",
+    help="Set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model or "
+    "the channel, such as channel.prior_keep=1; repeatable.",
 )
 @click.option("--parser", is_flag=True, help="Train a parser too, so that raw words can be restored.")
-@click.option("--resume", is_flag=True, help="Go on with a fit that was interrupted.")
-@click.option("--device", default="cpu", show_default=True, help="Where weights live, as torch names it.")
+@click.option("--resume", is_flag=True, help="Continue a fit that was interrupted.")
+@click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
 @seed_option
 @threads_option
 @json_option
@@ -84,7 +84,7 @@ def fit(
     as_json: bool,
     **changes: Any,
 ) -> None:
-    """Train a model on TRAIN, a CoNLL-U file; without it, on the treebank inside the package."""
+    """Train a model on TRAIN, a CoNLL-U file; by default on the treebank inside the package."""
     from pyropunct.training.model_folder import ModelFolderError, check_writable
 
     folder = Path(out)
@@ -96,7 +96,7 @@ def fit(
     check_device(device)
     changed = _changed(recipe, changes, settings)
     treebanks = _training_treebanks(train, dev)
-    advice = f"finished epochs are kept in {checkpoint.parent}; go on with the same command and --resume"
+    advice = f"finished epochs are kept in {checkpoint.parent}; continue with the same command and --resume"
     try:
         with interrupts():
             model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
@@ -116,7 +116,7 @@ def fit(
 
 
 def _kept(checkpoint: Path) -> list[Path]:
-    """The checkpoints that are there, one for each direction."""
+    """The checkpoints that exist, one for each direction."""
     return sorted(checkpoint.parent.glob(f"{checkpoint.name}.*"))
 
 
@@ -129,7 +129,7 @@ def _forget(checkpoint: Path) -> None:
 
 
 def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Recipe":
-    """The recipe of a name with what the options change.
+    """A named recipe, with the changes that the options make.
 
     :param changes: values of the options that are settings, by name; None where an option is not given.
     :param settings: the texts of ``--set``.
@@ -248,7 +248,7 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
 
 
 def _parser_scores(model: "Punctuator") -> dict[str, Any] | None:
-    """How the parser of a model did on the dev treebank, if there are both."""
+    """The scores of the model's parser on the dev treebank, if there are both."""
     from pyropunct.parsing import BiaffineParser
 
     if not isinstance(model.parser, BiaffineParser):

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 @click.command("fit-correction")
 @click.argument("train")
 @click.option("--model", required=True, help="Folder of the model that `pyropunct fit TRAIN` wrote.")
-@click.option("--dev", help="Treebank that the corrector is tried on; else a tenth of TRAIN is held out.")
+@click.option("--dev", help="Treebank to report perplexity on; by default a tenth of TRAIN is held out.")
 @click.option("--out", default="pyropunct-corrector", show_default=True, help="Folder for the corrector.")
 @click.option(
     "--errors",
     type=click.FloatRange(0, min_open=True),
     default=1.0,
     show_default=True,
-    help="How many errors are simulated: the published rates times this.",
+    help="Factor of the published error rates in the simulation.",
 )
 @click.option(
     "--copies",
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="How often each sentence comes in an epoch, each time with other errors.",
+    help="Copies of each sentence in an epoch, each with other errors.",
 )
 @click.option("--epochs", type=click.IntRange(1), default=3, show_default=True, help="Passes over the data.")
-@click.option("--device", default="cpu", show_default=True, help="Where weights live, as torch names it.")
+@click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
 @seed_option
 @threads_option
 @json_option
@@ -56,7 +56,7 @@ def fit_correction(
 ) -> None:
     """Train a corrector for `pyropunct correct` on TRAIN, the CoNLL-U file that MODEL was fitted to.
 
-    Text of learners is not needed: their errors are simulated.
+    No text written by learners is needed: their errors are simulated.
     """
     from pyropunct.correct.correcting import check_writable
     from pyropunct.correct.fitting import correction_recipe

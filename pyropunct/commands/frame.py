@@ -1,4 +1,4 @@
-"""What all commands have in common: errors in one line, and interruptions."""
+"""Handling of errors and interruptions, which all commands share."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -16,11 +16,11 @@ BAD_INPUT, FAILURE = 2, 1
 
 
 class OneLineError(click.ClickException):
-    """An error that a person can mend, told in one line."""
+    """An error that the user can act on, reported in one line."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(" ".join(message.split()))
-        self.exit_code = exit_code  # type: ignore[misc]  # click means it to be set like this
+        self.exit_code = exit_code  # type: ignore[misc]  # this is how click sets it
 
     def show(self, file: Any = None) -> None:
         """Print it on standard error."""
@@ -29,9 +29,10 @@ class OneLineError(click.ClickException):
 
 @contextmanager
 def interrupts() -> Iterator[None]:
-    """Let an interruption be one wherever it comes.
+    """Turn every interruption into a KeyboardInterrupt.
 
-    In the middle of a call of compiled code Python makes a SystemError of it, whose cause it is.
+    During a call of compiled code, Python raises a SystemError instead, with the KeyboardInterrupt as its
+    cause.
     """
     try:
         yield
@@ -53,7 +54,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
         except click.ClickException:
             raise
         except BrokenPipeError:
-            console.close()  # the reader has seen enough
+            console.close()  # the reader of the results has closed the pipe
         except KeyboardInterrupt:
             raise OneLineError("interrupted", FAILURE) from None
         except Exception as error:

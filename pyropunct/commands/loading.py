@@ -1,4 +1,4 @@
-"""What commands work with: models, treebanks, threads and devices."""
+"""Loading what commands need: models, treebanks, threads and devices."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def use_threads(threads: int | None) -> None:
-    """Let torch use so many threads, or as many as it likes."""
+    """Set the number of threads of torch; None leaves torch's default."""
     import torch
 
     if threads is not None:
@@ -24,7 +24,7 @@ def use_threads(threads: int | None) -> None:
 def load_model(folder: str) -> "Punctuator":
     """The model in a folder.
 
-    :raises ModelFolderError: if there is none.
+    :raises ModelFolderError: if there is no model in it.
     """
     from pyropunct.punctuator import Punctuator
 
@@ -43,7 +43,7 @@ def read_file(path: str) -> "Treebank":
 
 
 def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":
-    """What `sentence_option` chooses: all sentences, or those with an identifier.
+    """The sentences that `sentence_option` chooses: those with the identifier, or all without one.
 
     :raises OneLineError: if there are none.
     """
@@ -58,7 +58,10 @@ def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that torch does not have here."""
+    """Check that torch can use a device.
+
+    :raises OneLineError: if it cannot.
+    """
     import torch
 
     try:

@@ -1,6 +1,7 @@
 """The command line.
 
-Each command has a module of this folder, which is imported when the command is called or its help is shown.
+Each command has a module in this folder, which is imported only when the command is called or its help is
+shown.
 """
 
 from importlib import import_module
@@ -22,11 +23,11 @@ COMMANDS = {
     "sample": "sample:sample",
     "underlying": "underlying:underlying",
 }
-"""All commands: the module of each in this folder, and its name there."""
+"""For each command its module in this folder, and the name of its function there."""
 
 
 class _Commands(click.Group):
-    """Commands that are imported when they are asked for."""
+    """A group whose commands are imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
@@ -44,7 +45,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pyropunct")
 def main() -> None:
-    """Latent punctuation in syntax trees: train a model, look at it, use it."""
+    """Latent punctuation in syntax trees: train, inspect and use a model."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -9,9 +9,9 @@ import click
 
 
 class Registered(click.Choice):
-    """One of the names in a registry, which is imported when they are asked for.
+    """A choice among the names in a registry, whose module is imported only when they are needed.
 
-    :param registry: ``module:NAME`` of a dictionary.
+    :param registry: ``module:NAME`` of a dictionary with these names as keys.
     """
 
     def __init__(self, registry: str) -> None:
@@ -46,7 +46,7 @@ trees_option = click.option(
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Trees of the parser to average over, as far as there are so many.",
+    help="Average over at most this many trees of the parser.",
 )
 
 decoder_option = click.option(
@@ -54,8 +54,8 @@ decoder_option = click.option(
     type=Registered("pyropunct.restore.decoders:DECODERS"),
     default="mbr",
     show_default=True,
-    help="Of the draws take the one of least expected edit distance; decide each slot by itself; or "
-    "take the most frequent draw.",
+    help="Take the draw of least expected edit distance, decide each slot separately, or take the most "
+    "frequent draw.",
 )
 
 
@@ -68,7 +68,7 @@ def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["auto", "text", "conllu"]),
             default="auto",
             show_default=True,
-            help="What FILE is; by default its name or its first lines tell.",
+            help="The kind of FILE; by default recognised by its name or its first lines.",
         ),
         click.option(
             "--samples",

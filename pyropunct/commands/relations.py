@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Leave out relations that fewer constituents have.",
+    help="Leave out relations with fewer constituents.",
 )
 @click.option(
     "--pairs",
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 def relations(
     model: str, file: str, least: int, pairs: int, plot: str | None, threads: int | None, as_json: bool
 ) -> None:
-    """The punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
+    """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
 
-    Those relations come first that are most likely to sprout symmetric punctemes: the same on both sides, or
-    brackets or quotation marks that face each other.  Shares are expectations under p(T' | T, x).
+    Relations are sorted by the share of symmetric punctemes: the same on both sides, or matching brackets or
+    quotation marks.  Shares are expectations under p(T' | T, x).
     """
     from pyropunct.explain.relations import relation_punctemes
 

@@ -29,7 +29,7 @@ class Move(NamedTuple):
     """What ``--move`` asks for.
 
     :ivar relation: constituents with this relation are moved.
-    :ivar place: where to, see `pyropunct.rephrase.choices.PLACES`.
+    :ivar place: where they are moved, one of `pyropunct.rephrase.choices.PLACES`.
     """
 
     relation: str
@@ -37,7 +37,7 @@ class Move(NamedTuple):
 
 
 def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[Move]:
-    """Relations and places; a relation may have a colon of its own."""
+    """Parse values of ``--move`` into relations and places; a relation may contain a colon itself."""
     moves = [Move(*value.rpartition(":")[::2]) for value in values]
     for move in moves:
         if not move.relation or move.place not in PLACES:
@@ -50,7 +50,7 @@ def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str
 @click.argument("model")
 @click.argument("file")
 @click.option(
-    "--delete", "deleted", metavar="RELATION", multiple=True, help="Take away constituents; repeatable."
+    "--delete", "deleted", metavar="RELATION", multiple=True, help="Delete constituents; repeatable."
 )
 @click.option(
     "--move",
@@ -58,7 +58,7 @@ def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str
     metavar="RELATION:PLACE",
     multiple=True,
     callback=_moves,
-    help="Move constituents to be the first or the last of their head's, as in advcl:first; repeatable.",
+    help="Move constituents to the first or last place beside their head, as in advcl:first; repeatable.",
 )
 @click.option(
     "--permute",
@@ -67,11 +67,9 @@ def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str
     "new punctuation, or of all tokens.",
 )
 @click.option("--like", metavar="TREEBANK", help="Treebank to learn word order from, if not FILE.")
+@click.option("--samples", type=click.IntRange(1), help="Draw this many rephrasings of each sentence.")
 @click.option(
-    "--samples", type=click.IntRange(1), help="Draw the punctuation, and so many rephrasings of a sentence."
-)
-@click.option(
-    "--best", is_flag=True, help="Take the most probable punctuation, as is done without --samples."
+    "--best", is_flag=True, help="Take the most probable punctuation; the default without --samples."
 )
 @click.option(
     "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
@@ -96,12 +94,11 @@ def rephrase(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Rephrase the sentences of FILE, a CoNLL-U file, and let their punctuation follow.
+    """Rephrase the sentences of FILE, a CoNLL-U file, with punctuation to match.
 
-    A constituent that is moved takes its underlying marks with it, one that is deleted takes them away; the
-    channel of MODEL makes new punctuation of them where something has changed.  FILE may be - for standard
-    input.  First constituents are deleted, together with conjunctions that are left with nothing to join,
-    then others are moved.
+    A moved constituent takes its underlying marks with it, and the marks of a deleted one are deleted.  Where
+    a slot has changed, the channel of MODEL makes new surface punctuation.  FILE may be - for standard
+    input.  Deletions come first, and include conjunctions that are left with nothing to join; moves follow.
     """
     from pyropunct.rephrase.rephrasing import Rephraser
 
@@ -126,7 +123,7 @@ def rephrase(
 
 
 Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
-"""Makes one rephrasing of each of some sentences."""
+"""From underlying trees to one rephrased sentence for each."""
 
 
 def _check_options(edits: bool, permute: str | None, samples: int | None, best: bool) -> None:
@@ -141,7 +138,10 @@ def _check_options(edits: bool, permute: str | None, samples: int | None, best: 
 def _check_relations(
     treebank: "Treebank", model: "Punctuator", option: str, relations: Iterable[str]
 ) -> None:
-    """Refuse the root, and relations that neither the file nor the model has."""
+    """Check that relations are not the root, and that the file or the model has them.
+
+    :raises OneLineError: if one is the root or unknown.
+    """
     from pyropunct.rephrase.underlying_tree import is_relation
 
     known = {relation for sentence in treebank for relation in sentence.tree.relations}
@@ -158,7 +158,7 @@ def _check_relations(
 def _edit(
     rephraser: "Rephraser", deleted: Sequence[str], moves: Sequence[Move], best: bool, seed: int
 ) -> Change:
-    """Deletes and moves constituents."""
+    """A change that deletes and moves constituents."""
     import numpy as np
 
     generator = np.random.default_rng(seed)
@@ -178,7 +178,7 @@ def _edit(
 
 
 def _permutation(rephraser: "Rephraser", variant: str, source: "Treebank", best: bool, seed: int) -> Change:
-    """Puts the dependents of nouns and verbs into other orders, as learned from a treebank."""
+    """A change that draws orders for the dependents of nouns and verbs, as learned from a treebank."""
     import numpy as np
 
     from pyropunct.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
@@ -201,7 +201,10 @@ def _results(
     times: int,
     advance: Callable[[int], None],
 ) -> "Iterator[tuple[Sentence, ...]]":
-    """So many rephrasings of each sentence."""
+    """The rephrasings of each sentence.
+
+    :param times: how many of each.
+    """
     from pyropunct.rephrase.underlying_tree import EditError
 
     trees = rephraser.underlying(sentences)

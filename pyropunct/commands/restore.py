@@ -24,22 +24,20 @@ if TYPE_CHECKING:
 @decoding_options
 @click.option(
     "--marks",
-    help='Restore these marks alone, such as ".,?!"; separate marks of several characters by spaces.',
+    help='Restore only these marks, such as ".,?!"; separate marks of several characters by spaces.',
 )
-@click.option(
-    "--keep", is_flag=True, help="Keep the punctuation that is there, and fill only slots that are empty."
-)
+@click.option("--keep", is_flag=True, help="Keep the punctuation of FILE, and fill only its empty slots.")
 @click.option(
     "--capital/--no-capital",
     default=True,
     show_default=True,
-    help="Begin the text of raw words with a capital letter.",
+    help="Begin sentences of raw text with a capital letter.",
 )
 @click.option(
     "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
 )
 @click.option(
-    "--score", is_flag=True, help="Compare with the punctuation that FILE has; print the scores alone."
+    "--score", is_flag=True, help="Compare with the punctuation of FILE, and print only the scores."
 )
 @seed_option
 @threads_option
@@ -61,7 +59,7 @@ def restore(
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
 
     FILE may be - for standard input.  CoNLL-U has trees; raw words need a MODEL fitted with --parser.
-    Punctuation that is there already is taken off first.  Empty lines stay.
+    Punctuation that FILE already has is removed first.  Empty lines are kept.
     """
     from pyropunct.commands.sources import Usable
     from pyropunct.restore.raw_words import RawReader
@@ -70,7 +68,7 @@ def restore(
     from pyropunct.treebank.lines import opened
 
     if keep and score:
-        raise click.UsageError("--keep gives away what --score asks for: take one of them")
+        raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
     use_threads(threads)
     punctuator = load_model(model)
     only = None if marks is None else _known_marks(punctuator, marks)
@@ -91,7 +89,10 @@ def restore(
 
 
 def _known_marks(model: "Punctuator", wanted: str) -> Collection[str]:
-    """The marks of ``--marks`` as the model has them, quotation marks directed."""
+    """The marks of ``--marks`` as tokens of the model, with directed quotation marks.
+
+    :raises OneLineError: if the model lacks one of them.
+    """
     from pyropunct.treebank.quotes import STRAIGHT
 
     known = [token for token in model.vocabulary.tokens if not token.startswith("\t")]
@@ -110,5 +111,5 @@ def _output(model: "Punctuator", name: str, score: bool, shape: str, capital: bo
     if score:
         return ScoreOutput(name, shape == "json")
     kinds = {"text": TextOutput, "conllu": ConlluOutput, "json": JsonOutput}
-    # The stream as it is now: while a progress bar is shown, it takes the place of sys.stdout.
+    # The present stream, because a progress bar replaces sys.stdout while it is shown.
     return kinds[shape](sys.stdout, Printer(model, capital))

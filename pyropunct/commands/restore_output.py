@@ -1,4 +1,4 @@
-"""How the command ``pyropunct restore`` shows restored sentences, one after the other."""
+"""Output of the command ``pyropunct restore``, sentence by sentence."""
 
 import json
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 SHOWN_FROM = 5
-"""Marks that are rarer in the file and were never restored share a line of the table."""
+"""Marks that are rarer than this in the file and were never restored share a line of the table."""
 
 
 class Output(Protocol):
-    """Takes restored sentences, in order."""
+    """Shows restored sentences, given in order."""
 
     def add(self, restored: Restored) -> None:
         """Show one sentence, or remember it."""
         ...
 
     def finish(self, omitted: int) -> None:
-        """Show what is left.
+        """Show the rest of the output.
 
         :param omitted: how many sentences could not be used.
         """
@@ -36,7 +36,7 @@ class Output(Protocol):
 
 
 class Printer:
-    """Prints sentences as the treebank of a model would.
+    """Prints sentences by the conventions of the model's treebank.
 
     :param model: the model.
     :param capital: whether the text of raw words begins with a capital letter.
@@ -46,7 +46,7 @@ class Printer:
         self._conventions, self._capital = model.conventions, capital
 
     def text(self, restored: Restored) -> str:
-        """A sentence as text; a line without words as it was."""
+        """A sentence as text; a line without words is unchanged."""
         source = restored.source
         if not isinstance(source, RawSentence):
             return source.text(restored.surface)
@@ -57,7 +57,7 @@ class Printer:
         )
 
     def conllu(self, restored: Restored) -> str:
-        """A sentence as CoNLL-U; of a line without words, nothing."""
+        """A sentence as CoNLL-U; an empty text for a line without words."""
         source = restored.source
         if not isinstance(source, RawSentence):
             return source.conllu_with_surface(restored.surface)
@@ -75,10 +75,10 @@ class Printer:
 
 
 class TextOutput:
-    """A line of text for each sentence.
+    """Prints a line of text for each sentence.
 
-    :param out: where to.
-    :param printer: makes the text.
+    :param out: the stream to write to.
+    :param printer: turns sentences into text.
     """
 
     def __init__(self, out: TextIO, printer: Printer) -> None:
@@ -92,11 +92,11 @@ class TextOutput:
         self._write(self._printer.text(restored) + "\n")
 
     def finish(self, omitted: int) -> None:
-        """There is nothing left to do."""
+        """Print nothing: every line is complete."""
 
 
 class ConlluOutput(TextOutput):
-    """CoNLL-U, in which empty lines have no place."""
+    """Prints CoNLL-U, which leaves out empty lines."""
 
     def add(self, restored: Restored) -> None:
         """Print the lines of a sentence."""
@@ -104,11 +104,11 @@ class ConlluOutput(TextOutput):
 
 
 class JsonOutput(TextOutput):
-    """One JSON object of all sentences, printed bit by bit: it need not fit into memory.
+    """Prints one JSON object of all sentences, piece by piece, so that it need not fit into memory.
 
-    Its ``sentences`` have ``line`` in raw text or ``id`` in CoNLL-U, ``text``, ``words``, the ``marks`` of
-    the slots 0..n, and ``expected_edits``, the expected edit distance from the truth.  ``omitted`` counts
-    sentences that could not be used.
+    Each of its ``sentences`` has ``line`` (in raw text) or ``id`` (in CoNLL-U), ``text``, ``words``, the
+    ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth.
+    ``omitted`` counts the sentences that could not be used.
     """
 
     _before = '{"sentences": ['
@@ -129,7 +129,7 @@ class JsonOutput(TextOutput):
         self._before = ", "
 
     def _more(self, restored: Restored) -> dict[str, Any]:
-        """What else is told of a sentence."""
+        """Further entries of a sentence, which subclasses add."""
         return {}
 
     def finish(self, omitted: int) -> None:
@@ -139,9 +139,9 @@ class JsonOutput(TextOutput):
 
 
 class ScoreOutput:
-    """The scores of all sentences against the punctuation that they had.
+    """Scores the restored punctuation of all sentences against their original punctuation.
 
-    :param name: what was restored.
+    :param name: the name of the restored file.
     :param as_json: whether to print one JSON object.
     """
 
@@ -149,7 +149,7 @@ class ScoreOutput:
         self._name, self._as_json, self._scores = name, as_json, RestorationScores()
 
     def add(self, restored: Restored) -> None:
-        """Compare a sentence with what it was; a line without words is no sentence."""
+        """Compare a sentence with its original punctuation; a line without words does not count."""
         if restored.tree is not None:
             self._scores.add(restored.surface, restored.source.surface)
 

@@ -23,7 +23,7 @@ NONE = "–"
 
 
 def _number(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    """Refuse what is no number, which `click.FloatRange` lets pass."""
+    """Refuse NaN, which `click.FloatRange` accepts."""
     if isnan(value):
         raise click.BadParameter("this is not a number", context, parameter)
     return value
@@ -73,11 +73,11 @@ def rules(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """The edits that MODEL has learned, beside Nunberg's rules for English.
+    """Compare the edits that MODEL has learned with Nunberg's rules for English.
 
-    For each two neighbouring underlying marks: how likely they are to become what, and how often that is
-    expected to happen in FILE, a CoNLL-U file such as the training treebank.  Then how many of the confident
-    edits are Nunberg's, and how highly his rules rank.
+    For each pair of neighbouring underlying marks, shows the probability of each outcome, and the expected
+    number of times that it happens in FILE, a CoNLL-U file such as the training treebank.  Then shows how
+    many of the confident edits are Nunberg's, and how highly his rules rank.
     """
     from pyropunct.explain.rules import NoEditsError
 

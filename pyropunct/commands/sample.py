@@ -23,7 +23,7 @@ from pyropunct.commands.showing import tell_each
 def sample(
     model: str, file: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool
 ) -> None:
-    """Draw surface punctuation for the trees of FILE; what FILE itself has is not looked at."""
+    """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored."""
     punctuator, treebank = prepare(model, file, seed, threads)
     tell_each(
         "sampling",

@@ -1,4 +1,4 @@
-"""Results shown sentence by sentence."""
+"""Showing results sentence by sentence."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,10 @@ def tell_each(
     shape: str,
     tell: "dict[str, Callable[[Sentence, Any], Any]]",
 ) -> None:
-    """Show what was found for each sentence, one result after the other, or all of it as one JSON object.
+    """Show the results of each sentence one after the other, or those of all sentences as one JSON object.
 
-    :param tell: how to show a result in each shape; for "json", how to make a dictionary of a sentence's.
+    :param tell: for each shape a function that shows a result of a sentence; for "json", one that makes a
+        dictionary of all results of a sentence.
     """
     found = []
     with console.sentence_bar(title, len(sentences)) as advance:

@@ -1,4 +1,4 @@
-"""What the commands that restore and correct say about the sentences that they read."""
+"""Messages about the sentences that the commands for restoring and correcting read."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,10 +9,10 @@ from pyropunct.treebank.reading import Omission
 
 
 class Usable:
-    """The sentences that can be used; what is said about them once, beside the results.
+    """Iterates over the sentences that can be used, and reports once on removed punctuation.
 
-    :param items: all that was read.
-    :param quiet: do not say that punctuation is taken off.
+    :param items: the sentences that were read, including those that cannot be used.
+    :param quiet: do not report that punctuation is removed.
     """
 
     def __init__(self, items: Iterable[Item], quiet: bool) -> None:
@@ -26,11 +26,11 @@ class Usable:
                 self._first_omitted = self._first_omitted or f"sentence {item.identifier!r}: {item.reason}"
                 continue
             if not self._quiet and has_marks(item):
-                console.tell("pyropunct: punctuation that is there already is taken off (--keep keeps it)")
+                console.tell("pyropunct: existing punctuation is removed first (--keep keeps it)")
                 self._quiet = True
             yield item
 
     def tell_omitted(self, name: str) -> None:
-        """Say how many sentences were left out, if any were."""
+        """Report how many sentences were left out, if any."""
         if self.omitted:
             console.tell(f"pyropunct: {name}: {self.omitted} omitted; the first: {self._first_omitted}")

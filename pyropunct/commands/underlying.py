@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--attach-punctuation",
     "attach",
     is_flag=True,
-    help="With --format conllu: hang each mark on the constituent that sprouted it.",
+    help="With --format conllu: make each mark a dependent of the constituent that sprouted it.",
 )
 @seed_option
 @threads_option
@@ -52,7 +52,7 @@ def underlying(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """The underlying punctuation of FILE: of the best derivation, or drawn from the posterior."""
+    """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior."""
     shape = "json" if as_json else shape
     if attach and shape != "conllu":
         raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
@@ -77,7 +77,7 @@ def underlying(
     elif shape == "html":
         from pyropunct.figures.page import page_html
 
-        # Bytes, because the page says that it is UTF-8, whatever standard output is.
+        # As bytes, because the page declares UTF-8, whatever the encoding of standard output is.
         click.echo(page_html(treebank, drawings, model, punctuator.recipe).encode(), nl=False)
 
 
@@ -95,9 +95,9 @@ def _check_drawable(drawings: int) -> None:
 def _underlying_shapes(
     punctuator: "Punctuator", attach: bool, drawings: "list[PunctuatedTree]"
 ) -> "dict[str, Callable[[Sentence, Any], Any]]":
-    """How `tell_each` shows underlying trees.
+    """The functions with which `tell_each` shows underlying trees.
 
-    :param drawings: what is to be drawn in one SVG file, or on one page, is put here.
+    :param drawings: gets the trees that are to be drawn in one SVG file or on one page.
     """
     from pyropunct.explain.brackets import bracketed, misc_entries
     from pyropunct.explain.derivations import Derivations

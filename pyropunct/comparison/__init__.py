@@ -10,8 +10,8 @@ Example::
     print(comparison.to_markdown())
     comparison.plot("comparison.svg")
 
-Equal settings and seeds give equal results on the same machine with the same number of threads, also if the
-comparison was interrupted and gone on with.
+Equal settings and seeds give equal results on the same machine with the same number of threads, even if the
+comparison was interrupted and continued.
 """
 
 from pyropunct.comparison.comparison import Comparison

@@ -16,11 +16,11 @@ class Column(NamedTuple):
 
     :ivar key: its name in JSON.
     :ivar title: its name in tables.
-    :ivar decimals: how many are shown.
-    :ivar value: of a system; None if there is none.
-    :ivar evidence: the quantities of each sentence that the test permutes; None if there is no test.
-    :ivar statistic: what of their totals the test compares.
-    :ivar best: `min` or `max`.
+    :ivar decimals: how many decimals are shown.
+    :ivar value: gives the value of a system; None if it has none.
+    :ivar evidence: gives the quantities of each sentence that the test permutes; None if there is no test.
+    :ivar statistic: turns the totals of these quantities into the value that the test compares.
+    :ivar best: `min` or `max`, whichever value is the best.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Column(NamedTuple):
         }
 
     def tested(self, systems: Sequence[SystemResult]) -> dict[str, NDArray[Any]]:
-        """The names and the evidence of those systems that have both value and evidence."""
+        """The evidence of the systems that have both value and evidence, by their names."""
         pairs = ((system, self.evidence(system)) for system in systems)
         return {
             system.name: evidence
@@ -89,4 +89,4 @@ COLUMNS = (
         lambda system: None,
     ),
 )
-"""All columns.  All systems have the same slots: totals differ as perplexities and edit distances do."""
+"""All columns.  All systems have the same slots, so totals are compared instead of averages per slot."""

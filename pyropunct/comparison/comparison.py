@@ -1,4 +1,4 @@
-"""The results of a comparison, all together."""
+"""The results of a comparison, as tables and as a plot."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from pyropunct.comparison.tables import markdown
 
 
 class Comparison(Findings):
-    """All systems side by side, to be shown."""
+    """All systems side by side, with ways to show them."""
 
     def to_markdown(self) -> str:
         """The table, with the best results in bold, and a table of the parsers."""

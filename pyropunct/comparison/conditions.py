@@ -11,17 +11,17 @@ from pyropunct.training.recipes import Recipe
 
 @dataclass(frozen=True)
 class Conditions:
-    """What is the same for all systems.
+    """The settings that are the same for all systems.
 
     :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`, for the systems that draw.
-    :ivar samples: their draws for each sentence.
-    :ivar trees: trees of the parser to average over.
-    :ivar recipe: of the models of latent punctuation.
-    :ivar tagger_recipe: of the taggers.
-    :ivar parser_recipe: of the parsers.
+    :ivar samples: the number of their draws for each sentence.
+    :ivar trees: the greatest number of a parser's trees to average over.
+    :ivar recipe: the settings of the models of latent punctuation.
+    :ivar tagger_recipe: the settings of the taggers.
+    :ivar parser_recipe: the settings of the parsers.
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
     :ivar device: where models and taggers are trained, as torch names it.
-    :raises ValueError: if one of them makes no sense; the message is one line.
+    :raises ValueError: if one of them is invalid; the message is one line.
     """
 
     decoder: str = "mbr"

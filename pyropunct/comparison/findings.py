@@ -1,4 +1,4 @@
-"""What a comparison found: all numbers, and which of them differ significantly."""
+"""The numbers that a comparison found, and which of them differ significantly."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pyropunct.comparison.results import ParserResult, SystemResult, TreebankSiz
 from pyropunct.comparison.settings import Settings
 
 FORMAT = "pyropunct comparison"
-"""What the JSON object of a comparison calls itself."""
+"""The name of the format, which the JSON object of a comparison states."""
 
 SIGNIFICANT = 0.05
 """A difference with a smaller p-value is significant."""
@@ -20,12 +20,12 @@ SIGNIFICANT = 0.05
 class Findings:
     """All systems side by side.
 
-    :ivar settings: how it was made.
+    :ivar settings: the settings of the comparison.
     :ivar train: the training treebank.
     :ivar dev: the treebank on which everything was measured.
-    :ivar parsers: the parsers, the one with most training data last; none if no system uses trees.
+    :ivar parsers: the parsers, the one with most training data last; empty if no system uses trees.
     :ivar systems: the systems.
-    :ivar environment: versions, and the number of threads.
+    :ivar environment: the versions of software, and the number of threads.
     """
 
     settings: Settings
@@ -37,7 +37,7 @@ class Findings:
 
     @cached_property
     def p_values(self) -> dict[str, dict[tuple[str, str], float]]:
-        """By the keys of columns, the p-value of each pair of systems that can be tested."""
+        """For each column, by its key, the p-value of each pair of systems that can be tested."""
         settings = self.settings
         return {
             column.key: column.p_values(self.systems, settings.permutations, settings.seed)
@@ -45,7 +45,7 @@ class Findings:
         }
 
     def leaders(self, column: Column) -> list[str]:
-        """The best system in a column, and all that are not significantly worse; none without a test."""
+        """The best system in a column and all that are not significantly worse; empty without a test."""
         tested = column.tested(self.systems)
         if not tested:
             return []

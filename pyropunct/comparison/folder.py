@@ -1,4 +1,4 @@
-"""The folder of a comparison: what was trained, so that it is trained once, and the results."""
+"""The folder of a comparison, which keeps its results and its trained parts."""
 
 import hashlib
 import json
@@ -19,14 +19,14 @@ DESCRIPTION, TABLE, PLOT, PARTS = "comparison.json", "comparison.md", "compariso
 
 
 class ComparisonFolderError(ModelFolderError):
-    """A folder that cannot be written to or gone on with; the message is one line and names it."""
+    """A folder that cannot be written or continued; the message is one line and names the folder."""
 
 
 class Trained(NamedTuple):
     """A trained part.
 
-    :ivar model: what training gave.
-    :ivar seconds: how long it took, now or when it was trained.
+    :ivar model: the trained model, parser or tagger.
+    :ivar seconds: how long its training took.
     """
 
     model: Any
@@ -34,7 +34,7 @@ class Trained(NamedTuple):
 
 
 def checksum(sentences: Iterable[Sentence]) -> str:
-    """A checksum of all that is known of some sentences."""
+    """A checksum of some sentences, with their trees and punctuation."""
     digest = hashlib.sha256()
     for sentence in sentences:
         digest.update(repr((sentence.tree, sentence.surface)).encode())
@@ -43,19 +43,19 @@ def checksum(sentences: Iterable[Sentence]) -> str:
 
 
 def train_timed(train: Callable[[], Any]) -> Trained:
-    """Train something, and say how long it took."""
+    """Train something and measure how long it takes."""
     began = time.monotonic()
     return Trained(train(), time.monotonic() - began)
 
 
 class ComparisonFolder:
-    """Keeps what is trained, each part whole as a model folder in ``parts``.
+    """Keeps each trained part as a model folder in ``parts``.
 
-    ``comparison.json`` tells from which data and with which settings, and in the end has the results, which
-    are in ``comparison.md`` and ``comparison.svg`` too.
+    ``comparison.json`` records the data and settings and, in the end, the results.  The results are also in
+    ``comparison.md`` and ``comparison.svg``.
 
-    :param path: the folder; it is made if it is not there.
-    :param checksums: of the treebanks, by name.
+    :param path: the folder; it is made if it does not exist.
+    :param checksums: the checksums of the treebanks, by name.
     :param settings: the settings of this comparison.
     :raises ComparisonFolderError: if it cannot be written to, holds other things, or is of a comparison
         whose parts were trained on other data or with other settings.
@@ -82,7 +82,7 @@ class ComparisonFolder:
         self._write()
 
     def _go_on(self, checksums: Mapping[str, str], settings: Settings) -> dict[str, Any]:
-        """What is known of the parts that are there."""
+        """The record of the parts that exist already."""
         path = self.path / DESCRIPTION
         try:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -103,13 +103,13 @@ class ComparisonFolder:
         return content
 
     def trained(self, name: str, part: Part[Any], train: Callable[[], Any]) -> Trained:
-        """A part that is there already, or that is trained now and kept.
+        """A part that was trained before, or that is trained and saved now.
 
         :param name: its folder in ``parts``.
-        :param part: how it is written and read.  What is returned was read in any case, so that it is
-            always the same.
+        :param part: how it is saved and loaded.  The returned part is always a loaded one, so that it does
+            not depend on when it was trained.
         :param train: trains it.
-        :raises ComparisonFolderError: if it is there and damaged.
+        :raises ComparisonFolderError: if a saved part is damaged.
         """
         folder, seconds = self.path / PARTS / name, self._content["parts"]
         if name not in seconds or not folder.exists():
@@ -125,9 +125,9 @@ class ComparisonFolder:
             ) from error
 
     def write(self, results: Comparison) -> None:
-        """Write the results in all their forms.
+        """Write the results as JSON, Markdown and SVG.
 
-        :raises ComparisonFolderError: if that cannot be done.
+        :raises ComparisonFolderError: if they cannot be written.
         """
         self._replace(TABLE, results.to_markdown().encode())
         self._replace(PLOT, results.to_svg())
@@ -138,7 +138,7 @@ class ComparisonFolder:
         self._replace(DESCRIPTION, json.dumps(self._content, ensure_ascii=False, indent=1).encode())
 
     def _replace(self, name: str, content: bytes) -> None:
-        """Write a file, which is there whole or as it was before."""
+        """Replace a file atomically: after a failure the old content is intact."""
         path, scratch = self.path / name, self.path / f".{name}.new"
         try:
             try:

@@ -1,4 +1,4 @@
-"""What is trained for a comparison and kept: systems and parsers."""
+"""The parts of a comparison that are trained and saved: systems and parsers."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from pyropunct.training.model_folder import ModelFolderError, read_model_folder,
 from pyropunct.treebank.sentence import Sentence
 
 Model = TypeVar("Model")
-"""What training gives."""
+"""The type of a trained part."""
 
 
 class Treebanks(NamedTuple):
-    """What everything is trained on, and what it is measured on."""
+    """The treebank to train on, and the one to measure on."""
 
     train: tuple[Sentence, ...]
     dev: tuple[Sentence, ...]
 
 
 class Part(ABC, Generic[Model]):
-    """How something is trained, written to a folder, and read back."""
+    """How something is trained, saved to a folder, and loaded."""
 
     @abstractmethod
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Model:
-        """Train it; dev may say when to stop."""
+        """Train it; dev may be used to decide when to stop."""
 
     @abstractmethod
     def save(self, model: Model, folder: Path) -> None:
@@ -43,15 +43,15 @@ class Part(ABC, Generic[Model]):
 
 @dataclass(frozen=True)
 class ParserPart(Part[BiaffineParser]):
-    """A parser that is trained on the first so many percent of the training sentences.
+    """A parser that is trained on the first part of the training sentences.
 
-    :ivar share: how many percent.
+    :ivar share: the size of this part in percent.
     """
 
     share: int
 
     def sentences(self, treebanks: Treebanks) -> tuple[Sentence, ...]:
-        """What it is trained on: at least one sentence."""
+        """The sentences that it is trained on, at least one."""
         return treebanks.train[: -(-self.share * len(treebanks.train) // 100)]
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> BiaffineParser:

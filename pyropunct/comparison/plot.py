@@ -18,7 +18,7 @@ WITH_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "o", "markerfacecolor": "white"},
     {"marker": "D"},
 )
-"""How systems that use trees are drawn, one after another."""
+"""The styles of systems that use trees, in the order of the systems."""
 
 WITHOUT_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "x", "linestyle": ":"},
@@ -26,23 +26,23 @@ WITHOUT_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "v", "markerfacecolor": "white", "linestyle": "-."},
     {"marker": "P", "markerfacecolor": "white", "linestyle": (0, (8, 2))},
 )
-"""How systems without trees are drawn."""
+"""The styles of systems without trees."""
 
 LABEL_HEIGHT = 0.06
 """The least distance between labels, as a share of the axis."""
 
 MARGIN = 0.08
-"""What is left free at either end of an axis, as a share of what is shown."""
+"""The free space at either end of an axis, as a share of the range of the data."""
 
 
 class _Line(NamedTuple):
-    """What is drawn of a system.
+    """The line of a system.
 
     :ivar title: its label.
-    :ivar look: its marker and how it is dashed.
+    :ivar look: its marker and dashes.
     :ivar scores: the labelled attachment scores of its trees in percent, in ascending order; for a system
         without trees the two ends of the axis.
-    :ivar distances: its average edit distances with them.
+    :ivar distances: its average edit distance at each of these scores.
     """
 
     title: str
@@ -83,7 +83,7 @@ def _draw(axes: Axes, lines: Sequence[_Line], left: float) -> None:
 
 
 def _label(axes: Axes, lines: Sequence[_Line]) -> None:
-    """Write the name of each line beside its right end, names of neighbours apart from each other."""
+    """Write the name of each line beside its right end, without overlaps."""
     low, high = axes.get_ylim()
     ends = [(line.distances[-1] - low) / (high - low) for line in lines]
     for line, end, place in zip(lines, ends, spread(ends, LABEL_HEIGHT), strict=True):
@@ -99,10 +99,10 @@ def _label(axes: Axes, lines: Sequence[_Line]) -> None:
 
 
 def spread(places: Sequence[float], least: float) -> list[float]:
-    """Places moved as little as need be, so that any two have at least a certain distance.
+    """Move places as little as possible, so that any two have at least a certain distance.
 
-    Places that come too close to each other make a group, which stands around their mean; a group that then
-    comes too close to the next takes that in.
+    Places that are too close to each other form a group, which is spread around their mean.  A group that
+    then is too close to the next one is merged with it.
 
     :param places: in any order.
     :param least: the least distance.
@@ -123,5 +123,5 @@ def spread(places: Sequence[float], least: float) -> list[float]:
 
 
 def _start(group: Sequence[int], places: Sequence[float], least: float) -> float:
-    """Where the first of a group stands."""
+    """The place of the first member of a group."""
     return sum(places[number] for number in group) / len(group) - least * (len(group) - 1) / 2

@@ -1,4 +1,4 @@
-"""What was found for each parser and for each system."""
+"""The results of each parser and of each system."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,16 +12,16 @@ from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.treebank.marks import Surface, display
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"
-"""Where trees come from: the treebank, or a parser; or there are none."""
+"""The source of trees: the treebank, a parser, or none."""
 
 
 class TreebankSize(NamedTuple):
     """One of the two treebanks.
 
-    :ivar path: its file, if it is known.
-    :ivar checksum: of its sentences.
-    :ivar sentences: how many.
-    :ivar words: how many.
+    :ivar path: its file, if known.
+    :ivar checksum: the checksum of its sentences.
+    :ivar sentences: the number of sentences.
+    :ivar words: the number of words.
     """
 
     path: str | None
@@ -40,11 +40,11 @@ class TreebankSize(NamedTuple):
 
 
 class ParserResult(NamedTuple):
-    """A parser.
+    """The results of a parser.
 
-    :ivar share: percent of the training sentences that it was trained on.
-    :ivar sentences: how many these are.
-    :ivar scores: of its best trees on dev.
+    :ivar share: the percentage of the training sentences that it was trained on.
+    :ivar sentences: the number of these sentences.
+    :ivar scores: the scores of its best trees on dev.
     :ivar training_seconds: how long its training took.
     :ivar parsing_seconds: how long it took to parse dev.
     :ivar report: what happened in training.
@@ -65,11 +65,11 @@ class ParserResult(NamedTuple):
 class Outcome:
     """How well a system restored the punctuation of dev.
 
-    :param trees: where the trees came from: `GOLD`, `PREDICTED`, or `NONE` if the system does without.
-    :param parser: what parsed them, if they are predicted.
+    :param trees: the source of the trees: `GOLD`, `PREDICTED`, or `NONE` for a system without trees.
+    :param parser: the parser, if the trees are predicted.
     :param restored: the restored punctuation of each sentence.
-    :param gold: the truth.
-    :param seconds: how long it took, from words to punctuation; from trees if they are gold.
+    :param gold: the true punctuation of each sentence.
+    :param seconds: the time from words to punctuation; from trees to punctuation if they are gold.
     """
 
     def __init__(
@@ -128,14 +128,15 @@ def _mark_json(score: MarkScore) -> dict[str, Any]:
 
 
 class SystemResult(NamedTuple):
-    """A system.
+    """The results of a system.
 
     :ivar name: its name on the command line.
     :ivar title: its name in tables.
     :ivar log_probs: (sentences,) log p(x | T) given the gold trees, or log p(x | words), in natural
         logarithms; None if it has no probabilities.
-    :ivar outcomes: its restorations: with gold trees and with those of each parser; or one without trees.
-    :ivar training_seconds: how long its training took, without that of parsers.
+    :ivar outcomes: its restorations with gold trees and with those of each parser, or the only one without
+        trees.
+    :ivar training_seconds: how long its training took, without the training of parsers.
     :ivar report: what happened in training.
     """
 
@@ -165,10 +166,10 @@ class SystemResult(NamedTuple):
 
     @property
     def with_gold_trees(self) -> Outcome:
-        """Its restoration with gold trees; without any, if it does without."""
+        """Its restoration with gold trees, or the only one of a system without trees."""
         return self.outcomes[0]
 
     @property
     def with_predicted_trees(self) -> Outcome:
-        """Its restoration with the trees of the last parser; without any, if it does without."""
+        """Its restoration with the trees of the last parser, or the only one of a system without trees."""
         return self.outcomes[-1]

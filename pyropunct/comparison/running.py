@@ -40,14 +40,15 @@ def compare(
     """Train all systems on one treebank and measure them on another: Table 3 and Figure 4 of the paper.
 
     :param train: training sentences, as `pyropunct.read_treebank` gives them.
-    :param dev: the sentences to measure on; they also say when to stop training, and choose directions.
+    :param dev: the sentences to measure on; they also decide when training stops, and which direction is
+        kept.
     :param settings: what is compared and how; by default ``Settings()``.
-    :param folder: where each trained part is kept as soon as it is trained, and taken from when the
-        comparison is made again; in the end the results are written there.
-    :param watch: is told what is going on.
-    :raises ComparisonFolderError: if the folder cannot be written, holds a comparison with other data or
+    :param folder: each part is saved there as soon as it is trained, and loaded when the comparison is
+        repeated; in the end the results are written there.
+    :param watch: gets reports of progress.
+    :raises ComparisonFolderError: if the folder cannot be written, or holds a comparison with other data or
         settings, or a damaged part.
-    :raises ValueError: if there is no sentence in one of the treebanks.
+    :raises ValueError: if one of the treebanks has no sentence.
     """
     settings = Settings() if settings is None else settings
     watch = unwatched if watch is None else watch
@@ -83,9 +84,9 @@ def _environment() -> dict[str, Any]:
 class _DevTrees(NamedTuple):
     """The trees of dev from one source.
 
-    :ivar trees: which source.
+    :ivar trees: the source, `GOLD` or `PREDICTED`.
     :ivar parses: the trees of each sentence.
-    :ivar parser: the parser, if it is one.
+    :ivar parser: the results of the parser, if the trees are predicted.
     """
 
     trees: str
@@ -98,8 +99,8 @@ class _Work:
 
     :param treebanks: the data.
     :param settings: what is compared.
-    :param folder: keeps trained parts, if there is one.
-    :param watch: is told what is going on.
+    :param folder: keeps trained parts; None to keep nothing.
+    :param watch: gets reports of progress.
     """
 
     def __init__(
@@ -125,9 +126,9 @@ class _Work:
         )
 
     def _trained(self, name: str, part: Part[Any]) -> Trained:
-        """A part that is trained now, or was trained before.
+        """A part, trained now unless it was trained before.
 
-        It was written and read in any case, since what is saved may be smaller than what was trained.
+        The part is always one that was saved and loaded, since saving may round or leave out weights.
         """
 
         def train() -> Any:
@@ -141,7 +142,7 @@ class _Work:
             return Trained(part.load(Path(scratch) / name), made.seconds)
 
     def _parse(self, part: ParserPart, trained: Trained) -> _DevTrees:
-        """The trees of a parser for dev, and how good its best ones are."""
+        """The trees of a parser for dev, and the scores of its best ones."""
         parser, several = trained.model, self.settings.trees
         assert isinstance(parser, BiaffineParser)
         with self.watch(f"parsing with {part.share}%: sentences", len(self.words)) as advance:

@@ -10,21 +10,22 @@ from pyropunct.comparison.significance import PERMUTATIONS
 from pyropunct.comparison.systems import SYSTEMS
 
 QUICK_SAMPLES = 50
-"""Draws for each sentence when it is only to be seen whether everything works."""
+"""Draws for each sentence in a quick run that only checks whether everything works."""
 
 DECIDE_TRAINING = ("recipe", "tagger_recipe", "parser_recipe", "seed", "device")
-"""The settings that decide what the trained parts are; with other settings they can be used again."""
+"""The settings that training depends on; trained parts can be used again if only other settings change."""
 
 
 @dataclass(frozen=True)
 class Settings(Conditions):
-    """Everything that decides a comparison beside the data and the number of threads.
+    """All settings that determine a comparison, apart from the data and the number of threads.
 
-    :ivar systems: which of `pyropunct.comparison.systems.SYSTEMS`; they are taken in the order of these.
-    :ivar shares: on how many percent of the training sentences, from the first on, parsers are trained; the
-        tables have the results with the last parser.
-    :ivar permutations: of the significance tests.
-    :raises ValueError: if one of them makes no sense; the message is one line.
+    :ivar systems: which of `pyropunct.comparison.systems.SYSTEMS` to compare; the order is always the one
+        there.
+    :ivar shares: for each parser the percentage of the training sentences, from the first on, that it is
+        trained on; the tables have the results with the last parser.
+    :ivar permutations: the number of permutations in each significance test.
+    :raises ValueError: if one of them is invalid; the message is one line.
     """
 
     systems: tuple[str, ...] = tuple(SYSTEMS)
@@ -45,7 +46,7 @@ class Settings(Conditions):
         object.__setattr__(self, "shares", tuple(sorted(set(self.shares))))
 
     def quick(self) -> "Settings":
-        """The same with one epoch of everything and 50 draws: to see that it works."""
+        """The same settings with one epoch of everything and 50 draws, to check that everything works."""
         return replace(
             self,
             samples=QUICK_SAMPLES,
@@ -60,9 +61,9 @@ class Settings(Conditions):
         return plain
 
     def differences(self, others: Mapping[str, Any]) -> list[str]:
-        """The names of those settings that decide training and are not the same.
+        """The names of the settings in `DECIDE_TRAINING` that differ.
 
-        :param others: what `to_json` gave.
+        :param others: other settings, as `to_json` gives them.
         """
         own = self.to_json()
         return [name for name in DECIDE_TRAINING if own[name] != others.get(name)]

@@ -1,6 +1,6 @@
 """Paired permutation tests: whether two systems differ by more than chance.
 
-Li, Wang & Eisner (2019) make them for their Table 3, Figure 4 and Table 6.
+Li, Wang & Eisner (2019) use them for their Table 3, Figure 4 and Table 6.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,13 +12,13 @@ PERMUTATIONS = 10_000
 """How many permutations are drawn."""
 
 EXACT = 14
-"""If the systems differ in so many sentences or fewer, all permutations are enumerated instead."""
+"""If the systems differ in at most this many sentences, all permutations are enumerated instead."""
 
 CELLS_AT_ONCE = 1 << 22
-"""Permutations times sentences that are looked at together: this bounds the memory."""
+"""The most permutations times sentences that are processed together, to bound the memory."""
 
 EQUAL = 1e-12
-"""Differences that differ by less, relative to what is compared, are equal: sums were rounded."""
+"""The relative tolerance below which two differences count as equal, since sums are rounded."""
 
 Totals = NDArray[np.float64]
 Statistic = Callable[[Totals], Totals]
@@ -38,24 +38,24 @@ def permutation_test(
     seed: int = 0,
     statistic: Statistic = total,
 ) -> float:
-    """The two-sided p-value of a difference between two systems that were tried on the same sentences.
+    """The two-sided p-value of a difference between two systems measured on the same sentences.
 
-    If the systems are equally good, then it is chance which of the two results of a sentence came from
-    which system.  A permutation swaps them in a random set of sentences, and p is the share of the
-    permutations after which the systems differ as much as they do, or more.  For the sum of one quantity
-    with differences d_i between the systems, a permutation is a vector of signs::
+    Under the null hypothesis, chance decides which of the two results of a sentence came from which system.
+    A permutation swaps the results in a random set of sentences, and p is the share of permutations after
+    which the systems differ at least as much as observed.  For the sum of one quantity with differences d_i
+    between the systems, a permutation is a vector of signs s_i::
 
         p = (1 + number of permutations with |sum of s_i d_i| >= |sum of d_i|) / (1 + permutations)
 
-    where the observed result counts as one permutation (Phipson & Smyth 2010).  If 14 d_i or fewer are not
-    zero, all their signs are tried, and p is exact.  The test is symmetric in the two systems.
+    where the observed result counts as one permutation (Phipson & Smyth 2010).  If at most 14 of the d_i are
+    not zero, all their signs are enumerated, and p is exact.  The test is symmetric in the two systems.
 
     :param one: (sentences,) a quantity of each sentence, or (sentences, k) several.
     :param other: the same of the other system.
-    :param permutations: how many are drawn, unless all are tried.
+    :param permutations: how many are drawn, unless all are enumerated.
     :param seed: equal seeds give equal results.
-    :param statistic: what of the totals is compared; by default the total of one quantity.
-    :raises ValueError: if the two have not the same shape.
+    :param statistic: computes the compared value from the totals; by default the total of one quantity.
+    :raises ValueError: if the two do not have the same shape.
     """
     first, second = _quantities(one), _quantities(other)
     if first.shape != second.shape:
@@ -65,7 +65,10 @@ def permutation_test(
     differences = differences[differences.any(1)]
 
     def gaps(flipped: Totals) -> Totals:
-        """How much the systems differ when the differences of their totals are these."""
+        """The absolute difference between the systems after permutations.
+
+        :param flipped: (..., k) the differences of their totals.
+        """
         return np.abs(statistic((both + flipped) / 2) - statistic((both - flipped) / 2))
 
     size = np.abs(statistic(first.sum(0))) + np.abs(statistic(second.sum(0)))
@@ -78,7 +81,7 @@ def permutation_test(
 
 
 def _quantities(values: ArrayLike) -> Totals:
-    """(sentences, k)."""
+    """Quantities as a matrix (sentences, k)."""
     found = np.asarray(values, float)
     return found[:, None] if found.ndim == 1 else found
 
@@ -101,5 +104,8 @@ def _drawn_sums(differences: Totals, permutations: int, generator: np.random.Gen
 
 
 def _sums(differences: Totals, minus: NDArray[np.integer]) -> Totals:
-    """(permutations, k) sums under the signs that are 1 where they are minus, (permutations, n)."""
+    """(permutations, k) the sums of the differences under some signs.
+
+    :param minus: (permutations, n) 1 for a negative sign, 0 for a positive one.
+    """
     return differences.sum(0) - 2 * (minus @ differences)

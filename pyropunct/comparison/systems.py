@@ -1,4 +1,4 @@
-"""The systems that stand side by side."""
+"""The systems that are compared."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,10 +31,10 @@ Parses = Sequence[Sequence[WeightedTree]]
 
 @dataclass(frozen=True)
 class System(Part[Model]):
-    """How a system is trained, kept and used.
+    """How a system is trained, saved and used.
 
-    :ivar title: what tables call it.
-    :cvar uses_trees: whether it punctuates trees; else it punctuates their words.
+    :ivar title: its name in tables.
+    :cvar uses_trees: whether it punctuates trees; otherwise it punctuates their words.
     """
 
     title: str
@@ -42,10 +42,10 @@ class System(Part[Model]):
 
     @abstractmethod
     def restore(self, model: Model, parses: Parses, conditions: Conditions) -> Iterable[Surface]:
-        """Punctuate each sentence, given its trees or the words of these."""
+        """Punctuate each sentence, given its trees; a system without trees uses only their words."""
 
     def log_prob(self, model: Model, sentences: Sequence[Sentence]) -> Tensor | None:
-        """log p(x | T), or log p(x | words), of each sentence, in natural logarithms; None if it has none."""
+        """(sentences,) log p(x | T) or log p(x | words), natural logarithms; None without a distribution."""
         return None
 
     def report(self, model: Model) -> Mapping[str, Any]:
@@ -54,10 +54,10 @@ class System(Part[Model]):
 
 
 class TrivialSystem(System[Trivial]):
-    """The usual final mark, and nothing else."""
+    """The trivial system: only the most frequent final mark."""
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Trivial:
-        """Learn how sentences end."""
+        """Learn the final mark."""
         return trivial_restorer(treebanks.train)
 
     def save(self, model: Trivial, folder: Path) -> None:
@@ -114,7 +114,7 @@ class TaggerSystem(System[Tagger]):
         return model.log_prob(sentences)
 
     def report(self, model: Tagger) -> Mapping[str, Any]:
-        """Its epochs, and which of them was chosen."""
+        """Its epochs, and which one was chosen."""
         return model.report
 
 
@@ -122,8 +122,8 @@ class TaggerSystem(System[Tagger]):
 class TreeSystem(System[Punctuator]):
     """A model of latent punctuation.
 
-    :ivar changes: what is changed in the recipe of the conditions.
-    :ivar direction: where its channel starts to read; "auto" for what is better on dev.
+    :ivar changes: changes to the recipe of the conditions.
+    :ivar direction: where its channel starts to read; "auto" for the better direction on dev.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -154,7 +154,7 @@ class TreeSystem(System[Punctuator]):
         return Punctuator.load(folder)
 
     def restore(self, model: Punctuator, parses: Parses, conditions: Conditions) -> Iterator[Surface]:
-        """Draw and decide (section 6.1)."""
+        """Draw surfaces and decide on one (Li, Wang & Eisner 2019, section 6.1)."""
         decisions = decide(
             model, parses, decoder=conditions.decoder, samples=conditions.samples, seed=conditions.seed
         )
@@ -180,4 +180,4 @@ SYSTEMS: dict[str, System[Any]] = {
     "attach": TreeSystem("attach only", {"channel": "identity"}, direction="left"),
     "full": TreeSystem("full model"),
 }
-"""All systems, in the order of tables, by the names that the command line and folders have for them."""
+"""All systems in the order of tables, by their names on the command line and in folders."""

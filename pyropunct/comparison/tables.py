@@ -12,7 +12,7 @@ NO_VALUE = "–"
 def system_table(comparison: Findings, mark_best: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
     """The header and the rows of the table with a row for each system.
 
-    :param mark_best: makes the best values, and those that are not significantly worse, stand out.
+    :param mark_best: highlights the best values and those that are not significantly worse.
     """
     rows = [[system.title] for system in comparison.systems]
     for column in COLUMNS:
@@ -43,9 +43,9 @@ def _aed(systems: Iterable[SystemResult], number: int) -> list[str]:
 
 
 def notes(comparison: Findings, how: str) -> list[str]:
-    """What has to be known to read the tables, in lines.
+    """Lines that explain the tables.
 
-    :param how: how the best values stand out.
+    :param how: how the best values are highlighted.
     """
     settings = comparison.settings
     lines = [

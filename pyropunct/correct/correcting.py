@@ -1,10 +1,10 @@
-"""Correcting punctuation: from a sentence that may be punctuated wrongly to the right punctuation.
+"""Correcting punctuation that may be wrong.
 
 The model is that of Li, Wang & Eisner (2019, section 6.2)::
 
     p(x_c | x_e) = sum over T, T'_c of p(T | words) p(T'_c | T'_e) p(x_c | u(T'_c))
 
-where T'_e, the underlying tree of the wrong sentence, is the best one that a model of wrong text finds.
+where T'_e, the underlying tree of the wrong sentence, is the most probable one under a model of wrong text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 String = tuple[str, ...]
 
 PARTS = ("reader", "writer")
-"""The folders in the folder of a corrector."""
+"""The subfolders of a corrector's folder."""
 
 
 class Change(NamedTuple):
@@ -60,7 +60,7 @@ class Change(NamedTuple):
 
 
 def changes(wrong: Surface, right: Surface) -> list[Change]:
-    """What makes one punctuation of a sentence the other, slot by slot.
+    """The changes from one punctuation of a sentence to another, slot by slot.
 
     :raises ValueError: if one has more slots than the other.
     """
@@ -70,7 +70,7 @@ def changes(wrong: Surface, right: Surface) -> list[Change]:
 
 
 class CannotParseError(NoParserError):
-    """Raw words, but a corrector without a parser."""
+    """Raised when raw words are given to a corrector without a parser."""
 
     def __init__(self) -> None:
         ValueError.__init__(
@@ -84,8 +84,9 @@ class CannotParseError(NoParserError):
 class Corrector:
     """A trained model of correction.
 
-    :ivar reader: finds T'_e in the wrong sentence.  Its parser, if it has one, parses raw words.
-    :ivar writer: p(T'_c | T'_e) and the channel; it reads trees of the kind `ErrorTree`.
+    :ivar reader: the model that finds T'_e in the wrong sentence.  Its parser, if it has one, parses raw
+        words.
+    :ivar writer: the model p(T'_c | T'_e) with its channel; its trees are `ErrorTree`.
     """
 
     reader: Punctuator
@@ -103,9 +104,9 @@ class Corrector:
         """The right punctuation of some sentences, given their trees.
 
         :param parses: for each sentence its trees T, with weights that add up to 1.
-        :param wrong: x_e: the punctuation that each has, in the slots 0..n.
+        :param wrong: x_e: the existing punctuation of each sentence, in the slots 0..n.
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-        :param samples: draws of x_c for each sentence, at least; its trees share them.
+        :param samples: the least number of draws of x_c for each sentence; its trees share them.
         :param seed: equal seeds give equal results.
         :raises KeyError: if there is no such decoder.
         """
@@ -126,9 +127,12 @@ class Corrector:
         parse: bool = False,
         best_tree: bool = False,
     ) -> Iterator[Restored]:
-        """Correct the punctuation of some sentences; a line without words stays as it is.
+        """Correct the punctuation of some sentences; a line without words is unchanged.
 
-        :param trees: trees of the parser to average over.
+        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
+        :param samples: the least number of draws for each sentence.
+        :param trees: the greatest number of the parser's trees to average over.
+        :param seed: equal seeds give equal results.
         :param parse: parse the words of treebanks anew.
         :param best_tree: see `pyropunct.restore.restoring.Restoration`.
         :raises CannotParseError: if words have to be parsed and there is no parser.
@@ -149,9 +153,9 @@ class Corrector:
         return words_of(source)
 
     def save(self, folder: str | Path) -> None:
-        """Write the corrector to a new folder, whole or not at all: a model folder for each of its models.
+        """Write the corrector, a model folder for each of its models, to a new folder, whole or not at all.
 
-        :raises ModelFolderError: if it exists and is no corrector, or cannot be written.
+        :raises ModelFolderError: if the folder exists and is not a corrector, or cannot be written.
         """
         folder = Path(folder)
         check_writable(folder)
@@ -163,7 +167,7 @@ class Corrector:
     def load(cls, folder: str | Path) -> "Corrector":
         """Read a corrector that `save` wrote.  No code in the folder is ever run.
 
-        :raises ModelFolderError: if the folder is missing, damaged, or no corrector of this program.
+        :raises ModelFolderError: if the folder is missing or damaged, or is not a corrector of this program.
         """
         folder = Path(folder)
         if folder.is_dir() and not all((folder / name).is_dir() for name in PARTS):
@@ -177,9 +181,9 @@ class Corrector:
 
 
 def check_writable(folder: Path) -> None:
-    """Make sure that a corrector can be written to a folder, without touching it.
+    """Check that a corrector can be written to a folder, without changing the folder.
 
-    :raises ModelFolderError: if something else is there, or the place cannot be written to.
+    :raises ModelFolderError: if the folder holds something else or cannot be written.
     """
     if not folder.is_dir() or {path.name for path in folder.iterdir()} != set(PARTS):
         model_folder.check_writable(folder)
@@ -189,11 +193,11 @@ def check_writable(folder: Path) -> None:
 
 
 def staying_close(wrong: Surface, vocabulary: Vocabulary) -> Rewriting:
-    """What becomes of draws of x_c, given the punctuation x_e that is to be corrected.
+    """A rewriting of draws of x_c that keeps unknown marks and abbreviation dots of x_e.
 
-    A mark that the model does not know is drawn as unknown: it stays as it is where the slot has such a
-    mark, and nothing is made of it elsewhere.  An abbreviation dot, which is a matter of spelling, stays
-    where it is, and there is none elsewhere.
+    The model draws all marks that it does not know as unknown.  An unknown mark becomes the one that the slot
+    has in x_e; if there is none, it is left out.  Abbreviation dots are part of the spelling of words, so
+    they stay where x_e has them, and none are added.
 
     :param vocabulary: the model's types.
     """
@@ -210,7 +214,7 @@ def staying_close(wrong: Surface, vocabulary: Vocabulary) -> Rewriting:
 
 
 def _named(strange: String, drawn: String) -> String:
-    """A string with the names of its unknown marks, from left to right, as far as there are names."""
+    """The drawn string, whose unknown marks are replaced from left to right by those of the wrong string."""
     names = iter(strange)
     return tuple(next(names, UNKNOWN) if mark == UNKNOWN else mark for mark in drawn)
 

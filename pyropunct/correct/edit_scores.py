@@ -1,7 +1,7 @@
 """How good corrections are: precision, recall and F0.5 of edits (Dahlmeier & Ng 2012; Ng et al. 2014).
 
-Correction is scored by what it changes, so a sentence that was right and stays so counts neither for nor
-against a system.  Counts are summed over all sentences before they are divided.
+Correction is scored by its edits, so a right sentence that is left unchanged does not affect the scores.
+Counts are summed over all sentences before they are divided.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,11 +17,11 @@ String = Sequence[str]
 
 
 class SlotEdit(NamedTuple):
-    """A change of the string of a slot: the marks start .. end - 1 are replaced by others.
+    """A change of a slot string: the marks start .. end - 1 are replaced by others.
 
     :ivar start: counted from 0.
-    :ivar end: behind the last mark that is replaced; equal to ``start`` where marks are inserted.
-    :ivar marks: what they are replaced by; empty where they are deleted.
+    :ivar end: one past the last replaced mark; equal to ``start`` for an insertion.
+    :ivar marks: the new marks; empty for a deletion.
     """
 
     start: int
@@ -31,11 +31,11 @@ class SlotEdit(NamedTuple):
 
 @dataclass
 class EditScores:
-    """Counts of edits, to which more can be added.
+    """Counts of edits, which `add` updates.
 
-    :ivar right: edits of the system that are gold edits.
-    :ivar proposed: edits of the system.
-    :ivar gold: edits that make wrong sentences right.
+    :ivar right: the number of edits of the system that are gold edits.
+    :ivar proposed: the number of edits of the system.
+    :ivar gold: the number of gold edits, which make wrong sentences right.
     """
 
     right: int = 0
@@ -45,10 +45,10 @@ class EditScores:
     def add(self, source: Surface, found: Surface, wanted: Surface) -> None:
         """Count one sentence.
 
-        :param source: its punctuation as it was.
-        :param found: as the system left it.
-        :param wanted: as it should be.
-        :raises ValueError: if they have not equally many slots.
+        :param source: its original punctuation.
+        :param found: the system's punctuation.
+        :param wanted: the right punctuation.
+        :raises ValueError: if the numbers of slots differ.
         """
         for wrong, new, right in zip(source, found, wanted, strict=True):
             shared = shared_edits(marks_of(wrong), marks_of(new), marks_of(right))
@@ -75,7 +75,7 @@ class EditScores:
 def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Iterable[Surface]) -> EditScores:
     """The counts of some sentences.
 
-    :raises ValueError: if sentences or slots of one kind lack their partners.
+    :raises ValueError: if the numbers of sentences or of slots differ.
     """
     scores = EditScores()
     for sentence in zip(source, found, wanted, strict=True):
@@ -84,7 +84,7 @@ def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Ite
 
 
 def gold_edits(wrong: String, right: String) -> list[SlotEdit]:
-    """What makes one string the other, in the fewest tokens: changes side by side are one edit."""
+    """The edits of fewest tokens that turn one string into the other; adjacent changes are one edit."""
     edits: list[SlotEdit] = []
     for step in Levenshtein.opcodes(wrong, right):
         if step.tag == "equal":
@@ -101,16 +101,16 @@ def gold_edits(wrong: String, right: String) -> list[SlotEdit]:
 def shared_edits(wrong: String, new: String, right: String) -> EditScores:
     """Compare the edits of a system in one slot with the gold edits there.
 
-    Of all shortest ways from the wrong to the new string the one is taken that shares most edits with the
-    gold ones, and of these one with the fewest edits: the MaxMatch of Dahlmeier & Ng (2012).  Edits of a
-    system that are side by side are one, unless one of them is a gold edit.
+    This is the MaxMatch of Dahlmeier & Ng (2012).  Of all shortest ways from the wrong to the new string, it
+    takes one that shares most edits with the gold ones and, of these, one with the fewest edits.  Adjacent
+    edits of a system are one edit, unless one of them is a gold edit.
 
-    :param wrong: the string as it was.
-    :param new: as the system left it.
-    :param right: as it should be.
+    :param wrong: the original string.
+    :param new: the system's string.
+    :param right: the right string.
     """
     gold = gold_edits(wrong, right)
-    # The most edits shared on the way to a place, and of these the fewest edits in all, with a minus.
+    # For each place the most edits shared on a way there, and then the fewest edits in all, negated.
     best: dict[Place, tuple[int, int]] = {Place(0, 0, False): (0, 0)}
     for cell in product(range(len(wrong) + 1), range(len(new) + 1), (True, False)):
         place = Place(*cell)
@@ -126,9 +126,9 @@ def shared_edits(wrong: String, new: String, right: String) -> EditScores:
 class Place(NamedTuple):
     """How far two strings have been read on the way from one to the other.
 
-    :ivar read: marks of the first.
-    :ivar written: marks of the second.
-    :ivar going_on: whether the last step was a change, with which a next one would be one edit.
+    :ivar read: the number of marks read of the first.
+    :ivar written: the number of marks read of the second.
+    :ivar going_on: whether the last step was a change, which the next change would extend to one edit.
     """
 
     read: int
@@ -139,7 +139,7 @@ class Place(NamedTuple):
 def _steps(
     wrong: String, new: String, gold: Sequence[SlotEdit], place: Place
 ) -> Iterator[tuple[Place, int, int]]:
-    """The steps from a place on shortest ways: where to, edits that are gold, and edits that begin there."""
+    """The steps from a place on shortest ways: the next place, the new gold edits, and the new edits."""
     i, j, going_on = place
     left = _distance(wrong, new, i, j)
     if i < len(wrong) and j < len(new) and wrong[i] == new[j] and _distance(wrong, new, i + 1, j + 1) == left:
@@ -157,5 +157,5 @@ def _steps(
 
 
 def _distance(wrong: String, new: String, read: int, written: int) -> int:
-    """The edit distance of what is left of two strings."""
+    """The edit distance of the remainders of two strings."""
     return int(Levenshtein.distance(wrong[read:], new[written:]))

@@ -1,7 +1,7 @@
 """Trees of wrongly punctuated sentences: T with the underlying tree T'_e of the wrong punctuation.
 
-Correction decides anew about every constituent, looking at what it has sprouted in the wrong sentence
-(Li, Wang & Eisner 2019, section 6.2).
+Correction draws new punctemes for every constituent, given those that it sprouted in the wrong sentence (Li,
+Wang & Eisner 2019, section 6.2).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from pyropunct.treebank.tree import Tree
 
 @dataclass(frozen=True)
 class ErrorTree(Tree):
-    """A `Tree` of n words that somebody has punctuated, perhaps wrongly.
+    """A `Tree` of n words with existing punctuation, which may be wrong.
 
     :ivar punctemes: T'_e: the left and the right puncteme of each word's constituent.
     :ivar wrong: the punctuation tokens of the slots 0..n.
@@ -35,7 +35,7 @@ class ErrorTree(Tree):
 def read_errors(model: Punctuator, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> list[ErrorTree]:
     """Reconstruct T'_e of some sentences: the T' that maximises p(T' | T, x_e).
 
-    :param model: knows how wrong sentences are punctuated.
+    :param model: the model of wrong punctuation.
     :param trees: T of each sentence.
     :param surfaces: x_e, its punctuation.
     """

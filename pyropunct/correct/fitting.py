@@ -1,4 +1,4 @@
-"""Training a corrector: from right sentences, and the same ones punctuated wrongly.
+"""Training a corrector on right sentences and wrongly punctuated copies of them.
 
 Source: Li, Wang & Eisner (2019, section 6.2).
 """
@@ -27,14 +27,14 @@ CORRECTING_ATTACH = "pyropunct.models.attach.correcting:CorrectingAttach"
 CENTRED_WINDOW = "pyropunct.models.channel.centred:CentredWindow"
 
 CLOSENESS = 0.5
-"""The standard deviation of the logits of the edits around those of the model of right text."""
+"""The standard deviation of the prior of the edits' logits around those of the model of right text."""
 
 COPIES, EPOCHS = 2, 3
-"""How often each training sentence comes in an epoch, each time with other errors, and the epochs."""
+"""The copies of each training sentence in an epoch, each with other errors, and the number of epochs."""
 
 
 class UnfitModelError(UnknownVariantError):
-    """A model of right text on which no corrector can be built."""
+    """Raised for a model of right text on which no corrector can be built."""
 
     def __init__(self, channel: str) -> None:
         super().__init__(
@@ -61,16 +61,18 @@ class CorrectionTraining(Training):
 
 
 def window_of(story: Story) -> SlidingWindow | None:
-    """The sliding window in the channel of a story, None if that is another channel."""
+    """The sliding window in the channel of a story, None if the channel has none."""
     channel = story.channel
     inner = channel.channel if isinstance(channel, Slip) else channel
     return inner if isinstance(inner, SlidingWindow) else None
 
 
 def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
-    """The settings of a corrector for the model of right text that was trained with some others.
+    """The settings of a corrector, made from those of the model of right text.
 
-    :param changes: other settings.
+    :param clean: the settings of the model of right text.
+
+    :param changes: further settings of the corrector.
     """
     own = {
         "attach": CORRECTING_ATTACH,
@@ -82,7 +84,7 @@ def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
 
 
 def error_examples(reader: Punctuator, pairs: Sequence[tuple[Sentence, WrongSurface]]) -> list[Sentence]:
-    """Right sentences whose trees know how they were punctuated wrongly.
+    """Right sentences whose trees carry the underlying punctuation of their wrong versions.
 
     :param reader: the model of wrong text.
     :param pairs: right sentences, each with its wrong punctuation.
@@ -106,17 +108,17 @@ def fit_correction(
     """Train a corrector on right sentences and simulated errors.
 
     :param train: right sentences, as `pyropunct.read_treebank` gives them.
-    :param dev: others, on which perplexity is reported; without them every tenth training sentence is held
+    :param dev: sentences on which perplexity is reported; by default every tenth training sentence is held
         out.
     :param clean: the model of right text, fitted to the same training sentences.  If it has a parser, every
         second copy has trees of it, see `with_drawn_trees`.
-    :param rates: of the errors; by default ``ErrorRates()``.
-    :param copies: how often each training sentence comes, each time with other errors.
+    :param rates: the rates of errors; by default ``ErrorRates()``.
+    :param copies: the number of copies of each training sentence, each with other errors.
     :param recipe: the settings; by default ``correction_recipe(clean.recipe)``.
-    :param seed: of the errors and of training; equal seeds give equal correctors.
-    :param device: where the weights and the optimiser live, as torch names it.
+    :param seed: the seed of the errors and of training; equal seeds give equal correctors.
+    :param device: the device of the weights and the optimiser, as torch names it.
     :param watch: called after every step.
-    :raises UnfitModelError: if the clean model is of a kind that nothing can stay close to.
+    :raises UnfitModelError: if the channel of the clean model has no sliding window.
     """
     if window_of(clean.story) is None:
         raise UnfitModelError(clean.recipe.channel)
@@ -135,14 +137,14 @@ def fit_correction(
 def with_drawn_trees(
     pairs: Sequence[tuple[Sentence, WrongSurface]], size: int, parser: Parser
 ) -> list[tuple[Sentence, WrongSurface]]:
-    """Copies of sentences, every second copy with trees that a parser has drawn.
+    """Copies of sentences, of which every second copy has trees drawn by a parser.
 
-    A corrector that has only seen right trees takes for wrong what does not fit a wrong tree.  The parser
-    knows the training sentences, so its best trees of them are better than those of others; one of two draws
-    is more like these.
+    A corrector trained only on right trees takes right punctuation that does not fit a wrong tree for an
+    error.  The parser has seen the training sentences, so its best trees of them are better than those of new
+    sentences; one of two draws is more like the latter.
 
-    :param pairs: what `wrong_copies` gives.
-    :param size: the sentences of each copy.
+    :param pairs: right sentences with wrong punctuation, as `wrong_copies` gives them.
+    :param size: the number of sentences in each copy.
     """
     drawn = [trees[-1].tree for trees in parser.parse([one.tree.forms for one, _ in pairs[:size]], trees=2)]
     return [

@@ -1,9 +1,9 @@
-"""A simulation of how learners punctuate wrongly: right sentences with their trees in, wrong punctuation out.
+"""A simulation of learners' punctuation errors in right sentences with trees.
 
-Text of learners with trees is not free, so what `pyropunct correct` needs, pairs of wrong and right
-punctuation, is made from a treebank.  Where an error may happen, its *occasion*, depends on the tree;
-how often it does, on `ErrorRates`.  Nothing but punctuation changes.  Where the rates come from is in
-``docs/reference/correction.md``.
+There are no free treebanks of learners' text, so the pairs of wrong and right punctuation that
+`pyropunct fit-correction` needs are made from a treebank.  The tree determines where an error may happen: its
+*occasions*.  `ErrorRates` are the probabilities that it does.  Only punctuation is changed.
+``docs/reference/correction.md`` gives the sources of the rates.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,45 +21,45 @@ String = tuple[str, ...]
 
 COMMA = ","
 SEPARATORS = frozenset({";", ":", "-", "–", "—", "--"})
-"""Marks between clauses for which a comma is written, or nothing: comma splices and fused sentences."""
+"""Marks between clauses that learners replace by a comma (comma splice) or omit (fused sentence)."""
 
 INSTEAD = {".": COMMA, "?": ".", "!": ".", "。": COMMA, "？": "。", "！": "。"}
-"""Final marks, and what is written instead of each."""
+"""Final marks, and the mark that replaces each."""
 
 QUOTES = frozenset(DOUBLE + SINGLE)
 CLOSING_QUOTES = frozenset({DOUBLE[1], SINGLE[1]})
 SWAPPED = frozenset({COMMA, *INSTEAD})
-"""Marks that stand on the wrong side of a closing quotation mark."""
+"""Marks that may change places with a closing quotation mark."""
 
 NONRESTRICTIVE = frozenset({"appos", "acl", "parataxis", "vocative"})
 COORDINATE = frozenset({"conj", "cc"})
 RESTRICTIVE = frozenset({"acl", "ccomp", "advcl"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass"})
-"""Relations, without subtypes, of constituents at whose edges commas go wrong."""
+"""Relations, without subtypes, of constituents at whose edges learners put wrong commas."""
 
 
 @dataclass(frozen=True)
 class ErrorRates:
     """The probability of each kind of error at each of its occasions.
 
-    :ivar introductory: the comma behind a constituent that precedes its head is missing.
+    :ivar introductory: the comma after a constituent that precedes its head is missing.
     :ivar compound: a comma before a coordinate clause is missing.
     :ivar series: a comma before another conjunct is missing.
-    :ivar nonrestrictive: a comma at one edge of an apposition, a relative clause or a parenthesis is missing,
-        and the other one, if there is one, too.
-    :ivar unbalanced: of two such commas exactly one is missing, either with half of this probability.
+    :ivar nonrestrictive: the commas at the edges of an apposition, a relative clause or a parenthesis, one or
+        two, are all missing.
+    :ivar unbalanced: exactly one of two such commas is missing, either with half of this probability.
     :ivar other_comma: any other comma is missing.
-    :ivar moved: a comma stands a word too late behind a conjunction, and otherwise a word too early.
+    :ivar moved: a comma stands a word too late, after a conjunction, or otherwise a word too early.
     :ivar unnecessary: there is a comma between a subject and its verb, or before a restrictive clause.
-    :ivar splice: a comma stands for a semicolon, colon or dash.
-    :ivar fused: such a mark is missing.
+    :ivar splice: a comma replaces a semicolon, colon or dash.
+    :ivar fused: a semicolon, colon or dash is missing.
     :ivar quote_order: a final mark or comma and a closing quotation mark change places.
     :ivar quote_missing: a quotation mark is missing.
     :ivar final_missing: the final mark is missing.
-    :ivar final_wrong: the final mark is another, see `INSTEAD`.
-    :ivar final_doubled: the final mark is there twice.
-    :raises ValueError: if one of them is no probability, or if errors that exclude each other have more
-        than 1 together.
+    :ivar final_wrong: the final mark is replaced by another, see `INSTEAD`.
+    :ivar final_doubled: the final mark is written twice.
+    :raises ValueError: if one of them is not a probability, or if the rates of errors that exclude each other
+        add up to more than 1.
     """
 
     introductory: float = 0.45
@@ -87,9 +87,9 @@ class ErrorRates:
                 raise ValueError(f"the error rates {', '.join(names)} add up to more than 1")
 
     def times(self, factor: float) -> "ErrorRates":
-        """All rates times a factor.
+        """All rates multiplied by a factor.
 
-        :raises ValueError: as for the class, if they become too large.
+        :raises ValueError: if they become too large, as for the class.
         """
         return replace(self, **{field.name: factor * getattr(self, field.name) for field in fields(self)})
 
@@ -103,7 +103,7 @@ EXCLUSIVE = (
     ("splice", "fused"),
     ("quote_order", "quote_missing", "final_missing", "final_wrong", "final_doubled"),
 )
-"""Kinds of errors of which at most one happens at an occasion."""
+"""Groups of kinds of errors of which at most one happens at an occasion."""
 
 
 class Option(NamedTuple):
@@ -111,7 +111,7 @@ class Option(NamedTuple):
 
     :ivar kind: its name in `ErrorRates`.
     :ivar rate: its probability.
-    :ivar changes: for some slots what will be there.
+    :ivar changes: the new string of each slot that it changes.
     """
 
     kind: str
@@ -120,7 +120,7 @@ class Option(NamedTuple):
 
 
 Occasion = tuple[Option, ...]
-"""Errors of which one happens at most.  All other occasions are about other slots."""
+"""Errors of which at most one happens.  Different occasions have different slots."""
 
 
 class WrongSurface(NamedTuple):
@@ -135,9 +135,10 @@ class WrongSurface(NamedTuple):
 
 
 def occasions(tree: Tree, surface: Surface, rates: ErrorRates) -> list[Occasion]:
-    """Where which errors may happen in a sentence.
+    """The errors that may happen in a sentence.
 
     :param surface: its right punctuation.
+    :returns: the occasions; different occasions have different slots.
     :raises ValueError: if the tree has n words and there are not n + 1 slots.
     """
     if len(surface) != len(tree) + 1:
@@ -151,19 +152,27 @@ def make_errors(
     """Punctuate a sentence as a learner might.
 
     :param surface: its right punctuation.
-    :param generator: where chance comes from.
+    :param generator: the source of randomness.
     """
     wrong, errors = [tuple(slot) for slot in surface], []
     for occasion in occasions(tree, surface, rates):
-        chance = generator.random()
-        for option in occasion:
-            chance -= option.rate
-            if chance < 0:
-                errors.append(option)
-                for slot, string in option.changes.items():
-                    wrong[slot] = string
-                break
+        error = _drawn(occasion, generator)
+        if error is None:
+            continue
+        errors.append(error)
+        for slot, string in error.changes.items():
+            wrong[slot] = string
     return WrongSurface(tuple(wrong), tuple(errors))
+
+
+def _drawn(occasion: Occasion, generator: np.random.Generator) -> Option | None:
+    """The error that happens at an occasion, if any."""
+    chance = generator.random()
+    for option in occasion:
+        chance -= option.rate
+        if chance < 0:
+            return option
+    return None
 
 
 def wrong_surfaces(
@@ -183,10 +192,10 @@ def wrong_surfaces(
 def wrong_copies(
     sentences: Iterable[Sentence], rates: ErrorRates | None = None, copies: int = 1, seed: int = 0
 ) -> list[tuple[Sentence, WrongSurface]]:
-    """Sentences with several wrong punctuations each: to train on.
+    """Training sentences, each with several wrong punctuations.
 
-    :param copies: how often each sentence comes; copy k has the errors of the seed ``seed + 2 k``, so that
-        ``seed + 1`` is left for sentences to try on what was trained.
+    :param copies: the number of copies of each sentence.  Copy k has the errors of the seed ``seed + 2 k``,
+        so that ``seed + 1`` is left for the sentences on which the trained corrector is evaluated.
     """
     sentences = tuple(sentences)
     return [
@@ -197,7 +206,7 @@ def wrong_copies(
 
 
 class _Occasions:
-    """Finds the occasions of one sentence.  No two of them are about the same slot."""
+    """Finds the occasions of one sentence.  No two of them have a slot in common."""
 
     def __init__(self, tree: Tree, surface: Surface, rates: ErrorRates) -> None:
         self._tree, self._rates = tree, rates
@@ -224,14 +233,14 @@ class _Occasions:
         return Option(kind, share * getattr(self._rates, kind), changes)
 
     def _marks(self, slot: int) -> String:
-        """The marks of a slot that are no part of a word."""
+        """The marks of a slot that are not part of a word."""
         return tuple(mark for mark in self._surface[slot] if mark not in (START, ABBREVIATION_DOT))
 
     def _without_marks(self, slot: int) -> String:
         return tuple(mark for mark in self._surface[slot] if mark in (START, ABBREVIATION_DOT))
 
     def _missing(self, *slots: int) -> dict[int, String]:
-        """Slots without their marks."""
+        """The changes that remove the marks of some slots."""
         return {slot: self._without_marks(slot) for slot in slots}
 
     def _parentheses(self) -> Iterator[Occasion]:
@@ -262,7 +271,7 @@ class _Occasions:
         return tuple(options)
 
     def _kind_of_comma(self, slot: int) -> str:
-        """Which error it is if the comma in a slot is missing."""
+        """The kind of error if the comma in a slot is missing."""
         begins = {word for word, left in enumerate(self._left) if left == slot}
         ends = {word for word, right in enumerate(self._right) if right == slot}
         if any(self._relations[word] in NONRESTRICTIVE for word in begins | ends):
@@ -274,7 +283,7 @@ class _Occasions:
         return "other_comma"
 
     def _joins_clauses(self, words: set[int]) -> bool:
-        """Whether one of some words, or what a conjunction among them introduces, is a clause."""
+        """Whether one of some words heads a clause, or is a conjunction that introduces one."""
         after = {word + 1 for word in words if self._relations[word] == "cc" and word + 1 < len(self._tree)}
         starts = {self._left[word] for word in words | after}
         clauses = (word for word in self._headed_by(frozenset({"conj"})) if self._left[word] in starts)
@@ -284,7 +293,7 @@ class _Occasions:
         return any(self._relations[child - 1] in SUBJECTS for child in self._tree.children[word + 1])
 
     def _other_mark(self, slot: int) -> Occasion:
-        """What may happen to marks other than commas."""
+        """The occasion of a slot with marks other than a comma."""
         marks = self._marks(slot)
         if 0 < slot < len(self._tree) and len(marks) == 1 and marks[0] in SEPARATORS:
             self._claimed.add(slot)
@@ -322,11 +331,11 @@ class _Occasions:
             yield self._option("final_doubled", self._with(slot, (*before, mark, mark, *after)))
 
     def _with(self, slot: int, marks: Sequence[str]) -> dict[int, String]:
-        """A slot with other marks."""
+        """The change that gives a slot other marks."""
         return {slot: (*self._without_marks(slot), *marks)}
 
     def _tempting(self) -> set[int]:
-        """Slots in which learners put commas that should not be there."""
+        """Slots in which learners put unnecessary commas."""
         clauses = {
             self._left[word]
             for word in self._headed_by(RESTRICTIVE)

@@ -1,4 +1,4 @@
-"""Capital letters at the beginning of a sentence, which go to whatever word comes to stand there."""
+"""Capital letters: which words have one inside sentences, and how the first word of a sentence is written."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,10 +8,10 @@ from typing import Any
 from pyropunct.treebank.sentence import Sentence
 
 ALIKE = 2.0
-"""How many observations of a word its tag is worth."""
+"""The weight of a word's tag, in observations of the word."""
 
 TAGS_ALIKE = 10.0
-"""How many observations of a tag the rule is worth that proper nouns have a capital letter."""
+"""The weight of the rule that proper nouns have a capital letter, in observations of a tag."""
 
 Counts = Mapping[str, tuple[int, int]]
 
@@ -20,8 +20,10 @@ Counts = Mapping[str, tuple[int, int]]
 class Capitals:
     """Which words a treebank writes with a capital letter inside sentences.
 
-    The probability of a capital letter is (c + k r) / (n + k) for a word that was seen n times, c of them
-    with a capital; r is the same for its tag, and for a tag it is 1 for proper nouns and 0 for others.
+    A word that was seen n times, c of them with a capital letter, has one with probability
+    (c + k r) / (n + k).  Here k is `ALIKE`, and r is the probability for its tag.  That is given by the same
+    formula with the counts of the tag, where k is `TAGS_ALIKE`, and r is 1 for proper nouns and for pronouns
+    of one letter, 0 for all others.
 
     :ivar words: for each lower-cased word its (c, n).
     :ivar tags: for each universal tag its (c, n).
@@ -32,7 +34,10 @@ class Capitals:
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence]) -> "Capitals":
-        """Count the words inside sentences that can have a capital letter, where no mark stands before."""
+        """Count capital letters of words that can have one.
+
+        The first word of a sentence and words that follow a mark are not counted.
+        """
         words: Counter[tuple[str, bool]] = Counter()
         tags: Counter[tuple[str, bool]] = Counter()
         for sentence in sentences:
@@ -55,20 +60,20 @@ class Capitals:
 
     def has_capital(self, form: str, tag: str) -> bool:
         """Whether a word is written with a capital letter inside sentences."""
-        # A pronoun of one letter, as English "I", is as good as a name.
+        # A pronoun of one letter, such as English "I", is treated as a proper noun.
         rule = float(tag == "PROPN" or (tag == "PRON" and len(form) == 1))
         by_tag = _smoothed(self.tags.get(tag, (0, 0)), rule, TAGS_ALIKE)
         return _smoothed(self.words.get(form.lower(), (0, 0)), by_tag, ALIKE) > 0.5
 
     def inside(self, form: str, tag: str) -> str:
-        """A word from the beginning of a sentence as it is written inside; acronyms stay as they are."""
+        """How the first word of a sentence is written inside one; acronyms stay as they are."""
         if self.has_capital(form, tag) or any(map(str.isupper, form[1:])):
             return form
         return form[:1].lower() + form[1:]
 
 
 def at_the_beginning(form: str) -> str:
-    """A word as it is at the beginning of a sentence; one with capitals inside, as "iPhone", stays."""
+    """How a word is written at the beginning of a sentence; one with capital letters, as "iPhone", stays."""
     return form if any(map(str.isupper, form)) else form[:1].title() + form[1:]
 
 

@@ -9,12 +9,12 @@ COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL"
 class TreebankError(ValueError):
     """A treebank that cannot be used.
 
-    Its text is one line, ``FILE:LINE: sentence 'ID': what is wrong (and what to do)``, in which
-    the parts that do not apply are left out.
+    Its text is one line, ``FILE:LINE: sentence 'ID': what is wrong (and what to do)``.  Parts that do
+    not apply are left out.
 
     :ivar path: the file.
-    :ivar line: the line, counted from 1, or None when no line is to blame.
-    :ivar sentence: the identifier of the sentence, or None when no sentence is to blame.
+    :ivar line: the line, counted from 1, or None if the error is not about a line.
+    :ivar sentence: the identifier of the sentence, or None if the error is not about a sentence.
     """
 
     def __init__(self, path: str, problem: str, line: int | None = None, sentence: str | None = None) -> None:
@@ -52,7 +52,7 @@ class MultiwordRange:
 
 @dataclass(frozen=True, slots=True)
 class EmptyNode:
-    """A node of the enhanced graph that is not written; it stands after the token ``after``."""
+    """A node of the enhanced graph without a word in the text; it stands after the token ``after``."""
 
     columns: tuple[str, ...]
     after: int
@@ -63,10 +63,13 @@ class EmptyNode:
 class Block:
     """One sentence of a CoNLL-U file, checked but otherwise as written.
 
+    :ivar path: the file.
     :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
     :ivar first_line: the line of the file at which the block starts, counted from 1.
     :ivar lines: all its lines, comments first, without line ends.
     :ivar tokens: the tokens; the token with id i is ``tokens[i - 1]``.
+    :ivar ranges: the multiword tokens.
+    :ivar empty_nodes: the empty nodes.
     """
 
     path: str
@@ -88,12 +91,12 @@ def misc_entries(column: str) -> list[str]:
 
 
 def has_space_after(columns: tuple[str, ...]) -> bool:
-    """Whether a space follows the token, which holds unless MISC says ``SpaceAfter=No``."""
+    """Whether a space follows the token: it does unless MISC says ``SpaceAfter=No``."""
     return "SpaceAfter=No" not in misc_entries(columns[MISC])
 
 
 def with_space_after(column: str, space: bool) -> str:
-    """The MISC column, saying whether a space follows; as it is if it says so already."""
+    """The MISC column, changed if necessary to say whether a space follows."""
     entries = misc_entries(column)
     if space == ("SpaceAfter=No" not in entries):
         return column

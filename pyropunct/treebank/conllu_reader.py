@@ -36,7 +36,7 @@ def decode(data: bytes, path: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # The codec counts from behind a byte order mark.
+        # The codec's count starts after a byte order mark.
         start = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
         problem = f"byte {start} is 0x{data[start]:02x}, which is not UTF-8 (save the file as UTF-8)"
         raise TreebankError(path, problem, data.count(b"\n", 0, start) + 1) from None
@@ -45,8 +45,8 @@ def decode(data: bytes, path: str) -> str:
 def read_blocks(text: str, path: str, progress: Progress | None = None) -> Iterator[Block]:
     """The sentences of a CoNLL-U text, in order.
 
-    Windows line ends, spaces on the blank lines between sentences and a missing last line end do
-    no harm.  Comments that no token follows are skipped.
+    Windows line ends, spaces on the blank lines between sentences and a missing last line end are
+    accepted.  Comments that no token follows are skipped.
 
     :param path: the name that errors give to the text.
     :raises TreebankError: at the first malformed line or tree.
@@ -118,7 +118,7 @@ def _check_columns(block: Block, row: int) -> None:
     for name, column in zip(COLUMN_NAMES[:MISC], columns, strict=False):
         if not column.strip():
             raise block.error(f"the column {name} is empty (write _ for no value)", row)
-        # The library would take the two spaces for a column border.
+        # The library would take two spaces for a column separator.
         if "  " in column:
             raise block.error(f"the column {name} holds two spaces in a row (write one)", row)
 
@@ -127,7 +127,7 @@ def _as_written(columns: list[str], index: int) -> str:
     return columns[index]
 
 
-# Only ids and heads need a reading; the other columns must come out again as they went in.
+# Only ids and heads are parsed; the other columns are kept as they are written.
 _FIELD_PARSERS = dict.fromkeys(DEFAULT_FIELDS[:MISC], _as_written) | {
     field: DEFAULT_FIELD_PARSERS[field] for field in ("id", "head")
 }
@@ -202,7 +202,7 @@ def _complete(
 
 
 def _expect(block: Block, row: int, found: int, expected: int) -> None:
-    """Check that the whole number with which an id starts is the one whose turn it is."""
+    """Check that the whole number at the start of an id is the expected one."""
     if found != expected:
         written = block.lines[row].split("\t")[ID]
         raise block.error(f"the id {written} is out of order (it should start with {expected})", row)
@@ -236,7 +236,7 @@ def _check_tree(block: Block) -> None:
 
 
 def _all_reach_root(heads: list[int]) -> bool:
-    """Whether every path of heads ends at 0; each word is walked over once."""
+    """Whether every path of heads ends at 0; each word is visited once."""
     reaches = [True] + [False] * len(heads)
     for start in range(1, len(heads) + 1):
         path = [start]

@@ -1,4 +1,4 @@
-"""A sentence as CoNLL-U again: as it was, with more in MISC, or with other punctuation."""
+"""Writing a sentence as CoNLL-U: unchanged, with further MISC entries, or with other punctuation."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ def as_written(lines: Sequence[str]) -> str:
 def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
     """The original sentence, with the entries of ``misc`` merged into the MISC of its n words.
 
-    :raises ValueError: if ``misc`` has not one mapping a word.
+    :raises ValueError: if ``misc`` does not have n mappings.
     """
     if len(misc) != len(layout.words):
         raise ValueError(f"MISC entries are for {len(misc)} words, not {len(layout.words)}")
@@ -50,15 +50,15 @@ def _merge_misc(column: str, entries: Mapping[str, str]) -> str:
 
 
 def escaped(value: str) -> str:
-    """A text as a value in MISC, where a bar would end it."""
+    """A text as a value in MISC, where an unescaped bar would end the value."""
     return "".join(_ESCAPES.get(character, character) for character in value)
 
 
 def write_items(layout: Layout, items: Sequence[Item], mark_heads: Sequence[int]) -> str:
     """The original sentence with the words and marks of ``items``, renumbered.
 
-    Heads, enhanced dependencies, multiword ranges and empty nodes follow the new numbers; an
-    enhanced dependency on a mark that went is dropped.
+    Heads, enhanced dependencies, multiword ranges and empty nodes get the new numbers; an
+    enhanced dependency on a mark that was removed is dropped.
 
     :param mark_heads: for each slot the token id, in the original, of the head of new marks there.
     """
@@ -66,7 +66,7 @@ def write_items(layout: Layout, items: Sequence[Item], mark_heads: Sequence[int]
 
 
 class _Rewriting:
-    """The new lines of one sentence, and what they share."""
+    """Writes the new lines of one sentence."""
 
     def __init__(self, layout: Layout, items: Sequence[Item], mark_heads: Sequence[int]) -> None:
         self.layout = layout
@@ -79,7 +79,7 @@ class _Rewriting:
         self.numbers = self._renumber()
 
     def _place_empty_nodes(self) -> dict[int, list[EmptyNode]]:
-        """The empty nodes by the new id of the last token before them that stays, 0 if none does."""
+        """The empty nodes by the new id of the last kept token before them, 0 if there is none."""
         placed: dict[int, list[EmptyNode]] = {}
         for node in self.block.empty_nodes:
             before = [number for number, item in enumerate(self.items, 1) if 0 < item.token <= node.after]
@@ -87,7 +87,7 @@ class _Rewriting:
         return placed
 
     def _renumber(self) -> dict[str, str]:
-        """The new id for every old id, of tokens and of empty nodes, that stays."""
+        """The new id of every token and empty node that is kept, by its old id."""
         numbers = {"0": "0"}
         numbers |= {str(item.token): str(new) for new, item in enumerate(self.items, 1) if item.token}
         for token, nodes in self.empty_nodes.items():

@@ -1,7 +1,7 @@
 """How a treebank writes: spaces, quotation marks, abbreviations, capital letters.
 
-Restored punctuation is to look as the training treebank does.  The rules of `pyropunct.treebank.spacing` hold
-wherever the treebank has shown nothing else.
+Restored punctuation follows the conventions of the training treebank.  Where the treebank gives no evidence,
+the rules of `pyropunct.treebank.spacing` hold.
 """
 
 from collections import Counter
@@ -19,13 +19,14 @@ from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 
 WORD, UNSPACED_WORD = "\tword", "\tunspaced word"
-"""Stand for all words, and for those that begin or end in a script without spaces, such as Chinese."""
+"""The two kinds of words: ordinary ones, and those that begin or end in a script without spaces, such as
+Chinese."""
 
 BESIDE_MARKS, BETWEEN_WORDS = 2, 10
-"""How many observations the rules are worth, where a mark is involved and between two words."""
+"""The weight of the rules, in observations: beside a mark, and between two words."""
 
 LEAST_ABBREVIATIONS = 2
-"""How often a word must have had an abbreviation dot to be known as an abbreviation."""
+"""The least number of occurrences with an abbreviation dot that makes a word an abbreviation."""
 
 
 class Written(NamedTuple):
@@ -46,15 +47,16 @@ Counts = Mapping[tuple[str, str], tuple[int, int]]
 class SpacingStatistics:
     """Where a treebank leaves spaces.
 
-    The probability of a space between two neighbours a and b is (spaces + k r) / (pairs + k): so many pairs
-    a b there are in the treebank, and between so many there is a space; r is 1 or 0 as the rules of
-    `pyropunct.treebank.spacing` have it, and k is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as
-    itself, and a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between two marks, r is the lesser
-    of the probabilities that either would have beside a word.
+    The probability of a space between two neighbours a and b is (spaces + k r) / (pairs + k).  Here ``pairs``
+    is how often a b occurs in the treebank, and ``spaces`` how often with a space between.  The prior r is 1
+    or 0 according to the rules of `pyropunct.treebank.spacing`, and its weight k is `BESIDE_MARKS` or
+    `BETWEEN_WORDS`.  A mark counts as itself, a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between
+    two marks, r is the smaller of two probabilities: of a space between a and a word, and between a word and
+    b.
 
-    :ivar counts: for each pair (a, b) its (spaces, pairs); nothing at all for a treebank that does not tell.
+    :ivar counts: for each pair (a, b) its (spaces, pairs); empty if the treebank does not record spaces.
     :ivar enclitics: lower-cased words that are mostly written together with the word before, such as "n't".
-    :ivar proclitics: those mostly written together with the word behind, such as "$".
+    :ivar proclitics: lower-cased words that are mostly written together with the next word, such as "$".
     :ivar joined: pairs of other words that are mostly written together, such as "can" and "not".
     """
 
@@ -67,8 +69,8 @@ class SpacingStatistics:
     def learn(cls, sentences: Iterable[Sentence]) -> "SpacingStatistics":
         """Count the spaces of a treebank.
 
-        Where each mark of the whole treebank has a space on either side, nobody took down the spaces with
-        ``SpaceAfter=No``, and nothing is learned.
+        If every mark of the treebank has a space on either side, the treebank does not record spaces (with
+        ``SpaceAfter=No``), and nothing is learned.
         """
         seen: Counter[tuple[str, str, bool]] = Counter()
         words: Counter[tuple[str, str, bool]] = Counter()
@@ -93,7 +95,7 @@ class SpacingStatistics:
         return right in self.enclitics or left in self.proclitics or (left, right) in self.joined
 
     def probability(self, left: Written, right: Written) -> float:
-        """How likely a space is between a mark and its neighbour, or between two words of their kinds."""
+        """The probability of a space between two neighbours; a word counts only as one of its kind."""
         spaces, pairs = self.counts.get(_kinds(left, right), (0, 0))
         weight = BESIDE_MARKS if left.mark or right.mark else BETWEEN_WORDS
         return (spaces + weight * self._prior(left, right)) / (pairs + weight)
@@ -132,7 +134,7 @@ class Conventions:
     """How a treebank writes.  Without anything learned, the usual rules hold.
 
     :ivar spacing: where it leaves spaces.
-    :ivar quotes: how it writes directed quotation marks, if not as they are.
+    :ivar quotes: the form of each directed quotation mark that it writes in another way, such as straight.
     :ivar abbreviations: lower-cased words, without their dot, that mostly have an abbreviation dot.
     :ivar capitals: which words have a capital letter inside sentences.
     """
@@ -144,7 +146,7 @@ class Conventions:
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence]) -> "Conventions":
-        """Look at the sentences of a treebank."""
+        """The conventions that the sentences of a treebank show."""
         sentences = tuple(sentences)
         return cls(
             SpacingStatistics.learn(sentences),
@@ -168,19 +170,19 @@ class Conventions:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Conventions":
-        """The conventions that `to_json` wrote; older ones know nothing of capital letters."""
+        """The conventions that `to_json` wrote; older versions wrote nothing about capital letters."""
         spacing = SpacingStatistics.from_json(plain["spacing"])
         capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
         return cls(spacing, dict(plain["quotes"]), frozenset(plain["abbreviations"]), capitals)
 
 
 def _folded(form: str) -> str:
-    """A word in small letters, but for a single letter: an initial "M" is no "m" of "I'm"."""
+    """A word in lower case; a single letter stays, so that an initial "M" differs from the "m" of "I'm"."""
     return form if len(form) == 1 else form.lower()
 
 
 def _kinds(left: Written, right: Written) -> tuple[str, str]:
-    """What two neighbours count as."""
+    """What two neighbours count as: a mark as itself, a word as its kind."""
     ends_unspaced = not space_between_words(left.form, "x")
     starts_unspaced = not space_between_words("x", right.form)
     return (
@@ -192,8 +194,7 @@ def _kinds(left: Written, right: Written) -> tuple[str, str]:
 def _neighbours(layout: Layout) -> Iterator[tuple[Written, Written, bool]]:
     """The tokens of a sentence in pairs, and whether there is a space between them.
 
-    Left out are the words of a contraction such as Spanish "del", of which the parts, "de" and "el", are not
-    written side by side.
+    The words of a contraction are left out: Spanish "de" and "el" in "del" are not written side by side.
     """
     block, marks = layout.block, dict(_marks(layout))
     numbers = range(1, len(block.tokens) + 1)
@@ -220,9 +221,10 @@ def _together(
 ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]:
     """Enclitics, proclitics and joined words, from the counts of (left, right, space).
 
-    The surest clitic, that with the greatest share of neighbours without a space, comes first, and what it
-    explains counts for no other: since French "qu'" is always written together with what follows, "il" is
-    no enclitic, however often it stands behind "qu'".  What no clitic explains makes joined pairs.
+    Clitics are found one by one, the one with the greatest share of neighbours without a space first, and its
+    pairs are not counted for any other word.  For example, French "qu'" is always written together with the
+    next word, so "il" is not an enclitic, however often it follows "qu'".  Joined words are found among the
+    pairs without a clitic.
     """
     leads = _Leads(words)
     found: dict[bool, set[str]] = {False: set(), True: set()}
@@ -244,9 +246,9 @@ class _Clitic(NamedTuple):
 
 
 class _Leads:
-    """Pairs of neighbours that are still to be explained, and how often each word is in them, on each side.
+    """Pairs of neighbours without a known clitic, and the counts of the words on either side of them.
 
-    :ivar pairs: for each pair how often it has a space, and how often it has none.
+    :ivar pairs: for each pair how often it is written with a space, and how often without.
     """
 
     def __init__(self, words: Counter[tuple[str, str, bool]]) -> None:
@@ -266,9 +268,9 @@ class _Leads:
             total[which] += sign * count
 
     def surest(self) -> _Clitic | None:
-        """The word most surely written together with its neighbours, if one mostly is.
+        """The word with the greatest share of neighbours without a space, None if no word is mostly without.
 
-        As many cases with a space as `BETWEEN_WORDS` are added to those of each word.
+        For each word, `BETWEEN_WORDS` cases with a space are added to its counts.
         """
         likely = (one for one, (apart, together) in self._counts.items() if together - apart > BETWEEN_WORDS)
         return max(likely, key=self._sureness, default=None)
@@ -278,7 +280,7 @@ class _Leads:
         return together / (together + apart + BETWEEN_WORDS), together, *clitic
 
     def explain(self, clitic: _Clitic) -> None:
-        """Take the pairs of a word away."""
+        """Remove the pairs of a clitic."""
         for pair in self._of[clitic]:
             counts = self.pairs.pop(pair, None)
             if counts is not None:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from pyropunct.treebank.conllu_block import TreebankError
 
 LONGEST_LINE = 1 << 20
-"""Bytes of a line; more are no text, and would have to be kept in memory."""
+"""The most bytes that a line may have: one line at a time is kept in memory."""
 
 
 @contextmanager
@@ -35,9 +35,10 @@ def _opened(path: str) -> BinaryIO:
 
 
 def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a text, without their ends and a byte order mark.
+    """The lines of a text, without line ends and without a byte order mark.
 
-    :raises TreebankError: at the first that is not UTF-8, holds a zero byte, or is longer than a megabyte.
+    :raises TreebankError: at the first line that is not UTF-8, holds a zero byte, or is longer than a
+        megabyte.
     """
     number = offset = 0
     while line := stream.readline(LONGEST_LINE + 1):

@@ -10,7 +10,7 @@ Surface = Sequence[Sequence[str]]
 """The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
 
 START = "\t^"
-"""Stands at the left of slot 0 of every sentence, so that it can absorb an initial comma
+"""The sentence start: the first token of slot 0 of every sentence.  It can absorb an initial comma
 (Li, Wang & Eisner 2019, section 4)."""
 
 ABBREVIATION_DOT = "\tabbr."
@@ -21,7 +21,7 @@ UNKNOWN = "\tUNK"
 
 
 def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
-    """The tokens of a slot without the sentence start, which is always given."""
+    """The tokens of a slot without the sentence start."""
     return tuple(token for token in slot if token != START)
 
 

@@ -1,4 +1,4 @@
-"""Punctuated words as real text, and as CoNLL-U, where no layout is known: only words and marks."""
+"""Punctuated words as text and as CoNLL-U, made from words and marks alone, without an original layout."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -40,12 +40,12 @@ def print_words(
 ) -> str:
     """The text of n words with punctuation in the slots 0..n.
 
-    Spaces and quotation marks are those of the treebank whose conventions are given.  An abbreviation dot
-    becomes part of the word before its slot, and absorbs a period right behind it.  Unknown marks are left
-    out.
+    Spaces and quotation marks follow the conventions.  An abbreviation dot becomes part of the word before
+    its slot, and absorbs a period directly after it.  Unknown marks are left out.
 
-    :param capital: whether the first word begins with a capital letter; a word that has one inside stays.
-    :param gaps: the white space between the words, which stays wherever no mark stands.
+    :param conventions: those of a treebank.
+    :param capital: whether the first word gets a capital letter; a word that has one anywhere stays.
+    :param gaps: the white space between the words, which is kept where there is no mark.
     :raises ValueError: if there are not n + 1 slots.
     """
     tokens = _tokens(words, surface, conventions, capital)
@@ -63,8 +63,8 @@ def print_conllu(
 ) -> str:
     """The tree with its punctuation as CoNLL-U, and the blank line behind it.
 
-    Words and marks are written as by `print_words`, white space as one space.  A mark hangs, with relation
-    ``punct``, on the highest word from which its arc crosses no other.
+    Words and marks are written as by `print_words`, with single spaces.  A mark depends, with relation
+    ``punct``, on the highest word from which its arc crosses no other arc.
 
     :param identifier: for the comment ``sent_id``.
     :raises ValueError: if the tree has n words and there are not n + 1 slots.
@@ -110,7 +110,10 @@ def _tokens(words: Sequence[str], surface: Surface, conventions: Conventions, ca
 
 
 def _printed(marks: Sequence[str], dot: bool) -> Iterator[str]:
-    """The marks of a slot that are printed, behind an abbreviation dot or not."""
+    """The marks of a slot that are printed.
+
+    :param dot: whether they follow an abbreviation dot.
+    """
     real = [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
     if dot and real[:1] == ["."]:
         del real[0]
@@ -118,7 +121,7 @@ def _printed(marks: Sequence[str], dot: bool) -> Iterator[str]:
 
 
 def _capitalised(word: str) -> str:
-    """The word with a capital letter at its beginning, unless it has one elsewhere, as "iPhone" has."""
+    """The word with a capital letter at its beginning, unless it has one elsewhere, as "iPhone"."""
     return word if any(map(str.isupper, word)) else word[:1].title() + word[1:]
 
 

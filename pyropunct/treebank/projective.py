@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def dependents_of(heads: Sequence[int]) -> list[list[int]]:
-    """The dependents of each word from left to right, after the root, as those of 0."""
+    """For 0 and for each word 1..n its dependents from left to right; the dependent of 0 is the root."""
     dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for word, head in enumerate(heads, start=1):
         dependents[head].append(word)
@@ -48,8 +48,8 @@ def is_projective(heads: Sequence[int]) -> bool:
 def projectivise(heads: Sequence[int]) -> tuple[int, ...]:
     """Lift arcs until the tree is projective, and return its heads.
 
-    As long as some arc is not projective, the shortest such arc (of equally short ones the
-    leftmost) is replaced by one from the head's head.  A projective tree comes back unchanged.
+    As long as some arc is not projective, the shortest such arc (the leftmost of equally short
+    ones) is replaced by an arc from its head's head.  A projective tree is unchanged.
     """
     lifted = list(heads)
     while not is_projective(lifted):

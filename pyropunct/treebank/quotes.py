@@ -6,7 +6,7 @@ DOUBLE = ("“", "”")
 SINGLE = ("‘", "’")
 
 STRAIGHT = {'"': DOUBLE, "''": DOUBLE, "``": DOUBLE, "＂": DOUBLE, "'": SINGLE, "`": SINGLE, "＇": SINGLE}
-"""Marks that do not show their direction, or show it in ASCII, with the pair that they stand for."""
+"""Marks that do not show their direction, or show it in ASCII, each with its directed pair."""
 
 _OPENING = {"``", "`"}
 _CLOSING = {"''"}
@@ -15,10 +15,10 @@ _CLOSING = {"''"}
 def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int]) -> list[str]:
     """Replace straight quotation marks by directed ones.
 
-    A language-specific tag of one or two backticks, as English has it, makes a mark opening, and
-    one of two apostrophes makes it closing; a form of backticks is opening too.  Any other mark
-    closes the last mark of the same kind (double or single) that hangs on the same head and is
-    not closed yet, and makes that one opening.  A mark that finds no partner stays as it is.
+    A language-specific tag of one or two backticks, as English treebanks have, makes a mark opening,
+    and a tag of two apostrophes makes it closing.  Without these tags, a form of backticks makes it
+    opening.  Any other mark closes the last mark of the same kind (double or single) that has the
+    same head and is not closed yet, and makes that one opening.  A mark without a partner is unchanged.
 
     :param forms: the punctuation tokens of one sentence, left to right.
     :param tags: their language-specific tags.

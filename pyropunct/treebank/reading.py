@@ -96,8 +96,8 @@ def read_treebank(
     :param punctuation_relation: whether a token is punctuation if its relation, without subtype,
         is ``punct``, and not only if its universal tag is ``PUNCT``.
     :param progress: called after each sentence with the number of lines read and of all lines.
-    :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or if not one of
-        its sentences can be kept.
+    :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or if none of its
+        sentences can be kept.
     """
     if str(path) == "-":
         name, data = "<stdin>", sys.stdin.buffer.read()
@@ -117,6 +117,7 @@ def read_text(
     """Prepare a treebank that is in memory; see `read_treebank`.
 
     :param name: the name that errors give to the text.
+    :raises TreebankError: if the text is not CoNLL-U, or if none of its sentences can be kept.
     """
     sentences: list[Sentence] = []
     omitted: list[Omission] = []
@@ -145,9 +146,7 @@ def require_punctuation(treebank: Treebank) -> None:
     :raises TreebankError: if no sentence of the treebank has a mark of punctuation.
     """
     if not any(marks for sentence in treebank for marks in sentence.layout.marks):
-        raise TreebankError(
-            treebank.path, "there is no punctuation in the treebank (is it without on purpose?)"
-        )
+        raise TreebankError(treebank.path, "there is no punctuation in the treebank (has it been removed?)")
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -216,7 +215,7 @@ def _between(words: list[int], size: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _has_abbreviation_dot(form: str) -> bool:
-    """Whether the form ends in a single dot; two or more are an ellipsis that belongs to the word."""
+    """Whether the form ends in exactly one dot; two or more are an ellipsis that belongs to the word."""
     return len(form) > 1 and form.endswith(".") and not form.endswith("..")
 
 

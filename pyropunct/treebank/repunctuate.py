@@ -1,7 +1,7 @@
-"""The tokens of a sentence whose punctuation was exchanged, and how they are spaced.
+"""The tokens of a sentence with other punctuation, and the spaces between them.
 
-What stays, words and marks, remains the token that it was; so its line and the space after it
-can be taken from the original wherever both its neighbours stay as well.
+Words and marks that are kept remain tokens of the original: their lines are taken from it, and
+so is the space between two tokens that were neighbours in it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,12 +54,12 @@ class Item:
 def arrange(layout: Layout, surface: Surface) -> list[Item]:
     """The words of the sentence with the marks of ``surface`` between them.
 
-    The sentence start is not a token.  The abbreviation dot, wherever in its slot, becomes part
-    of the word before the slot, and a period right behind it is written only if both were
-    there in the original.  An unknown mark stands for the original mark in its place, and for
-    nothing if there is none.
+    The sentence start is not a token.  An abbreviation dot, wherever it stands in its slot, becomes
+    part of the word before the slot, and a period directly after it is written only if both were
+    there in the original.  An unknown mark becomes the original mark in its place; if there is none,
+    it is left out.
 
-    :raises ValueError: if ``surface`` has not one slot more than the sentence has words.
+    :raises ValueError: if the sentence has n words and ``surface`` does not have n + 1 slots.
     """
     if len(surface) != len(layout.words) + 1:
         raise ValueError(f"{len(layout.words)} words have {len(layout.words) + 1} slots, not {len(surface)}")
@@ -84,7 +84,7 @@ def _word(layout: Layout, word: int, dot: bool) -> Item:
 
 
 def _slot_items(layout: Layout, slot: int, marks: Sequence[str], style: dict[str, str]) -> Iterator[Item]:
-    """Align the new marks of a slot with its old ones; what is aligned stays."""
+    """Align the new marks of a slot with its old ones; aligned marks remain the tokens that they were."""
     old = _real_marks(layout.surface[slot])
     new = _real_marks(marks)
     tokens = layout.marks[slot]
@@ -108,7 +108,7 @@ def _real_marks(marks: Sequence[str]) -> list[str]:
 
 
 def _quote_style(layout: Layout) -> dict[str, str]:
-    """How this sentence writes directed quotation marks, if it writes them straight."""
+    """The form of each directed quotation mark that this sentence writes straight."""
     style: dict[str, str] = {}
     for tokens, marks in zip(layout.marks, layout.surface, strict=True):
         for token, mark in zip(tokens, marks[len(marks) - len(tokens) :], strict=True):
@@ -122,7 +122,7 @@ def _quote_style(layout: Layout) -> dict[str, str]:
 
 
 def kept_ranges(layout: Layout, items: Sequence[Item]) -> dict[int, MultiwordRange]:
-    """The multiword tokens in which no mark came or went, by the position of their first item."""
+    """The multiword tokens in which no mark was added or removed, by the position of their first item."""
     positions = {item.token: position for position, item in enumerate(items) if item.token}
     kept = {}
     for multiword in layout.block.ranges:
@@ -136,7 +136,7 @@ def kept_ranges(layout: Layout, items: Sequence[Item]) -> dict[int, MultiwordRan
 
 
 def range_form(layout: Layout, multiword: MultiwordRange, last: Item) -> str:
-    """The form of a multiword token, whose last word may have lost or got its abbreviation dot."""
+    """The form of a multiword token, whose last word may have lost or gained its abbreviation dot."""
     form = multiword.columns[FORM]
     old = layout.form(last.token)
     if last.form == old + ".":
@@ -176,7 +176,7 @@ def original_spaces(block: Block) -> list[bool]:
 
 
 def print_text(layout: Layout, items: Sequence[Item]) -> str:
-    """The text that the items make."""
+    """The printed text of the items."""
     spaces = spaces_after(layout, items)
     ranges = kept_ranges(layout, items)
     text = []

@@ -1,4 +1,4 @@
-"""One sentence of a treebank: its unpunctuated tree, its surface punctuation, and the way back."""
+"""One sentence of a treebank: its unpunctuated tree, its surface punctuation, and how to print both."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,10 +32,10 @@ class Sentence:
     def text(self, surface: Surface | None = None) -> str:
         """The printed sentence.
 
-        With its own punctuation, the default, it is the original text: multiword forms, spaces
-        and straight quotation marks included.  With another surface, what stays keeps the spaces
-        between it, and the others are set as usual: opening marks stick to the next token, closing
-        ones to the previous, hyphens and slashes to both.
+        By default, with the sentence's own punctuation, this is the original text with its multiword
+        forms, spaces and straight quotation marks.  With another surface, the spacing between tokens that
+        were neighbours in the original is kept.  Elsewhere opening marks stick to the next token, closing
+        marks to the previous one, hyphens and slashes to both.
 
         :param surface: the punctuation tokens of the slots 0..n.
         :raises ValueError: if the number of slots is not n + 1.
@@ -45,9 +45,10 @@ class Sentence:
     def conllu(self, misc: Sequence[Mapping[str, str]] | None = None) -> str:
         """The original lines and the blank line behind them.
 
-        :param misc: for each of the n words, entries that replace or join those of its MISC column.
+        :param misc: for each of the n words, entries to add to its MISC column; they replace entries of
+            the same name.
             Backslash, bar, tab and newline in a value become ``\\\\``, ``\\p``, ``\\t``, ``\\n``.
-        :raises ValueError: if ``misc`` has not n members.
+        :raises ValueError: if ``misc`` does not have n members.
         """
         if misc is None:
             return as_written(self.layout.block.lines)
@@ -56,9 +57,9 @@ class Sentence:
     def conllu_with_surface(self, surface: Surface) -> str:
         """The sentence as CoNLL-U with other punctuation, and the blank line behind it.
 
-        What stays keeps its line but for the numbers and ``SpaceAfter``.  A new mark hangs, with
-        relation ``punct``, on the highest word from which its arc crosses no other.  A comment
-        with the text is written anew.
+        Tokens that are kept have their original lines, except for the numbers and ``SpaceAfter``.  A new
+        mark depends, with relation ``punct``, on the highest word from which its arc crosses no other arc.
+        A comment with the text is rewritten.
 
         :param surface: the punctuation tokens of the slots 0..n.
         :raises ValueError: if the number of slots is not n + 1.
@@ -74,10 +75,10 @@ class Sentence:
 
 
 def mark_heads(tree: Tree) -> list[int]:
-    """For each slot the highest word that a mark there can hang on without crossing an arc.
+    """For each slot the highest word that a mark there can depend on without crossing an arc.
 
-    In a projective tree the arcs over a slot lie inside each other, and the head of the innermost
-    is that word.  Over the first and the last slot there is no arc, and it is the root.
+    In a projective tree the arcs over a slot are nested, and this word is the head of the innermost
+    arc.  There is no arc over the first and the last slot, for which it is the root.
     """
     heads = [tree.root] * (len(tree) + 1)
     arcs = [

@@ -8,7 +8,7 @@ _JOINING = frozenset("-/‐‑·‧・ـ")
 
 
 def _is_unspaced(character: str) -> bool:
-    """Whether the character belongs to a script that does without spaces: Chinese, Japanese, Thai, ..."""
+    """Whether the character belongs to a script without spaces, such as Chinese, Japanese or Thai."""
     if unicodedata.category(character) == "So":  # such as emoji, which are wide too
         return False
     if unicodedata.east_asian_width(character) in "WF":
@@ -17,7 +17,7 @@ def _is_unspaced(character: str) -> bool:
 
 
 def space_between_words(left: str, right: str) -> bool:
-    """Whether two words that nothing separates any more need a space: in most scripts they do."""
+    """Whether a space stands between two neighbouring words: in most scripts it does."""
     return not (_is_unspaced(left[-1]) or _is_unspaced(right[0]))
 
 

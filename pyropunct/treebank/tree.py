@@ -29,7 +29,7 @@ class Tree:
         return len(self.heads)
 
     def strings(self) -> Mapping[str, Sequence[Sequence[str]]]:
-        """What else is known: columns of n strings of punctuation tokens each, by their names; here none."""
+        """Further columns by name, each of n strings of punctuation tokens; a plain tree has none."""
         return {}
 
     @property
@@ -39,7 +39,7 @@ class Tree:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For 0 and for each word w the words {v : head(v) = w} from left to right; the root is that of 0."""
+        """For 0 and each word w the words {v : head(v) = w}, left to right; the child of 0 is the root."""
         return tuple(map(tuple, dependents_of(self.heads)))
 
     @cached_property
@@ -49,7 +49,7 @@ class Tree:
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """The arcs from each word up to the root: d(root) = 0, and d(w) = 1 + d(head(w))."""
+        """The number of arcs from each word up to the root: d(root) = 0, and d(w) = 1 + d(head(w))."""
         depths = [0] * len(self)
         for word in self.top_down[1:]:
             depths[word - 1] = 1 + depths[self.heads[word - 1] - 1]
@@ -57,7 +57,7 @@ class Tree:
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """The first and the last word of each word's constituent, which is all words between these::
+        """The first and the last word of each word's constituent, a contiguous span::
 
             first(w) = min({w} | {first(v) : head(v) = w})    last(w) = max({w} | {last(v) : head(v) = w})
 

@@ -166,7 +166,7 @@ def test_going_on_after_an_interruption(
     with monkeypatch.context() as patch:
         patch.setattr(TreeSystem, "train", interrupt)
         message = complaint(FAILURE, *compare(small, out))
-    assert message == f"interrupted: what was trained is kept in {out}; go on with the same command"
+    assert message == f"interrupted: trained parts are kept in {out}; continue with the same command"
     before = kept(out)
     assert set(before) == {"trivial", "crf", "attention", "attach"}
     assert sorted(path.name for path in out.iterdir()) == ["comparison.json", "parts"]

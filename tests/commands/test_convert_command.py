@@ -46,7 +46,7 @@ def test_out(file: Path, tmp_path: Path) -> None:
 def test_the_input_is_not_written_over(file: Path) -> None:
     assert (
         complaint(BAD_INPUT, "convert", file, "--out", file)
-        == f"{file}: is to be read, so it cannot be written"
+        == f"{file}: is an input file, so it cannot be the output too"
     )
     assert file.read_text(encoding="utf-8") == TREES
 
@@ -64,7 +64,9 @@ def test_json(file: Path, tmp_path: Path) -> None:
         "unknown_phrases": {},
     }
     assert len(read_treebank(out)) == 4
-    assert "--json tells what was written: say where with --out" in invoke("convert", file, "--json").stderr
+    assert (
+        "--json reports what was written: give a file with --out" in invoke("convert", file, "--json").stderr
+    )
 
 
 def test_standard_streams(file: Path) -> None:

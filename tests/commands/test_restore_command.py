@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 BAD_INPUT = 2
 QUICK = ("--samples", 20)
-TAKEN_OFF = "pyropunct: punctuation that is there already is taken off (--keep keeps it)\n"
+TAKEN_OFF = "pyropunct: existing punctuation is removed first (--keep keeps it)\n"
 
 
 @pytest.fixture(scope="module")
@@ -299,7 +299,7 @@ def test_what_comes_before_a_bad_line_is_printed(model: Path, file: Path) -> Non
 def test_keep_and_score(model: Path, small: Path) -> None:
     result = invoke("restore", model, small / "dev.conllu", "--keep", "--score")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "--keep gives away what --score asks for" in result.stderr
+    assert "--keep and --score exclude each other" in result.stderr
 
 
 def test_the_bar_on_a_terminal_leaves_the_results_alone(model: Path, small: Path) -> None:

@@ -83,7 +83,7 @@ def test_going_on_gives_the_model_of_an_uninterrupted_fit(
     out, kept = tmp_path / "m", tmp_path / "m.unfinished"
     done = interrupted(fit(small, out), kept / f"checkpoint.{direction}")
     message = one_line(done.returncode, done.stdout, done.stderr, FAILURE)
-    advice = "go on with the same command and --resume"
+    advice = "continue with the same command and --resume"
     assert message == f"interrupted: finished epochs are kept in {kept}; {advice}"
     assert not out.exists()
     known = json.dumps(sorted(path.name for path in kept.iterdir()))

@@ -99,7 +99,7 @@ def test_no_punctuation() -> None:
     treebank = read_text("\n".join(GOOD), "f")
     with pytest.raises(TreebankError) as caught:
         require_punctuation(treebank)
-    assert str(caught.value) == "f: there is no punctuation in the treebank (is it without on purpose?)"
+    assert str(caught.value) == "f: there is no punctuation in the treebank (has it been removed?)"
     with_dot_only = read_text(line(1, "etc."), "f")
     with pytest.raises(TreebankError):
         require_punctuation(with_dot_only)

@@ -94,9 +94,9 @@ class HeadRulesError(ValueError):
 class Rule:
     """One line of a table.
 
-    :ivar side: ``left`` or ``right``: look for the first category from that side on, if it is not there for
-        the second, and so on; ``leftmost`` or ``rightmost``: take the outermost daughter on that side that
-        has any of the categories.
+    :ivar side: with ``left`` or ``right``, the categories are tried in order, and the first one that a
+        daughter has decides: the head is the outermost such daughter on that side.  With ``leftmost`` or
+        ``rightmost``, the head is the outermost daughter on that side that has any of the categories.
     :ivar categories: categories of daughters.
     """
 
@@ -104,7 +104,7 @@ class Rule:
     categories: tuple[str, ...]
 
     def find(self, daughters: Sequence[str]) -> int | None:
-        """The position of the daughter that the rule chooses, if it chooses one.
+        """The position of the daughter that the rule chooses, None if it chooses none.
 
         :param daughters: their categories.
         """

@@ -51,8 +51,8 @@ def universal_tag(tag: str) -> str | None:
 def as_printed(word: str, tag: str) -> str:
     """A word of a tree as it is on the page.
 
-    Brackets and the characters that a backslash protects come back, and straight quotation marks
-    whose tag tells the direction get it.
+    Codes of brackets and escapes with backslashes are undone, and a straight quotation mark becomes a
+    directed one if its tag tells the direction.
     """
     if word in STRAIGHT and tag in ("``", "''"):
         return STRAIGHT[word][tag == "''"]

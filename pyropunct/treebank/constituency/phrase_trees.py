@@ -100,7 +100,10 @@ class _BracketReader:
         return bool(self._open)
 
     def read(self, atom: str, line: int) -> PhraseTree | None:
-        """Take one bracket, label or word; give the tree that it completes, if it does."""
+        """Take one bracket, label or word, and return the tree that it completes, if any.
+
+        :raises TreebankError: if it cannot come next in a tree.
+        """
         if atom == "(":
             self._begin(line)
         elif atom == ")":
@@ -110,7 +113,10 @@ class _BracketReader:
         return None
 
     def finish(self) -> None:
-        """The text has ended; so must its last tree have."""
+        """Check at the end of the text that the last tree is complete.
+
+        :raises TreebankError: if a bracket is still open.
+        """
         if self._open:
             problem = f"the text ends before {len(self._open)} brackets are closed"
             raise self._error(problem.replace("1 brackets are", "a bracket is"), self._open[0].line)

@@ -2,9 +2,10 @@
 
 Li, Wang & Eisner (2019, footnote 2) note that their model could be adapted to constituency trees.  Here
 the trees are adapted to the model.  Head rules choose the head of each phrase among its daughters.  The
-phrases that a word heads, one inside the other, are its projections; with the largest of them, its maximal
-projection, the word depends on the head of the phrase around that.  So every maximal projection is a subtree
-and sprouts punctemes; smaller projections do not.  ``docs/reference/constituency.md`` has the rules in full.
+nested phrases that a word heads are its projections, and the largest is its maximal projection.  The word
+depends on the head of the phrase that directly contains its maximal projection.  So every maximal projection
+is a subtree and sprouts punctemes; smaller projections do not.  ``docs/reference/constituency.md`` has the
+rules in full.
 """
 
 import re
@@ -42,15 +43,15 @@ def read_brackets(
 ) -> Treebank:
     """Read a file of bracketed phrase-structure trees; see `pyropunct.read_treebank`.
 
-    The sentences are those of the converted CoNLL-U; their identifiers are the name of the file, without
-    ending, and the position of the tree in it, such as ``wsj_0001-17``.  The lines of omissions are
-    lines of the CoNLL-U.
+    The trees are converted to CoNLL-U first.  The identifier of a sentence is the name of the file, without
+    its ending, and the position of the tree in it, such as ``wsj_0001-17``.  Line numbers of omitted
+    sentences are those of the CoNLL-U.
 
     :param path: the file, or ``-`` for the standard input.
-    :param head_rules: ``english``, ``chinese``, the path of a file of rules, or rules.
+    :param head_rules: ``english``, ``chinese``, the path of a file of rules, or the rules themselves.
     :param progress: called after each sentence with the number of lines of CoNLL-U read and of all.
-    :raises TreebankError: if the file cannot be read, is not UTF-8, has something that is no tree, or has no
-        tree with a word.
+    :raises TreebankError: if the file cannot be read, is not UTF-8, has something that is not a tree, or has
+        no tree with a word.
     :raises HeadRulesError: if there are no such rules.
     """
     rules = load_head_rules(head_rules) if isinstance(head_rules, str) else head_rules
@@ -67,7 +68,8 @@ class _Token:
     :ivar written: the form in the tree.
     :ivar projections: the labels of the phrases that it heads, the smallest first.
     :ivar head: the index of its head among the tokens; None for the root.
-    :ivar level: of which projection of its head, counted from 1, its maximal projection is a daughter.
+    :ivar level: the number, from 1, of the head's projection that has this word's maximal projection as a
+        daughter.
     """
 
     tag: str
@@ -96,16 +98,16 @@ class _Token:
 
 @dataclass
 class Conversion:
-    """Turns phrase-structure trees into CoNLL-U, and counts.
+    """Turns phrase-structure trees into CoNLL-U, and counts what it converts.
 
     :ivar rules: the head rules.
     :ivar trees: how many trees were converted.
     :ivar words: how many words they have.
     :ivar marks: how many marks of punctuation.
     :ivar empty: how many trees were left out because they hold nothing but empty elements.
-    :ivar unknown_tags: how often each tag was seen that has no universal tag.
-    :ivar unknown_phrases: how often each category was seen that has no head rule, but several daughters to
-        choose from.
+    :ivar unknown_tags: how often each tag without a universal tag was seen.
+    :ivar unknown_phrases: for each category without a head rule, how often a phrase with several daughters
+        had it.
     """
 
     rules: HeadRules
@@ -132,7 +134,7 @@ class Conversion:
 
         :param lines: the lines of the text.
         :param name: the name that errors give to it, from which identifiers are made.
-        :raises TreebankError: at the first thing that is no tree, and if there is no tree.
+        :raises TreebankError: at the first thing that is not a tree, and if there is no tree.
         """
         stem = "-".join(Path(name.strip("<>")).stem.split()) or "tree"
         position = 0
@@ -160,7 +162,7 @@ class Conversion:
         return tokens
 
     def _project(self, tree: PhraseTree, tokens: list[_Token]) -> list[int]:
-        """Append the tokens of a tree and give the index of its head; of all its marks if it has no word."""
+        """Append a tree's tokens; return the index of its head, or of all its marks if it has no word."""
         if tree.word:
             tokens.append(self._token(tree))
             return [len(tokens) - 1]
@@ -194,7 +196,7 @@ class Conversion:
 
 
 def without_empty_elements(tree: PhraseTree) -> PhraseTree | None:
-    """A tree without traces, and without the phrases that hold nothing else; None if nothing is left."""
+    """A tree without traces and without phrases that hold only traces; None if nothing is left."""
     if tree.word:
         return None if tree.label == EMPTY_ELEMENT else tree
     daughters = tuple(filter(None, map(without_empty_elements, tree.daughters)))
@@ -202,7 +204,7 @@ def without_empty_elements(tree: PhraseTree) -> PhraseTree | None:
 
 
 def relation_of(label: str) -> str:
-    """The name of a relation for a label: small letters, function tags as a subtype.
+    """The name of a relation for a label: lower-case letters, function tags as a subtype.
 
     ``NP`` becomes ``np``, ``PRP$`` becomes ``prp``, ``PP-LOC-CLR-2`` becomes ``pp:locclr``; a label without
     letters becomes the empty string.
@@ -214,9 +216,11 @@ def relation_of(label: str) -> str:
 
 
 def _rooted(tree: PhraseTree, name: str, position: int) -> PhraseTree:
-    """A tree without the bracket that has no label, if there is one around it.
+    """The tree inside the outermost bracket, if that has no label.
 
-    Marks may stand beside the tree in that bracket; it is called ROOT then.
+    If there are marks beside the tree in this bracket, the bracket is kept and gets the label ROOT.
+
+    :raises TreebankError: if several nodes in this bracket have words.
     """
     if tree.label:
         return tree
@@ -236,7 +240,7 @@ def _has_word(tree: PhraseTree) -> bool:
 
 
 def _headed_by(heads: list[int], phrase: PhraseTree, tokens: Sequence[_Token]) -> list[int]:
-    """Make a phrase a projection of its head, or of each of its marks if it has no word; give these."""
+    """Add a phrase to the projections of its head, or of its marks if it has no word; return these."""
     for head in heads:
         tokens[head].projections.append(phrase.label)
     return heads
@@ -257,7 +261,7 @@ def _conllu(tokens: Sequence[_Token], identifier: str) -> str:
 
 
 def _space_between(left: _Token, right: _Token) -> bool:
-    """Whether a space stands between two tokens, which trees do not tell."""
+    """Whether to write a space between two tokens; phrase-structure trees do not record spaces."""
     if left.is_mark or right.is_mark:
         return space_beside_mark(left.form, right.form, left.is_mark, right.is_mark)
     if left.tag in _CURRENCIES or _ENCLITIC.fullmatch(right.form):
@@ -266,7 +270,7 @@ def _space_between(left: _Token, right: _Token) -> bool:
 
 
 def _misc(token: _Token, space: bool) -> str:
-    """What the other columns lose."""
+    """The MISC column: the labels and spacing that the other columns do not hold."""
     entries = {
         "Phrase": PROJECTION_SEPARATOR.join(token.projections),
         "Level": str(token.level or ""),
