@@ -11,6 +11,7 @@ from pyropunct.restore.restoring import Restored, words_of
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.printing import print_conllu, print_words
+from pyropunct.treebank.reading import Omission
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -25,6 +26,10 @@ class Output(Protocol):
 
     def add(self, restored: Restored) -> None:
         """Show one sentence, or remember it."""
+        ...
+
+    def omit(self, omission: Omission) -> None:
+        """Take a sentence that could not be used."""
         ...
 
     def finish(self, omitted: int) -> None:
@@ -91,6 +96,9 @@ class TextOutput:
         """Print a line."""
         self._write(self._printer.text(restored) + "\n")
 
+    def omit(self, omission: Omission) -> None:
+        """There is nothing to print."""
+
     def finish(self, omitted: int) -> None:
         """Print nothing: every line is complete."""
 
@@ -101,6 +109,10 @@ class ConlluOutput(TextOutput):
     def add(self, restored: Restored) -> None:
         """Print the lines of a sentence."""
         self._write(self._printer.conllu(restored))
+
+    def omit(self, omission: Omission) -> None:
+        """Print its lines as they were."""
+        self._write(omission.conllu())
 
 
 class JsonOutput(TextOutput):
@@ -152,6 +164,9 @@ class ScoreOutput:
         """Compare a sentence with its original punctuation; a line without words does not count."""
         if restored.tree is not None:
             self._scores.add(restored.surface, restored.source.surface)
+
+    def omit(self, omission: Omission) -> None:
+        """There is nothing to compare."""
 
     def finish(self, omitted: int) -> None:
         """Print the scores.

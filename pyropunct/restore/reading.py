@@ -6,7 +6,6 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.restoring import Source
 from pyropunct.treebank.conllu_reader import is_comment, read_block
 from pyropunct.treebank.lines import read_lines
 from pyropunct.treebank.reading import Omission, prepare
@@ -77,8 +76,8 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield number + 1 - len(paragraph), paragraph
 
 
-def chunks(sources: Iterable[Source], stream: BinaryIO) -> Iterator[list[Source]]:
+def chunks(items: Iterable[Item], stream: BinaryIO) -> Iterator[list[Item]]:
     """Sentences to be worked on together; from a terminal each alone, since its result is waited for."""
-    rest, size = iter(sources), 1 if stream.isatty() else CHUNK
+    rest, size = iter(items), 1 if stream.isatty() else CHUNK
     while chunk := list(islice(rest, size)):
         yield chunk

@@ -211,6 +211,24 @@ def test_omitted_sentences(model: Path, small: Path, file: Path) -> None:
     assert result.stderr == TAKEN_OFF + note
 
 
+def test_conllu_has_omitted_sentences_as_they_were(model: Path, small: Path, file: Path) -> None:
+    """In their places, however many there are together."""
+    odd = "# sent_id = odd\n1\t!\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
+    text = (small / "dev.conllu").read_text(encoding="utf-8")
+    first, second = (
+        "\n\n".join(text.split("\n\n")[:2]) + "\n\n",
+        "\n\n".join(text.split("\n\n")[2:4]) + "\n\n",
+    )
+    conllu = (*QUICK, "--format", "conllu")
+    file.write_text(first + second, encoding="utf-8")
+    without = invoke("restore", model, file, *conllu).stdout.split("\n\n")
+    file.write_text(odd * CHUNK + first + odd + second + odd, encoding="utf-8")
+    result = invoke("restore", model, file, *conllu)
+    found = result.stdout.split("\n\n")
+    assert found == [*[odd.strip()] * CHUNK, *without[:2], odd.strip(), *without[2:4], odd.strip(), ""]
+    assert f"{CHUNK + 2} omitted, written as they were; the first: sentence 'odd'" in result.stderr
+
+
 # Scores
 
 
