@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from pyropunct.commands import console
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
-from pyropunct.restore.restoring import Restored, words_of
+from pyropunct.restore.restoring import Restored, raw_text, words_of
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.marks import display, displayed
-from pyropunct.treebank.printing import print_conllu, print_words
+from pyropunct.treebank.printing import print_conllu
 from pyropunct.treebank.reading import Omission
 
 if TYPE_CHECKING:
@@ -55,11 +55,7 @@ class Printer:
         source = restored.source
         if not isinstance(source, RawSentence):
             return source.text(restored.surface)
-        if restored.tree is None:
-            return source.text
-        return print_words(
-            source.words, restored.surface, self._conventions, capital=self._capital, gaps=source.gaps
-        )
+        return raw_text(restored, self._conventions, capital=self._capital)
 
     def conllu(self, restored: Restored) -> str:
         """A sentence as CoNLL-U; an empty text for a line without words."""

@@ -16,9 +16,11 @@ from pyropunct.restore.rewriting import (
     with_marks_only,
     without_unknown,
 )
+from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, require_words
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws
@@ -64,8 +66,12 @@ def weighted_trees(
     :param sentences: words, which the model's parser parses, or trees.
     :param trees: the greatest number of trees of a parsed sentence.
     :raises NoParserError: if there are raw words and the model has no parser.
+    :raises TypeError: if a string stands where words are needed.
     """
+    require_words(sentences)
     raw = [sentence for sentence in sentences if not isinstance(sentence, Tree)]
+    for words in raw:
+        require_words(words)
     if raw and model.parser is None:
         raise NoParserError
     parsed = iter(model.parser.parse(raw, trees)) if model.parser is not None and raw else iter(())
@@ -213,6 +219,21 @@ def as_decided(
             yield Restored(source, decision.surface, decision.risk, parses[0].tree)
         else:
             yield Restored(source, source.surface, 0.0, None)
+
+
+def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> str:
+    """A restored line of raw text; one without words is unchanged.
+
+    :param conventions: how the treebank of the model writes.
+    :param capital: whether the line begins with a capital letter.
+    :raises TypeError: if it was no raw text.
+    """
+    source = restored.source
+    if not isinstance(source, RawSentence):
+        raise TypeError("a sentence of a treebank is no raw text")
+    if restored.tree is None:
+        return source.text
+    return print_words(source.words, restored.surface, conventions, capital=capital, gaps=source.gaps)
 
 
 def words_of(source: Source) -> tuple[str, ...]:
