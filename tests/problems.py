@@ -76,6 +76,14 @@ def window(direction: str, seed: int = 0) -> SlidingWindow:
     return channel
 
 
+def settled(channel: Channel) -> Channel:
+    """The channel with its latent parameters drawn from their prior, once and for all."""
+    for module in channel.modules():
+        for name in list(getattr(module, "_pyro_samples", ())):
+            setattr(module, name, getattr(module, name))
+    return channel
+
+
 def edits_of(channel: SlidingWindow) -> list[list[list[float]]]:
     return channel.edit_logits.softmax(-1).tolist()
 

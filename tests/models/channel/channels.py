@@ -249,12 +249,3 @@ def _registered(name: str) -> Variant:
 
 CHANNELS = {**{name: _registered(name) for name in CHANNEL}, **REWRITINGS}
 """All channels that have a name, and some that slip: the shared tests run on them."""
-
-
-def settled(channel: Channel) -> Channel:
-    """The channel with its latent parameters drawn from their prior, once and for all."""
-    for module in channel.modules():
-        for name, prior in list(getattr(module, "_pyro_samples", {}).items()):
-            drawn = prior if hasattr(prior, "sample") else prior(module)
-            setattr(module, name, drawn.sample())
-    return channel

@@ -9,7 +9,7 @@ import pytest
 import torch
 from brute_force import Rewritings, String, chi_square_is_plausible, explanations, posterior, total
 from by_hand import ways
-from problems import Table, inventory, random_case, slope, tiny_story, tree_batch, walls, window
+from problems import Table, inventory, random_case, settled, slope, tiny_story, tree_batch, walls, window
 from torch import Tensor
 
 from pyropunct.inference.evidence import (
@@ -32,18 +32,6 @@ HEADS = [3, 1, 0]
 COMMAS = with_hidden((2,), [1])
 NOISY = one_of([((1,), 0.5), ((2,), 2.0), ((), 0.25)])
 ANY = any_over([0, 1, 2])
-
-
-def made(direction: str, seed: int) -> Channel:
-    return window(direction, seed)
-
-
-def settled(channel: Channel) -> Channel:
-    """With parameters drawn once and for all."""
-    for module in channel.modules():
-        for name, prior in list(getattr(module, "_pyro_samples", {}).items()):
-            setattr(module, name, (prior if hasattr(prior, "sample") else prior(module)).sample())
-    return channel
 
 
 CHANNELS = {
