@@ -13,6 +13,7 @@ Source: Li, Wang & Eisner (2019, section 3.1); the matrices of their Algorithm 1
 see `pyropunct.inference.kernels`.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from torch import Tensor
 
 from pyropunct.inference import kernels
 from pyropunct.inference.automata import Automata, side_by_side
+from pyropunct.inference.derivatives import last_derivatives
 from pyropunct.inference.gpu import decoding, evidence
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.threads import in_threads, parts_of
@@ -36,9 +38,10 @@ def log_evidence(problem: Problem) -> Tensor:
 
         log p(x | T) = log sum_T' prod_w p(l_w, r_w | w) prod_i p(x_i | u_i(T'))
 
-    It is ``-inf`` where no T' explains x.  Differentiable once, with respect to ``log_pairs``
+    It is ``-inf`` where no T' explains x.  Differentiable twice, with respect to ``log_pairs``
     and the weights of the automata; the gradient in ``log_pairs`` is the posterior of each pair.
-    On a GPU it is computed there, by `pyropunct.inference.gpu.evidence`, unless there are leading dimensions.
+    On a GPU it is computed there, by `pyropunct.inference.gpu.evidence`, unless there are leading dimensions,
+    and is differentiable once.  Higher derivatives raise a `NotImplementedError`.
     """
     if _for_tensors(problem):
         return evidence.log_evidence(problem)
@@ -194,7 +197,7 @@ def _inside_pass(problem: Problem, weights: kernels.Weights) -> tuple[NDArray[An
     return totals, _Passed(weights, borders, in_threads(work, borders))
 
 
-def _gradients(problem: Problem, passed: _Passed, seeds: NDArray[Any]) -> list[NDArray[np.float64]]:
+def _gradients(problem: Problem, passed: _Passed, seeds: NDArray[Any]) -> list[NDArray[Any]]:
     """Derivatives of the seeded sum of log totals, in the order of `_leaves`."""
     weights, pair = passed.weights, np.zeros_like(passed.weights.pair)
 
@@ -205,7 +208,7 @@ def _gradients(problem: Problem, passed: _Passed, seeds: NDArray[Any]) -> list[N
         return gradients
 
     parts = in_threads(work, passed.borders)
-    return [pair.real, *(np.sum([part[field].real for part in parts], axis=0) for field in (1, 2, 3))]
+    return [pair, *(np.sum([part[field] for part in parts], axis=0) for field in (1, 2, 3))]
 
 
 class _Inside(torch.autograd.Function):
@@ -215,7 +218,7 @@ class _Inside(torch.autograd.Function):
     def forward(ctx: Any, problem: Problem, cost: Tensor | None, *leaves: Tensor) -> tuple[Tensor, Tensor]:
         batch, arrays = _spread(problem)
         ctx.problem = problem
-        ctx.leaves = [(leaf.shape, leaf.device) for leaf in leaves]
+        ctx.save_for_backward(*leaves)
         joint = [_joint_weights(values, cost) for values in zip(*arrays, strict=True)]
         if any(ctx.needs_input_grad):
             rows, ctx.passed = zip(*(_inside_pass(problem, weights) for weights in joint), strict=True)
@@ -227,20 +230,86 @@ class _Inside(torch.autograd.Function):
         return result.real.contiguous(), result.imag / DUAL
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, evidence_grad: Tensor, expectation_grad: Tensor) -> tuple[Tensor | None, ...]:
-        seeds = evidence_grad.cpu().contiguous().reshape(len(ctx.passed), -1).numpy()
-        if np.iscomplexobj(ctx.passed[0].weights.pair):
+        leaves = ctx.saved_tensors
+        arguments = ctx.problem, ctx.passed, evidence_grad, expectation_grad, *leaves
+        gradients = _InsideGradients.apply(*arguments)
+        if _is_dual(ctx.passed):
+            what = "second derivatives of an expected cost"
+            gradients = last_derivatives(gradients, (evidence_grad, expectation_grad, *leaves), what)
+        return None, None, *gradients
+
+
+class _InsideGradients(torch.autograd.Function):
+    """The reverse pass g = sum_b s_b grad log p(x_b | T_b) of seeds s, differentiable once itself.
+
+    Forward over reverse: with log p + DUAL i h for the log-probabilities, and likewise for the other leaves,
+    the imaginary part of log p(x | T) is DUAL times the slope in direction h, which is d(h . g) / ds;
+    and that of g is DUAL times the Hessian by h, which is d(h . g) / d(leaves).
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        problem: Problem,
+        passed: Any,
+        evidence_grad: Tensor,
+        expectation_grad: Tensor,
+        *leaves: Tensor,
+    ) -> tuple[Tensor, ...]:
+        ctx.problem = problem
+        ctx.save_for_backward(evidence_grad, *leaves)
+        seeds = evidence_grad.cpu().contiguous().reshape(len(passed), -1).numpy()
+        if _is_dual(passed):
             # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
             seeds = seeds - 1j * expectation_grad.cpu().reshape(seeds.shape).numpy() / DUAL
-        rows = [_gradients(ctx.problem, passed, seed) for passed, seed in zip(ctx.passed, seeds, strict=True)]
-        columns = [torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True)]
-        batch = evidence_grad.shape[:-1]
-        gradients = [
-            column.reshape(*batch, -1).sum_to_size(shape).to(device)
-            for column, (shape, device) in zip(columns, ctx.leaves, strict=True)
-        ]
-        return None, None, *gradients
+        rows = [_gradients(problem, one, seed) for one, seed in zip(passed, seeds, strict=True)]
+        return _like_leaves([[part.real for part in row] for row in rows], evidence_grad, leaves)
+
+    @staticmethod
+    def backward(ctx: Any, *directions: Tensor) -> tuple[Tensor | None, ...]:
+        seeds, *leaves = ctx.saved_tensors
+        values = seeds.detach().cpu().reshape(seeds.shape[:-1].numel(), -1).numpy()
+        slopes, rows = [], []
+        for weights, seed in zip(_moved(ctx.problem, directions), values, strict=True):
+            totals, passed = _inside_pass(ctx.problem, weights)
+            slopes.append(totals.imag / DUAL)
+            gradients = _gradients(ctx.problem, passed, seed.astype(np.complex128))
+            rows.append([part.imag / DUAL for part in gradients])
+        found = _like_leaves(rows, seeds, leaves)
+        slope = torch.from_numpy(np.stack(slopes)).reshape(seeds.shape).to(seeds)
+        last = last_derivatives(
+            (slope, *found), (seeds, *leaves, *directions), "third derivatives of log p(x | T)"
+        )
+        return None, None, last[0], None, *last[1:]
+
+
+def _is_dual(passed: Sequence[_Passed]) -> bool:
+    return np.iscomplexobj(passed[0].weights.pair)
+
+
+def _like_leaves(
+    rows: list[list[NDArray[np.float64]]], seeds: Tensor, leaves: Sequence[Tensor]
+) -> tuple[Tensor, ...]:
+    """Derivatives for each joint value as those of the leaves, which may have been broadcast."""
+    columns = [torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True)]
+    batch = seeds.shape[:-1]
+    return tuple(
+        column.reshape(*batch, -1).sum_to_size(leaf.shape).to(leaf.device)
+        for column, leaf in zip(columns, leaves, strict=True)
+    )
+
+
+def _moved(problem: Problem, directions: Sequence[Tensor]) -> list[kernels.Weights]:
+    """The numbers of each joint value as dual numbers, moved in the given direction of the leaves."""
+    batch, arrays = _spread(problem)
+    steps = [
+        step.detach().to("cpu", torch.double).expand(*batch, -1).reshape(batch.numel(), -1).numpy()
+        for step in directions
+    ]
+    steps[0] = steps[0] * arrays[0]  # the leaf is the logarithm
+    columns = [values + 1j * DUAL * step for values, step in zip(arrays, steps, strict=True)]
+    return [kernels.Weights(*map(np.ascontiguousarray, row)) for row in zip(*columns, strict=True)]
 
 
 def _joint_weights(values: tuple[NDArray[np.float64], ...], cost: Tensor | None) -> kernels.Weights:

@@ -23,7 +23,8 @@ from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.parsing import BiaffineParser, Parser
-from pyropunct.restore.restoring import SAMPLES, TREES, decide, weighted_trees
+from pyropunct.restore.raw_words import RawReader
+from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw_text, weighted_trees
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.registry import UnknownVariantError
@@ -272,10 +273,41 @@ class Punctuator:
         :param seed: equal seeds give equal results; by default torch draws a seed.
         :returns: for each sentence of n words the tokens of the slots 0..n.
         :raises NoParserError: if there are raw words and the model has no parser.
+        :raises TypeError: if a string stands where words are needed: see `restore_text`.
         """
         parses = weighted_trees(self, sentences, trees)
         decisions = decide(self, parses, decoder=decoder, samples=samples, seed=seed)
         return [decision.surface for decision in decisions]
+
+    def restore_text(
+        self,
+        text: str,
+        *,
+        decoder: str = "mbr",
+        samples: int = SAMPLES,
+        trees: int = TREES,
+        seed: int = 0,
+        capital: bool = True,
+    ) -> str:
+        """Raw text with its punctuation restored, as the command ``pyropunct restore`` prints it.
+
+        Punctuation that is there is removed first, and words and the spaces between them stay.
+
+        :param text: one sentence a line.
+        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
+        :param samples: how many draws each sentence has.
+        :param trees: how many trees of the parser the draws of a sentence are spread over.
+        :param seed: equal seeds give equal results.
+        :param capital: whether sentences begin with a capital letter.
+        :returns: as many lines.
+        :raises NoParserError: if the model has no parser.
+        """
+        reader = RawReader(self.vocabulary, self.conventions)
+        lines = [line.removesuffix("\r") for line in text.split("\n")]
+        sources = [reader.read(line, number) for number, line in enumerate(lines, start=1)]
+        restoration = Restoration(self, decoder=decoder, samples=samples, trees=trees, seed=seed)
+        restored = restoration.restore(sources)
+        return "\n".join(raw_text(one, self.conventions, capital=capital) for one in restored)
 
     def dream(self, sentences: int = 1) -> Iterator[Punctuated]:
         """Whole punctuated sentences (T, T', x), trees and all; `pyropunct.explain.dreams` shows them."""

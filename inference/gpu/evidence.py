@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pyropunct.inference.derivatives import last_derivatives
 from pyropunct.inference.gpu.program import Layout, Program, Rescaled, patterns_of, program_of, shape_of
 from pyropunct.inference.problem import Problem
 
@@ -189,8 +190,8 @@ class _Inside(torch.autograd.Function):
         shape = shape_of(problem)
         program = program_of(shape, patterns_of(shape), problem.log_pairs.device)
         numbers, scale = evaluate(program, leaves, cost)
-        ctx.program, ctx.leaves = program, [leaf.detach() for leaf in leaves]
-        ctx.save_for_backward(scale, *numbers)
+        ctx.program = program
+        ctx.save_for_backward(scale, *leaves, *numbers)
         total = [column[program.at.totals] for column in numbers]
         evidence = total[0].log() + problem.forest.per_tree(scale.log().sum(0))
         if cost is None:
@@ -198,10 +199,18 @@ class _Inside(torch.autograd.Function):
         return evidence, (total[1] / total[0]).where(total[0] > 0, 0)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, evidence_grad: Tensor, expectation_grad: Tensor) -> tuple[Tensor | None, ...]:
+        leaves = ctx.saved_tensors[1:5]
+        with torch.no_grad():
+            gradients = _Inside._gradients(ctx, evidence_grad, expectation_grad)
+        what = "second derivatives of log p(x | T) on a GPU"
+        return None, None, *last_derivatives(gradients, (evidence_grad, expectation_grad, *leaves), what)
+
+    @staticmethod
+    def _gradients(ctx: Any, evidence_grad: Tensor, expectation_grad: Tensor) -> list[Tensor]:
         program: Program = ctx.program
-        scale, *numbers = ctx.saved_tensors
+        scale, numbers = ctx.saved_tensors[0], ctx.saved_tensors[5:]
+        leaves = ctx.saved_tensors[1:5]
         adjoint = [torch.zeros_like(column, dtype=torch.double) for column in numbers]
         seeds = _seeds(program.at, numbers, evidence_grad, expectation_grad)
         for column, seed in zip(adjoint, seeds, strict=True):
@@ -210,8 +219,8 @@ class _Inside(torch.autograd.Function):
         pairs = slice(program.at.pair, program.at.initial)
         # Weights have no slopes of their own, but p' = p cost, and the derivative of p in log p is p.
         adjoint[-1][pairs] = _times([x[pairs] for x in adjoint], [x[pairs] for x in numbers])[-1]
-        gradients = adjoint[-1][: program.at.one].split([leaf.numel() for leaf in ctx.leaves])
-        return None, None, *map(_like, ctx.leaves, gradients)
+        gradients = adjoint[-1][: program.at.one].split([leaf.numel() for leaf in leaves])
+        return list(map(_like, leaves, gradients))
 
 
 def _like(leaf: Tensor, gradient: Tensor) -> Tensor:

@@ -77,7 +77,7 @@ def _undecided(name: str, args: Any, kwargs: Any) -> UndecidedError:
 
 def handles(values: Tensor, site: str) -> Handles:
     """Values as the handles of a site."""
-    return _marked(ProvenanceTensor(values, frozenset({site})), True)  # type: ignore[no-any-return]
+    return _marked(ProvenanceTensor(values, frozenset({site})), True)
 
 
 def are_handles(values: Any) -> bool:

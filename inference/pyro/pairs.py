@@ -124,16 +124,27 @@ class _LogSoftmax(torch.autograd.Function):
         chances = np.exp(shifted)
         totals = np.add.reduceat(chances, _firsts(start), -1)
         chances /= _repeated(totals, start)
-        ctx.save_for_backward(torch.from_numpy(chances))
-        return torch.from_numpy(shifted - _repeated(np.log(totals), start))
+        result = torch.from_numpy(shifted - _repeated(np.log(totals), start))
+        ctx.save_for_backward(torch.from_numpy(chances), result)
+        return result
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        (chances,), flows = ctx.saved_tensors, gradient.contiguous().numpy()
+        chances, result = ctx.saved_tensors
+        if torch.is_grad_enabled():  # derivatives of this may be wanted
+            return gradient - result.exp() * _of_sets(gradient, ctx.start), None
+        flows = gradient.contiguous().numpy()
         totals = np.add.reduceat(flows, _firsts(ctx.start), -1)
         slopes = flows - chances.numpy() * _repeated(totals, ctx.start)
         return torch.from_numpy(slopes), None
+
+
+def _of_sets(values: Tensor, start: Tensor) -> Tensor:
+    """The sum over each node's set, at each of its pairs."""
+    sizes = start.diff()
+    node = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
+    totals = values.new_zeros((*values.shape[:-1], len(sizes))).index_add(-1, node, values)
+    return totals[..., node]
 
 
 def _firsts(start: Tensor) -> Array:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from pyropunct.punctuator import Edit
     from pyropunct.training.fitting import Progress
-    from pyropunct.treebank.reading import Treebank
+    from pyropunct.treebank.reading import Omission, Treebank
 
 IDS_SHOWN = 40
 
@@ -135,6 +135,18 @@ def describe_treebank(treebank: "Treebank") -> list[str]:
             + _ids(treebank.lifted_sentences)
         )
     return lines
+
+
+def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:
+    """Say beside the results how many sentences were left out, if any were.
+
+    :param name: of the file.
+    :param kept: whether they were written as they were.
+    """
+    if omitted:
+        first, how = omitted[0], ", written as they were" if kept else ""
+        reason = f"sentence {first.identifier!r}: {first.reason}"
+        tell(f"pyropunct: {name}: {len(omitted)} omitted{how}; the first: {reason}")
 
 
 def _ids(identifiers: Sequence[str]) -> str:

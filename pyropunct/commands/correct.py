@@ -1,10 +1,12 @@
 """The command ``pyropunct correct``."""
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import use_threads
 from pyropunct.commands.options import decoding_options, json_option, seed_option, threads_option
@@ -40,10 +42,11 @@ def correct(
     MODEL is the folder that `pyropunct fit-correction` wrote.  FILE may be - for standard input.  CoNLL-U
     has trees; raw text needs a MODEL with a parser.  A line that needs no correction is left unchanged.
     """
-    from pyropunct.commands.sources import Usable
+    from pyropunct.commands.restore_output import ConlluOutput
+    from pyropunct.commands.sources import Items, show
     from pyropunct.correct.correcting import Corrector
     from pyropunct.restore.raw_words import RawReader
-    from pyropunct.restore.reading import chunks, read_items
+    from pyropunct.restore.reading import read_items
     from pyropunct.treebank.lines import opened
 
     use_threads(threads)
@@ -51,12 +54,10 @@ def correct(
     with opened(file) as (stream, name):
         output = _output(corrector, "json" if as_json else shape)
         reader = RawReader(corrector.reader.vocabulary, corrector.reader.conventions)
-        usable = Usable(read_items(stream, name, kind, reader), quiet=True)
-        for sources in chunks(usable, stream):
-            for corrected in corrector.correct(sources, best_tree=shape == "conllu", **settings):
-                output.add(corrected)
-    output.finish(usable.omitted)
-    usable.tell_omitted(name)
+        items = Items(read_items(stream, name, kind, reader), quiet=True)
+        correcting = partial(corrector.correct, best_tree=shape == "conllu", **settings)
+        show(items, stream, correcting, output, lambda: None)
+    console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
 
 
 def _output(corrector: "Corrector", shape: str) -> "Output":

@@ -8,15 +8,16 @@ import click
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
-from pyropunct.commands.loading import chosen, load_model, read_file, use_threads
+from pyropunct.commands.loading import load_model, read_file, use_threads
 from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option
+from pyropunct.commands.showing import in_order, numbered, usable
 from pyropunct.rephrase.choices import FULL, PLACES, VARIANTS
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
     from pyropunct.rephrase.rephrasing import Rephraser
     from pyropunct.rephrase.underlying_tree import UnderlyingTree
-    from pyropunct.treebank.reading import Treebank
+    from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -108,18 +109,18 @@ def rephrase(
     _check_relations(treebank, punctuator, "--delete", deleted)
     _check_relations(treebank, punctuator, "--move", [move.relation for move in moves])
     source = treebank if like is None else read_file(like)
-    if treebank.omitted:
-        console.tell("\n".join(console.describe_treebank(treebank)))
     rephraser = Rephraser(punctuator, regenerate=permute is not None)
     surest = best or samples is None
     if permute is None:
         change = _edit(rephraser, deleted, moves, surest, seed)
     else:
         change = _permutation(rephraser, permute, source, surest, seed)
-    sentences = chosen(treebank, identifier)
+    shape = "json" if as_json else shape
+    items = in_order(treebank, identifier, shape)
+    sentences = usable(items)
     with console.sentence_bar("rephrasing", len(sentences)) as advance:
         results = _results(rephraser, sentences, change, samples or 1, advance)
-        _tell(sentences, results, "json" if as_json else shape, len(treebank.omitted))
+        _tell(items, results, shape, len(treebank.omitted))
 
 
 Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
@@ -217,16 +218,26 @@ def _results(
 
 
 def _tell(
-    sentences: "Sequence[Sentence]", results: "Iterator[tuple[Sentence, ...]]", shape: str, omitted: int
+    items: "Sequence[Sentence | Omission]",
+    results: "Iterator[tuple[Sentence, ...]]",
+    shape: str,
+    omitted: int,
 ) -> None:
+    from pyropunct.treebank.reading import Omission
+
     found = []
-    for sentence, some in zip(sentences, results, strict=True):
+    for item in items:
+        if isinstance(item, Omission):
+            print(item.conllu() if shape == "conllu" else "", end="")
+            continue
+        some = next(results)
         if shape == "json":
             rephrased = [_described(one) for one in some]
-            found.append({"id": sentence.identifier, "text": sentence.text(), "rephrased": rephrased})
-            continue
-        for one in some:
-            print(one.conllu() if shape == "conllu" else one.text() + "\n", end="")
+            found.append({"id": item.identifier, "text": item.text(), "rephrased": rephrased})
+        elif shape == "conllu":
+            print(numbered([one.conllu() for one in some], item.identifier), end="")
+        else:
+            print("".join(one.text() + "\n" for one in some), end="")
     if shape == "json":
         console.print_json({"sentences": found, "omitted": omitted})
 

@@ -61,9 +61,10 @@ def restore(
     FILE may be - for standard input.  CoNLL-U has trees; raw words need a MODEL fitted with --parser.
     Punctuation that FILE already has is removed first.  Empty lines are kept.
     """
-    from pyropunct.commands.sources import Usable
+    from pyropunct.commands.restore_output import ConlluOutput
+    from pyropunct.commands.sources import Items, show
     from pyropunct.restore.raw_words import RawReader
-    from pyropunct.restore.reading import chunks, read_items
+    from pyropunct.restore.reading import read_items
     from pyropunct.restore.restoring import Restoration
     from pyropunct.treebank.lines import opened
 
@@ -78,14 +79,10 @@ def restore(
     with opened(file) as (stream, name):
         output = _output(punctuator, name, score, "json" if as_json else shape, capital)
         reader = RawReader(punctuator.vocabulary, punctuator.conventions)
-        usable = Usable(read_items(stream, name, kind, reader), quiet=keep or score)
+        items = Items(read_items(stream, name, kind, reader), quiet=keep or score)
         with console.stream_bar(stream, name) as advance:
-            for sources in chunks(usable, stream):
-                for restored in restoration.restore(sources):
-                    output.add(restored)
-                advance()
-    output.finish(usable.omitted)
-    usable.tell_omitted(name)
+            show(items, stream, restoration.restore, output, advance)
+    console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
 
 
 def _known_marks(model: "Punctuator", wanted: str) -> Collection[str]:

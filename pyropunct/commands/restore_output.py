@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from pyropunct.commands import console
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
-from pyropunct.restore.restoring import Restored, words_of
+from pyropunct.restore.restoring import Restored, raw_text, words_of
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.marks import display, displayed
-from pyropunct.treebank.printing import print_conllu, print_words
+from pyropunct.treebank.printing import print_conllu
+from pyropunct.treebank.reading import Omission
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -25,6 +26,10 @@ class Output(Protocol):
 
     def add(self, restored: Restored) -> None:
         """Show one sentence, or remember it."""
+        ...
+
+    def omit(self, omission: Omission) -> None:
+        """Take a sentence that could not be used."""
         ...
 
     def finish(self, omitted: int) -> None:
@@ -50,11 +55,7 @@ class Printer:
         source = restored.source
         if not isinstance(source, RawSentence):
             return source.text(restored.surface)
-        if restored.tree is None:
-            return source.text
-        return print_words(
-            source.words, restored.surface, self._conventions, capital=self._capital, gaps=source.gaps
-        )
+        return raw_text(restored, self._conventions, capital=self._capital)
 
     def conllu(self, restored: Restored) -> str:
         """A sentence as CoNLL-U; an empty text for a line without words."""
@@ -91,6 +92,9 @@ class TextOutput:
         """Print a line."""
         self._write(self._printer.text(restored) + "\n")
 
+    def omit(self, omission: Omission) -> None:
+        """There is nothing to print."""
+
     def finish(self, omitted: int) -> None:
         """Print nothing: every line is complete."""
 
@@ -101,6 +105,10 @@ class ConlluOutput(TextOutput):
     def add(self, restored: Restored) -> None:
         """Print the lines of a sentence."""
         self._write(self._printer.conllu(restored))
+
+    def omit(self, omission: Omission) -> None:
+        """Print its lines as they were."""
+        self._write(omission.conllu())
 
 
 class JsonOutput(TextOutput):
@@ -152,6 +160,9 @@ class ScoreOutput:
         """Compare a sentence with its original punctuation; a line without words does not count."""
         if restored.tree is not None:
             self._scores.add(restored.surface, restored.source.surface)
+
+    def omit(self, omission: Omission) -> None:
+        """There is nothing to compare."""
 
     def finish(self, omitted: int) -> None:
         """Print the scores.

@@ -6,7 +6,7 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import prepare
 from pyropunct.commands.options import json_option, seed_option, threads_option
-from pyropunct.commands.showing import tell_each
+from pyropunct.commands.showing import in_order, tell_each
 
 
 @click.command()
@@ -24,15 +24,16 @@ def sample(
     model: str, file: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool
 ) -> None:
     """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored."""
+    shape = "json" if as_json else shape
     punctuator, treebank = prepare(model, file, seed, threads)
     tell_each(
         "sampling",
-        list(treebank),
+        in_order(treebank, None, shape),
         punctuator.sample(list(treebank), samples),
-        "json" if as_json else shape,
+        shape,
         {
             "text": lambda sentence, draw: console.say(sentence.text(draw)),
-            "conllu": lambda sentence, draw: print(sentence.conllu_with_surface(draw), end=""),
+            "conllu": lambda sentence, draw: sentence.conllu_with_surface(draw),
             "json": lambda sentence, draws: {"texts": [sentence.text(draw) for draw in draws]},
         },
     )

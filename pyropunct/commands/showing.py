@@ -1,34 +1,79 @@
 """Showing results sentence by sentence."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyropunct.commands import console
+from pyropunct.commands.loading import chosen
 
 if TYPE_CHECKING:
+    from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
+
+_SENT_ID = re.compile(r"(#\s*sent_id\s*=\s*)(.*\S)")
 
 
 def tell_each(
     title: str,
-    sentences: "Sequence[Sentence]",
+    items: "Sequence[Sentence | Omission]",
     results: Iterable[Sequence[Any]],
     shape: str,
     tell: "dict[str, Callable[[Sentence, Any], Any]]",
 ) -> None:
     """Show the results of each sentence one after the other, or those of all sentences as one JSON object.
 
+    :param items: the sentences that have results, and those left out, which CoNLL-U output has unchanged.
     :param tell: for each shape a function that shows a result of a sentence; for "json", one that makes a
-        dictionary of all results of a sentence.
+        dictionary of all results of a sentence; for "conllu", one that returns the lines of a result.
     """
-    found = []
-    with console.sentence_bar(title, len(sentences)) as advance:
-        for sentence, some in zip(sentences, results, strict=True):
+    from pyropunct.treebank.reading import Omission
+
+    found, rest = [], iter(results)
+    with console.sentence_bar(title, len(items)) as advance:
+        for item in items:
             advance(1)
-            if shape == "json":
-                found.append({"id": sentence.identifier, **tell[shape](sentence, some)})
+            if isinstance(item, Omission):
+                print(item.conllu() if shape == "conllu" else "", end="")
                 continue
-            for one in some:
-                tell[shape](sentence, one)
+            some = next(rest)
+            if shape == "json":
+                found.append({"id": item.identifier, **tell[shape](item, some)})
+            elif shape == "conllu":
+                print(numbered([tell[shape](item, one) for one in some], item.identifier), end="")
+            else:
+                for one in some:
+                    tell[shape](item, one)
     if shape == "json":
         console.print_json({"sentences": found})
+
+
+def numbered(blocks: Sequence[str], identifier: str) -> str:
+    """The blocks of CoNLL-U that were made of one sentence; of several, each has a ``sent_id`` of its own."""
+    if len(blocks) < 2:
+        return "".join(blocks)
+    name = identifier.lstrip("#")
+    return "".join(_renamed(block, f"{name}-{number}") for number, block in enumerate(blocks, 1))
+
+
+def _renamed(block: str, identifier: str) -> str:
+    lines = [line for line in block.split("\n") if not _SENT_ID.match(line)]
+    return "\n".join([f"# sent_id = {identifier}", *lines])
+
+
+def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Sequence[Sentence | Omission]":
+    """What `sentence_option` chooses, and without it all of a file; what is left out is counted beside it.
+
+    :raises OneLineError: if there is no such sentence.
+    """
+    if identifier is not None:
+        return chosen(treebank, identifier)
+    console.tell_omitted(treebank.path, treebank.omitted, kept=shape == "conllu")
+    return treebank.in_order()
+
+
+def usable(items: "Iterable[Sentence | Omission]") -> "list[Sentence]":
+    """Those that are not left out."""
+    from pyropunct.treebank.reading import Omission
+
+    return [item for item in items if not isinstance(item, Omission)]

@@ -1,15 +1,19 @@
-"""Messages about the sentences that the commands for restoring and correcting read."""
+"""How the commands for restoring and correcting go through the sentences that they read."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
 
 from pyropunct.commands import console
-from pyropunct.restore.reading import Item
-from pyropunct.restore.restoring import Source, has_marks
+from pyropunct.restore.reading import Item, chunks
+from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.treebank.reading import Omission
 
+if TYPE_CHECKING:
+    from pyropunct.commands.restore_output import Output
 
-class Usable:
-    """Iterates over the sentences that can be used, and reports once on removed punctuation.
+
+class Items:
+    """Iterates over the sentences that were read, and reports once on removed punctuation.
 
     :param items: the sentences that were read, including those that cannot be used.
     :param quiet: do not report that punctuation is removed.
@@ -17,20 +21,37 @@ class Usable:
 
     def __init__(self, items: Iterable[Item], quiet: bool) -> None:
         self._items, self._quiet = items, quiet
-        self.omitted, self._first_omitted = 0, ""
+        self.omitted: list[Omission] = []
 
-    def __iter__(self) -> Iterator[Source]:
+    def __iter__(self) -> Iterator[Item]:
         for item in self._items:
             if isinstance(item, Omission):
-                self.omitted += 1
-                self._first_omitted = self._first_omitted or f"sentence {item.identifier!r}: {item.reason}"
-                continue
-            if not self._quiet and has_marks(item):
+                self.omitted.append(item)
+            elif not self._quiet and has_marks(item):
                 console.tell("pyropunct: existing punctuation is removed first (--keep keeps it)")
                 self._quiet = True
             yield item
 
-    def tell_omitted(self, name: str) -> None:
-        """Report how many sentences were left out, if any."""
-        if self.omitted:
-            console.tell(f"pyropunct: {name}: {self.omitted} omitted; the first: {self._first_omitted}")
+
+def show(
+    items: Items,
+    stream: BinaryIO,
+    restore: Callable[[Sequence[Source]], Iterator[Restored]],
+    output: "Output",
+    advance: Callable[[], None],
+) -> None:
+    """Show what becomes of each sentence that can be used, and those that cannot in their places.
+
+    :param stream: what is read.
+    :param advance: called after each part.
+    """
+    for some in chunks(items, stream):
+        usable = [item for item in some if not isinstance(item, Omission)]
+        restored = restore(usable) if usable else iter(())
+        for item in some:
+            if isinstance(item, Omission):
+                output.omit(item)
+            else:
+                output.add(next(restored))
+        advance()
+    output.finish(len(items.omitted))

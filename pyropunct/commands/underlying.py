@@ -7,9 +7,9 @@ import click
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
-from pyropunct.commands.loading import chosen, prepare
+from pyropunct.commands.loading import prepare
 from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option
-from pyropunct.commands.showing import tell_each
+from pyropunct.commands.showing import in_order, tell_each, usable
 
 if TYPE_CHECKING:
     from pyropunct.figures.drawing import PunctuatedTree
@@ -57,15 +57,14 @@ def underlying(
     if attach and shape != "conllu":
         raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
     punctuator, treebank = prepare(model, file, seed, threads)
-    sentences = chosen(treebank, identifier)
+    items = in_order(treebank, identifier, shape)
+    sentences = usable(items)
     if shape == "svg":
         _check_drawable(len(sentences) * max(samples, 1))
-    if attach and treebank.omitted:
-        console.tell("\n".join(console.describe_treebank(treebank)))
     drawings: list[PunctuatedTree] = []
     tell_each(
         "underlying",
-        sentences,
+        items,
         punctuator.underlying(sentences, samples),
         shape,
         _underlying_shapes(punctuator, attach, drawings),
@@ -113,10 +112,10 @@ def _underlying_shapes(
     def drawing(sentence: "Sentence", tree: Any) -> PunctuatedTree:
         return PunctuatedTree(sentence, tree, derivations.of(sentence, tree))
 
-    def conllu(sentence: "Sentence", tree: Any) -> None:
+    def conllu(sentence: "Sentence", tree: Any) -> str:
         if attach:
             sentence = reattached(sentence, mark_attachments(sentence, derivations.of(sentence, tree)))
-        print(sentence.conllu(misc_entries(tree)), end="")
+        return sentence.conllu(misc_entries(tree))
 
     return {
         "brackets": lambda sentence, tree: console.say(bracketed(sentence.tree, tree)),

@@ -35,7 +35,7 @@ DASH = "—"
 
 @dataclass(frozen=True)
 class Mark:
-    """An underlying token together with the word whose constituent sprouted it, 0 for none."""
+    """An underlying token and the word whose constituent sprouted it, 0 for none."""
 
     token: str
     source: int

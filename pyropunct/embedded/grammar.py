@@ -2,7 +2,7 @@
 
 The analyses follow Universal Dependencies version 2.  Every tree is built head outwards from
 :class:`~pyropunct.embedded.nodes.Node`, so it has one root and is projective by
-construction.  Nothing here knows about punctuation: that is the business of :mod:`pyropunct.embedded.rules`.
+construction.  The trees have no punctuation; :mod:`pyropunct.embedded.rules` adds it.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,14 +19,14 @@ OPENINGS = {
     "passive": {"adverb": 5.0, "clause": 4.0, "time": 4.0},
     "institutional": {"adverb": 5.0, "clause": 2.0, "time": 4.0},
 }
-"""What may stand before the subject, with its weight, by the kind of the statement."""
+"""For each kind of statement what may stand before the subject, with weights."""
 ENDINGS = {
     "active": {"time": 4.0, "clause": 4.0, "gesture": 3.0, "aside": 1.5},
     "copular": {"reason": 4.0, "aside": 3.0},
     "passive": {"time": 4.0, "clause": 3.0},
     "institutional": {"time": 4.0, "clause": 3.0, "aside": 1.0},
 }
-"""What may stand at the end, likewise."""
+"""For each kind of statement what may stand at the end, with weights."""
 
 
 class Grammar(Phrases):

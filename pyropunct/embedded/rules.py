@@ -117,7 +117,7 @@ def _apposition(apposition: Constituent) -> dict[str, float]:
 
 
 def _relative_clause(clause: Constituent) -> dict[str, float]:
-    """Set off when the head is a name or somebody's, for then it identifies without the clause."""
+    """A clause is set off if its head is a name or has a possessor, which identifies it alone."""
     if clause.head.tag == "PROPN":
         return {", | ,": 0.95, "— | —": 0.05}
     if clause.head.has("nmod"):
@@ -190,7 +190,7 @@ def _modifier(modifier: Constituent) -> dict[str, float]:
 
 
 def _argument(argument: Constituent) -> dict[str, float]:
-    """Titles of books: unlike other names they have an article and are no compounds."""
+    """Titles of books; unlike other names, they have an article and are not compounds."""
     is_title = argument.tag == "PROPN" and argument.has("det") and not argument.has("compound")
     return QUOTES if is_title else NOTHING
 
@@ -264,8 +264,8 @@ TRUE_EDITS: dict[tuple[str, str], tuple[float, float, float, float]] = dict(_edi
 """For each window (a, b) the probabilities of keep, left absorption (b remains), right absorption
 (a remains) and transposition.  A window that is not listed is kept.
 
-When a and b are equal, as in windows of two commas or two dashes, the two absorptions have the same effect;
-it is only their sum that a surface can tell.
+When a and b are equal, as in windows of two commas or two dashes, the two absorptions have the same effect,
+so surface strings determine only the sum of their probabilities.
 """
 
 # The probability of a sentence

@@ -1,1 +1,1 @@
-"""What a model has learned, and what it finds in a sentence."""
+"""Explaining a model: what it has learned, and its analysis of a sentence."""

@@ -11,7 +11,7 @@ Puncteme = Sequence[str]
 def bracketed(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str:
     """A tree with its underlying punctuation as a string of words, marks and brackets.
 
-    Only constituents that sprout something get brackets, with their relation in front, as in
+    Only constituents that sprout something get brackets, which follow their relation, as in
     ``root[nsubj[“ Dale ”] means dobj[“ river valley ”] .]``.
 
     :param punctemes: the left and right puncteme of each word's constituent.
@@ -34,7 +34,7 @@ def bracketed(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str
 
 
 def misc_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[str, str]]:
-    """The entries ``PunctLeft`` and ``PunctRight`` of each word's MISC column; tokens joined by "+"."""
+    """The entries ``PunctLeft`` and ``PunctRight`` of each word's MISC column, with tokens joined by "+"."""
     return [
         {
             name: "+".join(display(token) for token in side)

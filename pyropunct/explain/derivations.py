@@ -1,7 +1,7 @@
-"""How the surface string of each slot came from its underlying string, given the underlying tree T'.
+"""How the surface string of each slot derives from its underlying string, given the underlying tree T'.
 
-T' says which constituent sprouted each underlying token; the best path of the channel says which of them each
-token on the page is, and which edits made it so (Li, Wang & Eisner 2019, section 2.2).
+T' determines which constituent sprouted each underlying token.  The best path of the channel determines which
+underlying token each surface token is, and which edits were made (Li, Wang & Eisner 2019, section 2.2).
 """
 
 from collections.abc import Sequence
@@ -46,11 +46,11 @@ class SlotEdit(NamedTuple):
 
 
 class SlotDerivation(NamedTuple):
-    """How the surface string x_i of a slot came from its underlying string u_i.
+    """How the surface string x_i of a slot derives from its underlying string u_i.
 
     :ivar underlying: u_i, left to right.
     :ivar surface: x_i, left to right.
-    :ivar origins: for each token of x_i the place in u_i of the token that it is, None if it is none of them.
+    :ivar origins: for each token of x_i its place in u_i, None if it is not a token of u_i.
     :ivar edits: the edits on the channel's best path, in its order, without those that keep both tokens.
     :ivar slipped: whether the channel ignored u_i.
     """
@@ -63,15 +63,15 @@ class SlotDerivation(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether the page shows something else than u_i."""
+        """Whether x_i differs from u_i."""
         return self.slipped or bool(self.edits) or self.origins != tuple(range(len(self.underlying)))
 
 
 class Derivations:
     """Best derivations of slots under a trained model: the channel's most probable moves.
 
-    Where the channel slipped, tokens on the page are those of a longest common subsequence of u_i and x_i,
-    see `common_tokens`.
+    Where the channel slipped, surface tokens are identified with underlying ones by a longest common
+    subsequence of u_i and x_i, see `common_tokens`.
 
     :param punctuator: the model.
     """
@@ -117,8 +117,9 @@ def underlying_strings(
 ) -> list[tuple[Sprouted, ...]]:
     """The underlying string u_i of each of the slots 0..n.
 
-    Right punctemes of the constituents that end at the slot come first, inner ones before outer ones, then
-    the left ones of those that start there, outer ones first.  The sentence start is the first of slot 0.
+    First come the right punctemes of the constituents that end at the slot, inner ones before outer ones,
+    then the left punctemes of the constituents that start there, outer ones first.  The sentence start is the
+    first token of slot 0.
     """
     strings: list[list[Sprouted]] = [[] for _ in range(len(tree) + 1)]
     strings[0].append(Sprouted(START, 0, -1))
@@ -136,8 +137,8 @@ def common_tokens(
 ) -> tuple[int | None, ...]:
     """For each surface token the place of an equal underlying one, or None: a longest common subsequence.
 
-    :param depths: how deep the constituent of each underlying token is.  Of several longest subsequences it
-        is one whose constituents are least deep in sum.
+    :param depths: the depth of the constituent of each underlying token.  Of several longest subsequences,
+        one with the smallest sum of depths is taken.
     """
     # best[j]: of the underlying tokens read so far and the first j of the surface,
     # (- length, sum of depths, pairs (place in surface, place in underlying)).

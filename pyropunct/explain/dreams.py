@@ -1,4 +1,4 @@
-"""Drawn sentences as text: tags stand for the words that the syntax model does not draw."""
+"""Drawn sentences as text, in which tags stand for the words that the syntax model does not draw."""
 
 from pyropunct.models.story import Punctuated
 from pyropunct.treebank.marks import displayed

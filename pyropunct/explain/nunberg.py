@@ -1,22 +1,22 @@
 """Nunberg's rules of English punctuation (Nunberg 1990; Li, Wang & Eisner 2019, Table 1 and section 5.1).
 
-Table 1 has specimens of his rules, and in its caption the principle behind them.  Of two neighbouring marks
-the weaker one is deleted, in the order of strength
+Table 1 has examples of his rules, and its caption states the principle behind them.  Of two neighbouring
+marks the weaker one is deleted, in the order of strength
 
     { ?, !, and all brackets and quotation marks }  >  .  >  { ;, : }  >  -  >  ,
 
-except that a bracket does not absorb what is outside of the material that it brackets; and a comma or a
+except that a bracket does not absorb marks outside of the material that it encloses.  Also, a comma or a
 period moves inside closing quotation marks.
 
 The paper says that the schemata consider 16 types of marks and generate 192 rules, but prints neither the
 types nor the rules.  This module reconstructs them.  Eleven marks are in the caption, the abbreviation dot
-is in the table, and square brackets and single quotation marks make sixteen.  What the table and its
-caption determine are then 112 rules: 60 of two points, 4 of quote transposition, 48 of a bracket and a
-weaker point inside of it.  To arrive at 192, 80 pairs have to be edited of whose marks neither is the
-weaker one.  There are just 80 such pairs that have a bracket and do not have a point outside of it: they
-are taken to be edited too, the bracket absorbing the point, and one of two brackets the other
-(`EQUAL_STRENGTH`).  64 pairs remain as they are: a point beside the outside of a bracket (60), and the
-different points of equal strength ``?!``, ``!?``, ``;:``, ``:;``.
+is in the table, and square brackets and single quotation marks make sixteen.  The table and its caption then
+determine 112 rules: 60 for two points, 4 for quote transposition, and 48 for a bracket and a weaker point
+inside of it.  The other 80 of the 192 rules must be for pairs of marks of which neither is weaker.  Exactly
+80 such pairs have a bracket and no point outside of it.  They are taken to have rules too (`EQUAL_STRENGTH`):
+the bracket absorbs the point, and one of two brackets absorbs the other.  64 pairs are left unchanged: a
+point beside the outside of a bracket (60), and the different points of equal strength ``?!``, ``!?``, ``;:``,
+``:;``.
 """
 
 from itertools import product
@@ -33,7 +33,7 @@ STRENGTHS: tuple[tuple[str, ...], ...] = (
     (ABBREVIATION_DOT,),
     ("?", "!", "(", ")", "[", "]", "“", "”", "‘", "’"),
 )
-"""The 16 marks, the weakest first; marks side by side are equally strong."""
+"""The 16 marks in groups of equal strength, the weakest first."""
 
 MARKS: tuple[str, ...] = tuple(mark for equals in STRENGTHS for mark in equals)
 """The 16 marks."""
@@ -57,11 +57,11 @@ SCHEMATA = (
     BRACKET_ABSORPTION,
     EQUAL_STRENGTH,
 )
-"""The schemata of Table 1 in its order of priority, and the one for what it leaves open."""
+"""The schemata of Table 1 in its order of priority, and one for the pairs that it leaves open."""
 
 
 class NunbergRule(NamedTuple):
-    """What becomes of two neighbouring underlying marks.
+    """The outcome of two neighbouring underlying marks.
 
     :ivar before: the marks, as on the page; the abbreviation dot is
         `pyropunct.treebank.marks.ABBREVIATION_DOT`.
@@ -75,7 +75,7 @@ class NunbergRule(NamedTuple):
 
 
 def nunberg_rules() -> tuple[NunbergRule, ...]:
-    """All rules; a pair of `MARKS` that has none stays as it is."""
+    """All rules; a pair of `MARKS` without a rule is unchanged."""
     rules = (_rule(a, b) for a, b in product(MARKS, repeat=2))
     return tuple(rule for rule in rules if rule is not None)
 
@@ -83,7 +83,7 @@ def nunberg_rules() -> tuple[NunbergRule, ...]:
 def _rule(a: str, b: str) -> NunbergRule | None:
     """The rule for the neighbours a b.
 
-    That no two schemata apply to the same pair makes their priority unimportant.
+    No two schemata apply to the same pair, so their priority does not matter.
     """
     if a in _CLOSING_QUOTES and b in _TRANSPOSED:
         return NunbergRule((a, b), (b, a), QUOTE_TRANSPOSITION)
@@ -101,7 +101,7 @@ def _is_bracket(mark: str) -> bool:
 
 
 def _of_points(a: str, b: str) -> NunbergRule | None:
-    """The weaker of two points is absorbed, and of two equal ones one."""
+    """The weaker of two points is absorbed, and so is one of two equal points."""
     if a != b and _STRENGTH[a] == _STRENGTH[b]:
         return None
     schema = (
@@ -115,8 +115,8 @@ def _of_points(a: str, b: str) -> NunbergRule | None:
 def _absorbing_bracket(a: str, b: str) -> str | None:
     """The bracket that absorbs the other of two neighbours, if one does.
 
-    A bracket absorbs the points inside of it; of two brackets the first remains, unless both close, which
-    makes the second the outer one.
+    A bracket absorbs the points inside of it.  Of two brackets the first remains, except that the second,
+    which is the outer one, remains if both close.
     """
     if _is_bracket(a) and _is_bracket(b):
         return b if a in _CLOSING and b in _CLOSING else a

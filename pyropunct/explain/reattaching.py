@@ -1,7 +1,7 @@
-"""Heads for the marks of a treebank: each mark hangs on the constituent that sprouted it.
+"""Heads for the marks of a treebank: each mark depends on the constituent that sprouted it.
 
-Under the underlying tree T' each mark on the page is a token that some constituent sprouted (Li, Wang &
-Eisner 2019, section 2).  Its head is the head word of that constituent, as long as no arcs cross.
+According to the underlying tree T', each surface mark is a token that some constituent sprouted (Li, Wang &
+Eisner 2019, section 2).  Its head is the head word of that constituent, unless arcs would cross.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,13 @@ RELATION = "punct"
 def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) -> dict[int, int]:
     """The head of each mark that the underlying tree explains, both as token ids of the original sentence.
 
-    A mark's head is the head word of the constituent that sprouted the mark.  One that stands among the marks
-    of other constituents, as a period that moved inside a quotation mark, would have an arc that crosses
-    theirs; its head is that of the constituent into which it moved.  So arcs of marks cross neither another
-    one nor those of a projective tree.
+    A mark's head is the head word of the constituent that sprouted the mark.  If a mark stands among those of
+    another constituent, as a period that moved inside a quotation mark, its arc would cross theirs.  Then its
+    head is that of the constituent into which it moved.  So the arcs of marks do not cross each other or the
+    arcs of a projective tree.
 
     :param derivations: of the slots 0..n, see `pyropunct.explain.derivations.Derivations.of`.
+    :returns: the head of each mark, by the mark.
     """
     attachments = {}
     for slot, derivation in enumerate(derivations):
@@ -45,12 +46,12 @@ def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) 
 def uncrossed(words: Sequence[int], slot: int) -> list[int]:
     """Heads for the marks of a slot whose arcs do not cross.
 
-    Arcs do not cross if and only if those marks that hang on words before the slot come first and heads do
-    not increase from left to right, among these and among the others.
+    Arcs do not cross if and only if the marks that depend on words before the slot come first, and heads do
+    not increase from left to right among these marks and among the others.
 
     :param words: the head of the constituent that sprouted each mark, from left to right; words up to
         ``slot`` stand before the slot.
-    :returns: the same, but for marks that stand inside another constituent's mark: they get its head.
+    :returns: the same, except that marks between those of another constituent get its head.
     """
     heads = list(words)
     before = [place for place, word in enumerate(words) if word <= slot]
@@ -67,10 +68,10 @@ def uncrossed(words: Sequence[int], slot: int) -> list[int]:
 def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
     """The sentence with other heads of some of its marks, and relation ``punct`` for these.
 
-    The same arc of the enhanced graph, if it is there, follows.
+    If the enhanced graph has the same arc, it is changed too.
 
-    :param attachments: the head of each of these marks, both as token ids of the original sentence.
-    :raises ValueError: if a token that is no mark would get a head, or a mark would become one.
+    :param attachments: the new head of each of these marks, both as token ids of the original sentence.
+    :raises ValueError: if a word would get a new head, or if a mark would become a head.
     """
     block = sentence.layout.block
     words, marks = set(sentence.layout.words), {mark for slot in sentence.layout.marks for mark in slot}

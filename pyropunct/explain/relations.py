@@ -56,8 +56,8 @@ class PairShare(NamedTuple):
 class RelationPunctemes:
     """What the constituents of one relation sprout.
 
-    :ivar relation: the dependency relation; the empty string stands for all that training has not shown.  A
-        relation with a subtype that it has not shown counts as the relation without it.
+    :ivar relation: the dependency relation; the empty string stands for all relations not seen in training.
+        A relation with a subtype not seen in training counts as the relation without it.
     :ivar count: how many constituents have it.
     :ivar pairs: its puncteme pairs, the most frequent first; their shares add up to 1.
     """
@@ -118,16 +118,16 @@ class RelationPunctemes:
 def relation_punctemes(
     model: Punctuator, sentences: Sequence[Sentence], *, least: int = 1, advance: Advance | None = None
 ) -> list[RelationPunctemes]:
-    """The puncteme pairs of each relation in some sentences, expected under the posterior p(T' | T, x)::
+    """The expected puncteme pairs of each relation in some sentences, under the posterior p(T' | T, x)::
 
         share of (l, r) for d = mean over the constituents w with relation d of p(l_w = l, r_w = r | T, x)
 
-    The paper's Table 4 has the five relations that come first here; it does not say whether its shares are
-    expectations or those in the best T'.
+    The paper's Table 4 has the five relations that are most symmetric.  It does not say whether its shares
+    are expectations or counts in the best T'.
 
-    :param least: leave out relations that fewer constituents have.
-    :param advance: called with the number of sentences done since.
-    :returns: the relations that are most likely to sprout symmetric punctemes first.
+    :param least: leave out relations with fewer constituents.
+    :param advance: called with the number of sentences newly done.
+    :returns: the relations, those with the greatest share of symmetric punctemes first.
     """
     vocabulary, inventory = model.vocabulary, model.vocabulary.inventory
     expected = np.zeros(len(inventory.rows))

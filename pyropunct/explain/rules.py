@@ -23,10 +23,10 @@ CONFIDENT = 0.75
 """The probability above which an edit counts as confidently learned (section 5.1)."""
 
 DECIDED = 0.5
-"""The probability that some outcome of a pair must exceed for the model to be sure what becomes of it."""
+"""A pair is decided if the model gives one of its outcomes a probability above this."""
 
 FREQUENT = 25.0
-"""The underlying count from which the paper calls the distribution of a pair well trained (footnote 16)."""
+"""The least underlying count of a pair whose distribution the paper calls well trained (footnote 16)."""
 
 LEVEL = 0.9
 """The posterior probability of a credible interval."""
@@ -35,20 +35,20 @@ DRAWS = 1000
 """Draws from the posterior, for credible intervals."""
 
 PART = 200
-"""Sentences whose edits are counted together."""
+"""The number of sentences whose edits are counted together."""
 
 DASHES = ("-", "—", "–", "--")
-"""How a treebank may write Nunberg's dash: the first of these that a model knows is taken for it."""
+"""Forms of Nunberg's dash in treebanks: the first one that a model knows is taken for it."""
 
 Advance = Callable[[int], None]
 
 
 class NoEditsError(ValueError):
-    """A model whose channel has no edits, so that there are no rules to be read off."""
+    """Raised for a model whose channel has no edits, and so no rules."""
 
 
 class Outcome(NamedTuple):
-    """What two neighbouring underlying tokens may become.
+    """A possible outcome of two neighbouring underlying tokens.
 
     :ivar after: the tokens that they become.
     :ivar probability: p(after | before).  Where two edits have the same outcome, as left and right
@@ -65,12 +65,12 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnedPair:
-    """The learned distribution of what becomes of two neighbouring underlying tokens a b.
+    """The learned distribution of the outcomes of two neighbouring underlying tokens a b.
 
     :ivar before: the tokens, as on the page.
     :ivar outcomes: a b, b, a, b a; for equal tokens a a and a.
     :ivar listed: whether both are among the marks that Nunberg considers.
-    :ivar rule: his rule for them, in the model's tokens; without one, he leaves listed pairs as they are.
+    :ivar rule: his rule for them, in the model's tokens; a listed pair without a rule is unchanged.
     """
 
     before: tuple[str, str]
@@ -91,7 +91,7 @@ class LearnedPair:
 
     @property
     def by_nunberg(self) -> tuple[str, ...] | None:
-        """What becomes of the pair according to Nunberg, if he considers its marks."""
+        """The outcome of the pair according to Nunberg, None if he does not consider its marks."""
         if self.rule is not None:
             return self.rule.after
         return self.before if self.listed else None
@@ -111,10 +111,11 @@ class LearnedPair:
 
 
 class Precision(NamedTuple):
-    """How many of the confidently learned edits are rules of Nunberg's.
+    """How many of the confidently learned edits agree with Nunberg's rules.
 
-    :ivar edits: the edits, those that keep both tokens aside, of the pairs that Nunberg considers.
-    :ivar listed: how many of them are his.
+    :ivar edits: the number of these edits, without those that keep both tokens, for pairs that Nunberg
+        considers.
+    :ivar listed: how many of them agree with his rules.
     """
 
     edits: int
@@ -145,11 +146,11 @@ class Recall(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnedRules:
-    """All that a channel has learned about pairs of tokens, beside Nunberg's rules.
+    """What a channel has learned about pairs of tokens, compared with Nunberg's rules.
 
     :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
-    :ivar unlearned: Nunberg's rules of which the model lacks a mark, so that nothing is learned about them.
-        They have no rank and are left out of `recall`.
+    :ivar unlearned: Nunberg's rules with a mark that the model lacks.  They have no rank and are left out of
+        `recall`.
     :ivar confidence: the probability above which an edit is confident.
     :ivar least: the expected count from which a pair is frequent.
     :ivar level: the posterior probability of the credible intervals; None without a posterior.
@@ -171,8 +172,8 @@ class LearnedRules:
     def prominent(self, most: int) -> tuple[LearnedPair, ...]:
         """The pairs to look at first.
 
-        If they are counted these are the most frequent ones, else those of Nunberg's marks with the most
-        probable edits.
+        If pairs are counted, these are the most frequent ones, otherwise those of Nunberg's marks with the
+        most probable edits.
 
         :param most: how many.
         """
@@ -197,10 +198,10 @@ class LearnedRules:
     def recall(self) -> Mapping[str, Recall]:
         """The ranks of Nunberg's rules, of several groups of them.
 
-        "all"; "determined": without those that `pyropunct.explain.nunberg` had to add; "decided": where some
-        outcome has a probability above `DECIDED`, as in the paper; "edited": where one that changes something
-        has;
-        "frequent": of the frequent pairs, if they are counted, and "edited, frequent" of those that are both.
+        The groups are "all"; "determined", without the rules that `pyropunct.explain.nunberg` had to add;
+        "decided", where some outcome has a probability above `DECIDED`, as in the paper; "edited", where an
+        outcome that changes something has.  If pairs are counted, there are also "frequent", the rules for
+        frequent pairs, and "edited, frequent", those in both groups.
         """
         edited = [pair for pair in self.ruled if _exceeded(pair.edits)]
         groups = {
@@ -263,7 +264,7 @@ def learned_rules(
     seed: int = 0,
     advance: Advance | None = None,
 ) -> LearnedRules:
-    """The learned distribution of each pair of tokens, beside Nunberg's rules.
+    """The learned distribution of each pair of tokens, compared with Nunberg's rules.
 
     :param model: a model whose channel has edits.
     :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the

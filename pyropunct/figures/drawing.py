@@ -1,6 +1,6 @@
 """Drawings of a tree with its underlying punctuation and its surface string: as text and as SVG.
 
-They show what Figure 1 of Li, Wang & Eisner (2019) shows: the tree T with the punctemes that its constituents
+Like Figure 1 of Li, Wang & Eisner (2019), they show the tree T with the punctemes that its constituents
 sprouted, the underlying string u, the edits of the noisy channel, and the surface string x.
 """
 
@@ -27,12 +27,12 @@ NOTHING = "∅"
 """Stands for an empty string."""
 
 MOST_DRAWINGS = 20
-"""Drawings that may stand in one SVG file."""
+"""The most drawings in one SVG file."""
 
 
 @dataclass(frozen=True)
 class PunctuatedTree:
-    """All that is drawn of a sentence.
+    """A sentence with everything that a drawing shows.
 
     :ivar sentence: the sentence.
     :ivar punctemes: T': the left and right puncteme of each word's constituent.
@@ -75,7 +75,7 @@ def _shown(tokens: Sequence[str]) -> str:
 
 
 def edit_lines(derivations: Sequence[SlotDerivation]) -> list[str]:
-    """What the channel did, a line for each edit, in the order of the slots."""
+    """A line for each edit of the channel, in the order of the slots."""
     lines = []
     for slot in derivations:
         for edit in slot.edits:
@@ -90,8 +90,8 @@ def edit_lines(derivations: Sequence[SlotDerivation]) -> list[str]:
 def drawn_text(punctuated: PunctuatedTree) -> str:
     """The tree with a line for each word, the underlying and surface strings, and the edits.
 
-    A word stands between the punctemes of its constituent, before its relation.  In the surface string,
-    ``{u ⇒ x}`` is a slot that the channel changed; ``∅`` is an empty string.
+    Each line has the word between the punctemes of its constituent, then its relation.  In the surface
+    string, ``{u ⇒ x}`` is a slot that the channel changed, and ``∅`` is an empty string.
     """
     derivations = punctuated.derivations
     changed = [
@@ -132,10 +132,10 @@ WORD, RELATION, NOTE = 20.0, 13.0, 14.0
 """Sizes of the font of words and marks, of relations, and of notes, in pixels."""
 
 MARGIN, GAP, NAMES = 20.0, 14.0, 110.0
-"""The free border, the least gap between columns, and the room for the names of the two strings."""
+"""The margin, the least gap between columns, and the width of the names of the two strings, in pixels."""
 
 LEVEL = 70.0
-"""The distance of a word from its head, downwards."""
+"""The vertical distance of a word from its head, in pixels."""
 
 INK, PALE, RED, BLUE, LINE = "#17202a", "#5d6d7e", "#b03a2e", "#2471a3", "#8892a0"
 
@@ -148,7 +148,7 @@ STYLES: dict[str, dict[str, str]] = {
     "left-puncteme": {"fill": RED, "font-weight": "bold", "text-anchor": "end"},
     "right-puncteme": {"fill": RED, "font-weight": "bold", "text-anchor": "start"},
     "slot": {"fill": RED, "font-weight": "bold"},
-    # Notes and edits are English, among marks and names of whatever script.
+    # Notes and edits are English text around marks and names of any script.
     "note": {"fill": PALE, "font-size": f"{NOTE:g}", "text-anchor": "start", "unicode-bidi": "plaintext"},
     "edit": {"fill": BLUE, "font-size": f"{NOTE:g}", "text-anchor": "start", "unicode-bidi": "plaintext"},
     "arc": {"stroke": LINE, "stroke-width": "1.5", "fill": "none"},
@@ -159,7 +159,7 @@ STYLES: dict[str, dict[str, str]] = {
 
 
 class Label(NamedTuple):
-    """A text of a drawing: its kind in `STYLES`, where its anchor is, and what it says."""
+    """A text of a drawing: its kind in `STYLES`, the place of its anchor, and its content."""
 
     kind: str
     x: float
@@ -175,14 +175,14 @@ class Stroke(NamedTuple):
 
 
 class Drawing:
-    """Where everything of a drawing stands, in pixels from the left and from the top.
+    """The layout of a drawing, in pixels from the left and from the top.
 
-    Words stand in columns.  A puncteme stands beside the head word of the constituent that sprouted it; below
-    are the underlying and the surface string, an arrow wherever the channel changed a slot, and the edits in
-    words.  The first word stands at the right if words are written from right to left; then "start" and "end"
-    of an anchor are to be understood in this direction too, as SVG does.
+    Words stand in columns.  A puncteme stands beside the head word of the constituent that sprouted it.
+    Below the tree are the underlying and the surface string, with an arrow in each slot that the channel
+    changed, and the edits in words.  In scripts that are written from right to left, the first word stands at
+    the right, and "start" and "end" of an anchor follow the same direction, as in SVG.
 
-    :ivar punctuated: what is drawn.
+    :ivar punctuated: the sentence that is drawn.
     :ivar width: of the whole drawing.
     :ivar height: of the whole drawing.
     """
@@ -197,7 +197,7 @@ class Drawing:
         self.height = self._surface_y + 30 + 20 * len(self._edits) + MARGIN
 
     def _place_columns(self) -> None:
-        """The middle of each word's column and of each slot's, and the width of it all."""
+        """Set the middle of each word's column and of each slot, and the width of the drawing."""
         slots = [
             max(text_width(underlying), text_width(surface))
             for underlying, surface in zip(self.punctuated.underlying, self.punctuated.surface, strict=True)
@@ -205,7 +205,7 @@ class Drawing:
         self._word_x, self._slot_x = [], [NAMES + MARGIN + slots[0] / 2]
         edge = NAMES + MARGIN + slots[0] + GAP
         for word, slot in enumerate(slots[1:], 1):
-            # Punctemes stand beside the word, so it has room for the wider one on either side.
+            # Punctemes stand beside the word, which gets the width of the wider one on either side.
             form, side = (
                 text_width(self._tree.forms[word - 1]),
                 max(map(text_width, self.punctuated.sides(word))),
@@ -223,7 +223,7 @@ class Drawing:
         self.width = round(max(edge, NAMES + MARGIN + notes) + MARGIN)
 
     def elements(self) -> Iterator[Label | Stroke]:
-        """All that is to be drawn."""
+        """All labels and strokes of the drawing."""
         for element in self._from_left_to_right():
             if not self.punctuated.right_to_left:
                 yield element
@@ -281,9 +281,9 @@ def _arrow(x: float, start: float, end: float) -> Stroke:
 
 
 def drawn_svg(punctuated_trees: Sequence[PunctuatedTree]) -> str:
-    """Some trees, one below the other, as an SVG file that needs nothing else; equal trees give equal files.
+    """Some trees, one below the other, as a self-contained SVG file; equal trees give equal files.
 
-    See `Drawing` for what stands where.
+    See `Drawing` for the layout.
     """
     drawings = [Drawing(punctuated) for punctuated in punctuated_trees]
     tops = list(accumulate((drawing.height for drawing in drawings), initial=0.0))
@@ -322,9 +322,9 @@ def _xml(content: str) -> str:
 
 
 def text_width(text: str, size: float = WORD) -> float:
-    """About how wide a text is, in pixels.
+    """The approximate width of a text in pixels.
 
-    East Asian characters are about twice as wide as others; marks above and below letters take no room.
+    East Asian characters are about twice as wide as others; marks above and below letters have no width.
     """
     return size * sum(map(_relative_width, text))
 

@@ -1,4 +1,4 @@
-"""What plots have in common: SVG files that do not change from run to run."""
+"""Plots as SVG files that do not change from run to run."""
 
 import io
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from matplotlib import style
 from matplotlib.figure import Figure
 
 STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
-"""Names inside the file that do not change from run to run, and text that stays text."""
+"""Settings for identifiers that do not change from run to run, and for text that is not turned into paths."""
 
 
 def svg(draw: Callable[[Figure], None], width: float, height: float) -> bytes:

@@ -1,4 +1,4 @@
-"""What the constituents of each relation sprout, as bars (Li, Wang & Eisner 2019, section 5.2)."""
+"""A bar chart of what the constituents of each relation sprout (Li, Wang & Eisner 2019, section 5.2)."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,15 @@ from pyropunct.explain.relations import RelationPunctemes
 from pyropunct.figures.plots import svg
 
 WIDTH, BAR_HEIGHT, FRAME_HEIGHT = 7.5, 0.25, 1.3
-"""The size of the plot in inches: its width, what each relation adds to its height, and the rest of that."""
+"""The size of the plot in inches: its width, the height of each bar, and the height of the frame."""
 
 
 def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
     """A bar for each relation, as an SVG file; equal relations give equal files.
 
-    The dark part of a bar is the share of constituents that sprout symmetric punctemes, the hatched part that
-    of those that sprout others.  The entropy of the puncteme pair is written beside it.  The parts of bar i
-    are the elements ``relation-i-symmetric`` and ``relation-i-other``, counted from 0.
+    The dark part of a bar is the share of constituents that sprout symmetric punctemes; the hatched part is
+    the share of those that sprout others.  The entropy of the puncteme pair is written beside the bar.  The
+    parts of bar i, counted from 0, are the elements ``relation-i-symmetric`` and ``relation-i-other``.
     """
 
     def draw(figure: Figure) -> None:

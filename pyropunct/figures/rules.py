@@ -15,15 +15,15 @@ PANEL_WIDTH, PANEL_HEIGHT = 1.8, 1.5
 """Panels in a row, and the size of each in inches."""
 
 BY_NUNBERG, OTHER = "0.25", "0.9"
-"""The grey of the bar of what Nunberg says, and that of the other bars."""
+"""The greys of the bar of Nunberg's outcome and of the other bars."""
 
 
 def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
     """A panel with a bar for each outcome of each pair, as an SVG file; equal pairs give equal files.
 
-    A dark bar is what Nunberg's rules make of the pair; a pair of tokens that he does not consider has none.
-    Lines on the bars are credible intervals.  The bar of outcome k of pair i is the element
-    ``pair-i-outcome-k``, counted from 0.
+    The dark bar is the outcome under Nunberg's rules; a pair that he does not consider has no dark bar.
+    Lines on the bars are credible intervals.  The bar of outcome k of pair i, both counted from 0, is the
+    element ``pair-i-outcome-k``.
     """
     rows = max(1, math.ceil(len(pairs) / COLUMNS))
 

@@ -1,8 +1,8 @@
 """The network of the parser: words in, scores of tags, arcs and relations out.
 
-Dozat & Manning (2017, "Deep biaffine attention for neural dependency parsing"), with a tagger inside:
-the lower LSTMs predict the tags, and the upper ones read the predicted distributions of tags beside what the
-lower ones say.  So they see predicted tags in training as in use, and never those of the treebank.
+The parser is that of Dozat & Manning (2017, "Deep biaffine attention for neural dependency parsing"), with a
+tagger inside.  The lower LSTMs predict the tags, and the upper ones read the predicted distributions of tags
+together with the states of the lower ones.  So they see predicted tags both in training and in use.
 """
 
 from typing import NamedTuple
@@ -22,13 +22,13 @@ IMPOSSIBLE = -1e4
 
 
 class Scores(NamedTuple):
-    """What the network says of a batch of B sentences of at most n words.
+    """The network's output for a batch of B sentences of at most n words.
 
     :ivar tags: (B, n, tags), logits.
     :ivar fine_tags: (B, n, fine tags), logits.
     :ivar arcs: (B, n, n + 1), the score of each arc at [sentence, word, head]; head 0 is the artificial root.
-    :ivar dependents: (B, n, r), what `BiaffineNetwork.relations` reads of each word as a dependent.
-    :ivar heads: (B, n + 1, r), the same as a head.
+    :ivar dependents: (B, n, r), features of each word as a dependent, for `BiaffineNetwork.relations`.
+    :ivar heads: (B, n + 1, r), features of each word, and of the artificial root, as a head.
     """
 
     tags: Tensor
@@ -99,11 +99,11 @@ class Bidirectional(nn.Module):
 class BiaffineNetwork(nn.Module):
     """Scores of the tags, arcs and relations of sentences.
 
-    With d and h what a perceptron makes of a word as a dependent and as a head,
+    Perceptrons turn a word into features d as a dependent and h as a head, and
 
         arc score = d' U h + u' h        relation scores = d' V_r h + v_r' [d; h] + b_r
 
-    with smaller d and h for the relations, which are scored for the arcs of chosen trees alone.
+    with smaller d and h for the relations, which are scored only for the arcs of chosen trees.
 
     :param vocabulary: the types of words, tags and relations.
     :param recipe: the sizes of everything.
@@ -176,7 +176,7 @@ class BiaffineNetwork(nn.Module):
         return (pairs @ heads[..., None]).squeeze(-1) + sides
 
     def loss(self, batch: WordBatch, answers: Answers) -> Tensor:
-        """The negative log-probability of the answers, per word: of heads, relations and, less, of tags."""
+        """The negative log-probability of the right heads, relations and, with a weight, tags, per word."""
         scores = self(batch)
         word = batch.words.nonzero(as_tuple=True)
         sentence, place = answers.heads.nonzero(as_tuple=True)  # all words but the roots

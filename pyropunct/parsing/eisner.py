@@ -10,11 +10,11 @@ spans of words, each headed by its first or its last word:
     C[h, e] = (+)_d I[h, d] + C[d, e]                                 d from next to h to e
     total   = (+)_r s(root -> r) + C[r, first] + C[r, last]
 
-where (+) is max for the best tree and log-sum-exp for the sum over all.  The last line gives the artificial
-root exactly one dependent.  Words are numbered from 0 in tables, and from 1 where heads go in or out.
+where (+) is max for the best tree and log-sum-exp for the sum over all trees.  The last line gives the
+artificial root exactly one dependent.  Words are numbered from 0 in tables, and from 1 in the heads of trees.
 
-C is kept twice, by rows and by columns, so that every sum over k runs along two rows of memory.  Where a
-span was split is not kept: on the way down it is found anew, in O(n) for each of the O(n) spans of a tree.
+C is kept twice, by rows and by columns, so that every sum over k runs along two rows of memory.  Split points
+of spans are not kept: they are recomputed on the way down, in O(n) for each of the O(n) spans of a tree.
 """
 
 from typing import Any, NamedTuple
@@ -82,7 +82,7 @@ def _fill(scores: Array, best: bool) -> Chart:
     n = len(scores)
     complete, reached = np.zeros((n, n)), np.zeros((n, n))
     incomplete = np.zeros((n, n))
-    for j in range(1, n):  # so that the rows of j stay at hand
+    for j in range(1, n):  # in this order the rows of j stay in the cache
         for i in range(j - 1, -1, -1):
             between = _add(complete[i, i:j], complete[j, i + 1 : j + 1], best)
             incomplete[i, j] = between + scores[j, i + 1]
@@ -113,7 +113,7 @@ def _choose(one: Array, other: Array, uniform: float) -> int:
         left -= np.exp(one[k] + other[k] - total)
         if left < 0:
             return k
-    return _choose(one, other, -1.0)  # rounding left a little over
+    return _choose(one, other, -1.0)  # rounding can leave a little of the uniform draw
 
 
 @compiled

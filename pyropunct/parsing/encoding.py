@@ -14,16 +14,16 @@ from pyropunct.treebank.conllu_block import FEATS, XPOS
 from pyropunct.treebank.sentence import Sentence
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
-"""What stands behind the shorter ones, number 0; and anything that training has not shown often enough."""
+"""The padding, number 0, and the type that stands for all that is too rare in training."""
 
 ROOT = "root"
 """The relation of the root of every tree (Universal Dependencies)."""
 
 UNSPECIFIED = "dep"
-"""Its name for a relation of which nothing is known, as when training has shown roots alone."""
+"""The relation of unknown type in Universal Dependencies, used if training has shown only roots."""
 
 LONGEST = 20
-"""Of a longer word the first and the last half of so many characters are read."""
+"""The most characters that are read of a word: of a longer one the first and the last half of these."""
 
 CHARACTER_COUNT = 3
 FINE_TAG_COUNT = 5
@@ -45,7 +45,7 @@ class WordBatch(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the network learns to say of a batch; each (sentences, longest), 0 where there is no word.
+    """The right answers for a batch; each (sentences, longest), 0 where there is no word.
 
     :ivar tags: their universal tags.
     :ivar fine_tags: see `fine_tags`.
@@ -102,7 +102,7 @@ class ParserVocabulary:
         return [self._character_numbers.get(character, 1) for character in word]
 
     def answers(self, sentences: Sequence[Sentence]) -> Answers:
-        """What the treebank says of the words of some sentences, whose types it has shown."""
+        """The treebank's analysis of some sentences, whose types must all be known."""
         trees = [sentence.tree for sentence in sentences]
         return Answers(
             tags=_padded([[self._tag_numbers[tag] for tag in tree.tags] for tree in trees]),
@@ -176,6 +176,6 @@ def build_parser_vocabulary(sentences: Sequence[Sentence], form_count: int) -> P
 
 
 def _frequent(seen: Iterable[str], least: int) -> tuple[str, ...]:
-    """Those that were seen so often, the most frequent first, equally frequent ones by the alphabet."""
+    """The types seen at least so often, by frequency and then alphabetically."""
     counts = Counter(seen)
     return tuple(sorted((one for one in counts if counts[one] >= least), key=lambda one: (-counts[one], one)))

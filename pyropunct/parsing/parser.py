@@ -1,4 +1,4 @@
-"""The trained parser: what a user loads and asks."""
+"""The trained parser."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from pyropunct.parsing.recipes import ParserRecipe
 from pyropunct.treebank.tree import Tree
 
 BATCH_WORDS = 4000
-"""Words, padding included, that the network reads together."""
+"""The most words, padding included, that the network reads together."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,13 @@ class BiaffineParser:
     ) -> list[list[WeightedTree]]:
         """The trees of each sentence, the heaviest first; see `pyropunct.parsing.Parser`.
 
-        The network gives each word a distribution over heads.  Their product, restricted to the projective
-        trees with one root, is a distribution over these.  A single tree is its mode, found exactly; several
-        are so many independent draws from it, of which each distinct tree weighs as often as it was drawn.
-        A word has the same tag in all trees, and an arc the same relation.
+        The network gives each word a distribution over heads.  The product of these, restricted to the
+        projective trees with one root, is a distribution over such trees.  A single tree is its mode, found
+        exactly.  If several trees are asked for, this number is drawn independently, and the weight of each
+        distinct tree is the share of the draws that gave it.  A word has the same tag in all trees, and an
+        arc the same relation.
 
-        :param seed: of the draws, which do not depend on the other sentences.
+        :param seed: the seed of the draws, which do not depend on the other sentences.
         :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
         """
         if trees < 1:

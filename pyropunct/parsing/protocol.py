@@ -1,4 +1,4 @@
-"""What the rest of the package asks of a parser, so that others can be plugged in."""
+"""The interface of parsers, so that others can be plugged in."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -25,8 +25,8 @@ class Parser(Protocol):
 
         :param sentences: the words of each; as in `pyropunct.treebank.tree.Tree`, an abbreviation has lost
             its dot.
-        :param trees: 1 for the best tree; more for at most so many, whose weights tell how sure the
-            parser is of each (footnote 20 of the paper).
+        :param trees: 1 for the best tree; a greater number for at most that many, weighted by the parser's
+            confidence in each (footnote 20 of the paper).
         :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
         """
         ...

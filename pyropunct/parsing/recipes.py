@@ -8,16 +8,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ParserRecipe:
-    """Everything that decides a parser beside the data and the seed.
+    """All settings that determine a parser, apart from the data and the seed.
 
-    :ivar epochs: passes over the training treebank, or more:
-    :ivar least_steps: as many as this number of steps takes, which matters for small treebanks.
-    :ivar batch_words: a step sees so many words, or a sentence more.
-    :ivar learning_rate: Adam's, at its greatest.
+    :ivar epochs: the number of passes over the training treebank, unless ``least_steps`` needs more.
+    :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
+    :ivar batch_words: the number of words in a step, exceeded by less than a sentence.
+    :ivar learning_rate: Adam's greatest learning rate.
     :ivar second_moment: Adam's beta_2.
     :ivar warm_up: the share of training in which the learning rate rises; then it falls to zero.
-    :ivar averaging: the weights that are kept are a moving average, to which every step adds 1 - this.
-    :ivar form_count: words, lower-cased, that are rarer in training are known by their spelling alone.
+    :ivar averaging: a in the moving average of the weights, a average + (1 - a) weights at each step.
+    :ivar form_count: lower-cased words that are rarer in training are known only by their spelling.
     :ivar form_size: features of a word as a whole.
     :ivar character_size: features of a character.
     :ivar spelling_size: features of a word from its characters.
@@ -28,8 +28,8 @@ class ParserRecipe:
     :ivar arc_size: features of a word as a head or a dependent, to find arcs.
     :ivar relation_size: the same, to find the relation of an arc.
     :ivar dropout: the share of features that a training sentence loses, at every layer.
-    :ivar word_dropout: the share of words of which a training sentence shows the spelling alone.
-    :ivar tag_weight: of the tags in the training loss.
+    :ivar word_dropout: the share of words of a training sentence that are shown only by their spelling.
+    :ivar tag_weight: the weight of the tags in the training loss.
     """
 
     epochs: int = 12

@@ -17,10 +17,10 @@ from pyropunct.parsing.scores import AttachmentScores, attachment_scores
 from pyropunct.treebank.sentence import Sentence
 
 LENGTH_NOISE = 0.1
-"""Lengths are taken to be up to so much greater, at random, when sentences of like length are batched."""
+"""The greatest random increase of a sentence's length, as a share, when sentences are batched by length."""
 
 GRADIENT_NORM = 5.0
-"""Greater gradients are cut to this length."""
+"""The norm to which greater gradients are clipped."""
 
 
 class ParserEpoch(NamedTuple):
@@ -67,7 +67,7 @@ def train_parser(
     """Train a tagger and parser of unpunctuated words on the unpunctuated trees of a treebank.
 
     :param train: the sentences to learn from; their punctuation is not looked at.
-    :param dev: sentences after whose scores (LAS) the best epoch is kept; without them, the last.
+    :param dev: sentences whose LAS chooses the epoch that is kept; without them the last epoch is kept.
     :param recipe: the settings.
     :param seed: equal seeds give equal parsers, on the same machine with the same number of threads.
     :param watch: called after every step.
@@ -167,7 +167,7 @@ class ParserTraining:
         return float(loss.detach())
 
     def rate(self, done: int) -> float:
-        """The share of the learning rate: from zero up in a straight line, then down to zero in another.
+        """The factor of the learning rate: it rises linearly from 0 to 1, then falls linearly to 0.
 
         :param done: words of the current epoch that are done.
         """

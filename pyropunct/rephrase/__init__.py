@@ -1,1 +1,1 @@
-"""Sentences made of edited and reordered underlying trees (Li, Wang & Eisner 2019, section 6.3)."""
+"""Rephrasing sentences by editing and reordering underlying trees (Li, Wang & Eisner 2019, section 6.3)."""

@@ -1,4 +1,4 @@
-"""What can be asked for, by name."""
+"""Names of the choices in rephrasing."""
 
 FIRST, LAST = "first", "last"
 PLACES = (FIRST, LAST)
@@ -6,6 +6,9 @@ PLACES = (FIRST, LAST)
 
 BASE, HALF, FULL = "base", "half", "full"
 VARIANTS = (FULL, HALF, BASE)
-"""What is permuted: the underlying tree, of which surface punctuation is made; all tokens on the page, marks
-too, but then the marks are taken off and made anew from the underlying ones; or all tokens on the page and
-nothing more, as Wang & Eisner (2016) do."""
+"""What is permuted.
+
+For full, the words of the underlying tree, from which new surface punctuation is made.  For half, all surface
+tokens, whose marks are then replaced by new ones made from the underlying marks.  For base, all surface
+tokens, as in Wang & Eisner (2016).
+"""

@@ -1,7 +1,7 @@
-"""Other word orders: the dependents of nouns and verbs put into an order drawn from a learned model.
+"""New word orders: orders of the dependents of nouns and verbs, drawn from a learned model.
 
-This is the "self-permutation" of Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4, which
-Li, Wang & Eisner (2019, section 6.3) rephrase sentences with.
+This is the "self-permutation" of Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4.  Li,
+Wang & Eisner (2019, section 6.3) rephrase sentences with it.
 """
 
 from collections import Counter
@@ -19,28 +19,29 @@ from pyropunct.treebank.tree import Tree
 NOUN, VERB = "noun", "verb"
 
 GROUPS = {"NOUN": NOUN, "PROPN": NOUN, "PRON": NOUN, "VERB": VERB}
-"""The tags of the words whose dependents are reordered, and in which of the two groups they are: each has
-weights of its own."""
+"""The tags of the words whose dependents are reordered, each with its group.  The two groups have separate
+weights."""
 
 LARGEST = 8
-"""A head with more items than this, itself included, is not learned from: sums over its orders take long."""
+"""Families with more items than this, the head included, are not used in learning: sums over their orders are
+slow."""
 
 PRIOR_SCALE = 0.5
-"""The standard deviation of the prior of each weight: of 0.3, 0.5, 1 and 2 the one that predicted the orders
-of a development treebank best."""
+"""The standard deviation of the prior of each weight.  Of 0.3, 0.5, 1 and 2 it predicted the orders of a
+development treebank best."""
 
 TEMPLATES = 5
-"""How many features a pair of items has, at most."""
+"""The most features that a pair of items has."""
 
 Punctemes = Sequence[tuple[Sequence[str], Sequence[str]]]
 """The left and right puncteme of each word of a tree."""
 
 Feature = tuple[object, ...]
-"""What two items are; equal features share their weights."""
+"""A description of a pair of items; equal features share their weights."""
 
 
 class Item(NamedTuple):
-    """What the model sees of a dependent or of a head.
+    """The properties of a dependent or head that the model uses.
 
     :ivar relation: the dependent's relation; of a head, `HEAD`.
     :ivar tag: the tag.
@@ -54,14 +55,14 @@ class Item(NamedTuple):
 
 HEAD = "\thead"
 EDGE = Item("\tedge", "")
-"""Stands before the first item and behind the last."""
+"""Stands before the first item and after the last."""
 
 
 class Family(NamedTuple):
     """A head and its dependents.
 
     :ivar group: `NOUN` or `VERB`.
-    :ivar items: the head, then its dependents, sorted by what the model sees of them.
+    :ivar items: the head, then its dependents, sorted by the properties that the model uses.
     :ivar words: the word of each item.
     :ivar order: the numbers of the items from left to right.
     """
@@ -75,7 +76,7 @@ class Family(NamedTuple):
 def families(tree: Tree, punctemes: Punctemes | None = None) -> Iterator[Family]:
     """The nouns and verbs of a tree that have dependents.
 
-    :param punctemes: of the constituents of its words, if the model is to see them.
+    :param punctemes: those of the constituents of its words, if the model uses them.
     """
     for head, dependents in enumerate(tree.children[1:], start=1):
         group = GROUPS.get(tree.tags[head - 1])
@@ -98,10 +99,10 @@ def _item(tree: Tree, punctemes: Punctemes | None, word: int) -> Item:
 class WordOrder:
     """A model of the order of a head and its dependents, learned from a treebank.
 
-    A feature is a pair of items in one of these ways, for nouns and verbs apart: the relations and tags of
-    both; both relations; both tags; and if there are punctemes, both relations with those of either.  What
-    the weights are, `pyropunct.models.order.OrderModel` tells.  Wang & Eisner (2016) have features of longer
-    runs of dependents too; these would need sums over all m! orders.
+    A feature describes a pair of items, separately for nouns and verbs, by one of these: the relations and
+    tags of both; both relations; both tags; and, if there are punctemes, both relations with the punctemes of
+    one of the items.  `pyropunct.models.order.OrderModel` documents the weights.  Wang & Eisner (2016) also
+    have features of longer runs of dependents, which would need sums over all m! orders.
 
     :param features: a number for each feature.
     :param weights: (features, 6) the weights of an `OrderModel`.
@@ -112,7 +113,7 @@ class WordOrder:
 
     @classmethod
     def learn(cls, observed: Iterable[Family], prior_scale: float = PRIOR_SCALE) -> "WordOrder":
-        """The weights of greatest posterior probability, given the orders of a treebank.
+        """The model with the most probable weights given the orders of a treebank.
 
         Families of more than `LARGEST` items are left out.
 
@@ -133,7 +134,7 @@ class WordOrder:
         return cls(numbering.features, weights)
 
     def draw(self, some: Sequence[Family], generator: np.random.Generator) -> list[tuple[int, ...]]:
-        """For each family its words in an order that is drawn."""
+        """The words of each family in a drawn order."""
         nodes, scores = self._scored(some)
         orders = draw_orders(nodes, scores, generator).tolist()
         return [
@@ -149,7 +150,7 @@ class WordOrder:
     ) -> list[tuple[int, ...]]:
         """The words of each tree, numbered from 1, in an order drawn for each of its nouns and verbs.
 
-        :param punctemes: of the constituents of each tree, if the model has learned from some.
+        :param punctemes: those of the constituents of each tree, if the model was learned with punctemes.
         """
         known = [None] * len(trees) if punctemes is None else punctemes
         some = [list(families(tree, pairs)) for tree, pairs in zip(trees, known, strict=True)]
@@ -168,7 +169,7 @@ class WordOrder:
 class _Numbering:
     """Numbers for kinds of pairs, and for their features.
 
-    :param features: the numbers of known features; without it, new ones get numbers too.
+    :param features: the numbers of known features; by default all features are new and get numbers.
     """
 
     def __init__(self, features: Mapping[Feature, int] | None = None) -> None:
@@ -177,12 +178,12 @@ class _Numbering:
         self._rows: list[list[int]] = []
 
     def table(self, group: str, items: tuple[Item, ...]) -> NDArray[np.int64]:
-        """(m + 1, m + 1) the kinds of the pairs of a node's items, the edge the last of them."""
+        """(m + 1, m + 1) the kinds of the pairs of m items and the edge, which is the last."""
         places = (*items, EDGE)
         return np.array([[self._kind(group, left, right) for right in places] for left in places])
 
     def kinds(self) -> Tensor:
-        """(kinds, F) the features of each kind of pair, filled up with -1."""
+        """(kinds, F) the features of each kind of pair, padded with -1."""
         return torch.tensor(self._rows, dtype=torch.long).reshape(-1, TEMPLATES)
 
     def _number(self, feature: Feature) -> int:
@@ -212,7 +213,7 @@ def _features(group: str, left: Item, right: Item) -> list[Feature]:
 
 
 def linearised(tree: Tree, orders: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
-    """The words of a projective tree, numbered from 1, with some heads' dependents in other orders.
+    """The words of a projective tree, numbered from 1, with new orders of the dependents of some heads.
 
     :param orders: for some words the word itself and its dependents, from left to right.
     """

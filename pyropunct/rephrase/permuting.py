@@ -1,4 +1,4 @@
-"""Sentences whose dependents stand in other orders, and what becomes of their punctuation.
+"""Sentences with new orders of dependents, and their punctuation.
 
 These are the three rephrasings that Li, Wang & Eisner (2019, section 6.3) compare in Table 6.
 """
@@ -20,7 +20,7 @@ from pyropunct.treebank.tree import Tree
 
 
 def learn_surface_order(sentences: Iterable[Sentence]) -> WordOrder:
-    """The order of all tokens of a treebank, marks too: for base and half.
+    """Learn the order of all tokens of a treebank, marks too, for base and half.
 
     :raises ValueError: if no noun and no verb has dependents.
     """
@@ -28,7 +28,7 @@ def learn_surface_order(sentences: Iterable[Sentence]) -> WordOrder:
 
 
 def learn_underlying_order(trees: Iterable[UnderlyingTree]) -> WordOrder:
-    """The order of the words of underlying trees, which looks at their punctemes: for full.
+    """Learn the order of the words of underlying trees, with their punctemes as features, for full.
 
     :raises ValueError: if no noun and no verb has dependents.
     """
@@ -44,15 +44,16 @@ def permuted(
     *,
     best: bool = False,
 ) -> Iterator[Sentence]:
-    """Each sentence with the dependents of its nouns and verbs in an order that is drawn.
+    """Each sentence with the dependents of its nouns and verbs in a drawn order.
 
     Equal generators give base and half the same order of words.
 
     :param variant: one of `VARIANTS`.
     :param order: the word order that was learned for it.
-    :param rephraser: makes punctuation, but for base; of all slots if it regenerates them, as in the paper.
-    :param trees: the underlying trees of the sentences, not edited.
-    :param best: whether punctuation is the most probable, or drawn.
+    :param rephraser: makes the punctuation, except for base; of all slots if it regenerates them, as in the
+        paper.
+    :param trees: the unedited underlying trees of the sentences.
+    :param best: whether to take the most probable punctuation instead of drawing it.
     :raises ValueError: if there is no such variant.
     """
     if variant not in VARIANTS:
@@ -73,7 +74,7 @@ def permuted(
 def surface_tree(sentence: Sentence) -> Tree:
     """The tree of all tokens of a sentence, marks too, with the heads that the treebank has.
 
-    Where the arc of a mark crosses another, the mark hangs higher, see `pyropunct.rephrase.rephrasing.hung`.
+    A mark whose arc crosses another gets a higher head, see `pyropunct.rephrase.rephrasing.hung`.
     """
     layout, tree = sentence.layout, sentence.tree
     number = {token: word for word, token in enumerate(layout.words, start=1)}
@@ -97,7 +98,7 @@ def words_among(sentence: Sentence, tokens: Sequence[int]) -> tuple[int, ...]:
 
 
 def _with_tokens(sentence: Sentence, tokens: Sequence[int], conventions: Conventions) -> Sentence:
-    """The sentence with all its tokens, marks too, in another order, as the surface tree has it."""
+    """The sentence with all its tokens, marks too, in another order, with the heads of the surface tree."""
     layout, tree = sentence.layout, surface_tree(sentence)
     if list(tokens) == sorted(tokens):
         return sentence

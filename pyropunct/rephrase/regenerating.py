@@ -1,7 +1,7 @@
 """Surface strings for underlying strings: the channel of a trained model, run forward.
 
-The slip of `pyropunct.models.channel.slip.Slip` is left out.  It accounts for slots that ignore their
-underlying string, and what is regenerated is to follow it.
+The slip of `pyropunct.models.channel.slip.Slip` is left out.  It models surface strings that ignore their
+underlying string, but regenerated strings are meant to follow it.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class Outcomes(NamedTuple):
 
 
 class Regenerator:
-    """What surface strings the channel of a model makes of underlying strings.
+    """Makes surface strings of underlying strings with the channel of a model.
 
     :param model: the model.
     """
@@ -73,7 +73,7 @@ class Regenerator:
         return self._known[u]
 
     def _shown(self, surface: String, underlying: Sequence[str]) -> tuple[str, ...]:
-        """The tokens of a surface string, the unknown ones those that are unknown in the underlying one."""
+        """The tokens of a surface string, in which unknown tokens are those unknown in the underlying one."""
         known = self._model.vocabulary.token_number
         unknown = iter([token for token in underlying if token not in known])
         tokens = self._model.vocabulary.decode_string(surface)

@@ -1,7 +1,7 @@
-"""Other trees, other sentences: punctuation for edited trees (Li, Wang & Eisner 2019, section 6.3).
+"""Sentences for edited underlying trees (Li, Wang & Eisner 2019, section 6.3).
 
 The underlying marks of a sentence belong to the constituents of its tree.  When constituents are moved or
-taken away, each keeps the punctemes that it has, and the channel makes new surface punctuation of them::
+deleted, the others keep their punctemes, and the channel makes new surface punctuation of these::
 
     rephraser = Rephraser(model)
     tree = next(rephraser.underlying([sentence]))
@@ -45,10 +45,10 @@ class Rephraser:
     """Makes sentences of edited underlying trees.
 
     :param model: the model.
-    :param recapitalise: whether the capital letter at the beginning of a sentence goes to the word that comes
-        to stand there; else all capital letters stay where they are.
+    :param recapitalise: whether the new first word of a sentence gets the capital letter of the old one;
+        otherwise all forms are kept.
     :param regenerate: whether all slots get new surface punctuation.  Otherwise a slot between the same
-        words, with the same underlying string, keeps what it shows: its edits are known.
+        words with the same underlying string keeps its surface string.
     """
 
     def __init__(self, model: Punctuator, *, recapitalise: bool = True, regenerate: bool = False) -> None:
@@ -57,7 +57,7 @@ class Rephraser:
 
     @property
     def conventions(self) -> Conventions:
-        """How the treebank of the model writes."""
+        """The conventions of the model's treebank."""
         return self._model.conventions
 
     def underlying(self, sentences: Sequence[Sentence]) -> Iterator[UnderlyingTree]:
@@ -69,8 +69,8 @@ class Rephraser:
     def best(self, tree: UnderlyingTree) -> Sentence:
         """The sentence of a tree with the most probable surface punctuation.
 
-        Where nothing has changed it is the sentence that it was.  A word stands with the head that its tree
-        has, even if the treebank's own arcs crossed.
+        If neither words nor surface strings have changed, this is the original sentence.  Otherwise the heads
+        of words are those of the projective tree, even if arcs crossed in the treebank.
         """
         return self._sentence(tree, self._channel.best)
 
@@ -91,9 +91,9 @@ class Rephraser:
 
 
 def unchanged_slots(tree: UnderlyingTree) -> dict[int, int]:
-    """The slots of an edited tree that are as they were: for each of them its number in the sentence.
+    """The unchanged slots of an edited tree, each with its number in the original sentence.
 
-    Such a slot has the same words on either side, and the same underlying string.
+    An unchanged slot has the same words on either side and the same underlying string.
     """
     behind = len(tree.sentence.tree) + 1
     before = tree.original.strings
@@ -111,8 +111,8 @@ def _tokens(string: Sequence[Sprouted]) -> list[tuple[str, int]]:
 def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
     """Heads for the marks of the slots of a projective tree, such that no arcs cross.
 
-    :param wanted: for each slot the heads that its marks would have, 0 for one that has none.
-    :returns: the same, where it can be so; else the next word above it that can be a head.
+    :param wanted: for each slot the preferred heads of its marks, 0 for a mark without one.
+    :returns: the preferred head where no arcs cross, otherwise the lowest ancestor that can be a head.
     """
     top = mark_heads(tree)
     found = []
@@ -123,9 +123,9 @@ def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _beside(tree: Tree, slot: int) -> Iterator[int]:
-    """The words on which a mark in a slot can hang without crossing an arc.
+    """The words on which a mark in a slot can depend without crossing an arc.
 
-    They are those of which the constituent ends or starts at the slot, and the heads of the largest of these.
+    They are the words whose constituents end or start at the slot, and the heads of the largest of these.
     """
     for word, side in ((slot, 1), (slot + 1, 0)):
         border = word
@@ -135,16 +135,16 @@ def _beside(tree: Tree, slot: int) -> Iterator[int]:
 
 
 def _raised(tree: Tree, word: int, possible: set[int]) -> int:
-    """The next of the possible words on the way from a word to the root, or 0."""
+    """The first of the possible words on the way from a word to the root, or 0."""
     while word and word not in possible:
         word = tree.heads[word - 1]
     return word
 
 
 def _recapitalised(tree: UnderlyingTree, capitals: Capitals) -> dict[int, str]:
-    """Forms of the words that came to the beginning of the sentence or left it.
+    """New forms of the old and the new first word of a sentence.
 
-    Of a sentence that began without a capital letter, none.
+    If the sentence began without a capital letter, no form changes.
     """
     forms, tags = tree.sentence.tree.forms, tree.sentence.tree.tags
     first = tree.words[0]
@@ -162,8 +162,8 @@ def _written(
 ) -> Sentence:
     """The sentence that an edited tree makes with some surface punctuation.
 
-    :param kept: the slots that keep their marks, with their numbers in the sentence.
-    :param forms: other forms of some words.
+    :param kept: the slots that keep their marks, with their numbers in the original sentence.
+    :param forms: new forms of some words.
     """
     layout = tree.sentence.layout
     slots = range(len(tree.words) + 1)
@@ -181,7 +181,7 @@ def _written(
 
 
 def _styled(items: Sequence[Item], layout: Layout, conventions: Conventions) -> list[Item]:
-    """New quotation marks as the sentence has written them, or else as the treebank does."""
+    """New quotation marks in the form that the sentence uses, otherwise in that of the treebank."""
     own = {item.mark: item.form for item in arrange(layout, layout.surface) if item.mark}
     return [
         item if item.token else replace(item, form=own.get(item.mark, conventions.written(item.mark).form))
@@ -190,13 +190,13 @@ def _styled(items: Sequence[Item], layout: Layout, conventions: Conventions) -> 
 
 
 def _own_dot(tree: UnderlyingTree, slot: int) -> tuple[str, ...]:
-    """The abbreviation dot that the word before a slot has."""
+    """The abbreviation dot of the word before a slot, if it has one."""
     dotted = slot > 0 and ABBREVIATION_DOT in tree.sentence.surface[tree.words[slot - 1]]
     return (ABBREVIATION_DOT,) if dotted else (START,) if slot == 0 else ()
 
 
 def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
-    """The block with other forms of some words, and of the multiword tokens that begin with them."""
+    """The block with new forms of some words and of the multiword tokens that begin with them."""
     block = sentence.layout.block
     tokens, ranges = list(block.tokens), list(block.ranges)
     for word, form in forms.items():
@@ -211,7 +211,7 @@ def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
 
 
 def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int]]) -> Block:
-    """The block with the heads that words have in the tree, and possible ones for the marks that stay.
+    """The block with the heads of the words in the tree, and heads without crossing arcs for kept marks.
 
     :param marks: their token ids, for each slot.
     """
@@ -244,10 +244,9 @@ def sentence_of(
 ) -> Sentence:
     """The sentence that words and marks make in another order.
 
-    Between tokens that were neighbours before, spaces are as they were; between others they are as the
-    conventions have it.
+    The space between tokens that were neighbours before is unchanged; other spaces follow the conventions.
 
-    :param layout: that of the sentence, perhaps with other heads and forms.
+    :param layout: the layout of the sentence, perhaps with other heads and forms.
     :param items: the words and marks.
     :param heads: for each slot the token id of the head of new marks.
     """
@@ -260,7 +259,7 @@ def sentence_of(
 
 
 def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> Block:
-    """The block with spaces as the conventions have it between tokens that have become neighbours."""
+    """The block in which spaces between new neighbours follow the conventions."""
     lines, tokens, ranges = list(block.lines), list(block.tokens), list(block.ranges)
     inside = {token for one in ranges for token in range(one.first, one.last)}
     last = {one.last: number for number, one in enumerate(ranges)}
@@ -282,7 +281,7 @@ def _with_space(row: Row, space: bool) -> Row:
 
 
 def _retitled(sentence: Sentence) -> Sentence:
-    """The sentence with its text in the comment that has it, if there is one."""
+    """The sentence with its new text in the comment for the text, if there is one."""
     block, layout, lines = sentence.layout.block, sentence.layout, []
     for line in block.lines:
         found = _TEXT_COMMENT.match(line)

@@ -1,4 +1,4 @@
-"""A trigram language model, to tell how natural rephrased sentences are.
+"""A trigram language model, to measure how natural rephrased sentences are.
 
 Li, Wang & Eisner (2019, section 6.3) train it on rephrased sentences and ask how well it predicts the
 original ones (Table 6).
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 SMOOTHING = 0.001
-"""What is added to each count, as in the paper."""
+"""lambda, which is added to each count, as in the paper."""
 
 EDGE = "\tedge"
-"""Stands twice before a sentence, and once behind it."""
+"""Stands twice before a sentence and once after it."""
 
 
 class TrigramModel:
@@ -22,8 +22,8 @@ class TrigramModel:
 
         p(w | u v) = (c(u v w) + lambda) / (c(u v) + lambda V)
 
-    for each word w of a vocabulary of V words, one of which is the end of the sentence.  c(u v) is how often
-    u v stands before a word or the end.
+    for each word w of a vocabulary of V words, one of which is the end of the sentence.  c(u v) is the number
+    of times that u v is followed by a word or the end.
 
     :param sentences: the sentences that are counted.
     :param vocabulary: the words, without the end of a sentence.
@@ -70,7 +70,7 @@ def trigrams(sentence: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def with_punctuation(marks: Sequence[bool]) -> NDArray[np.bool_]:
-    """(n + 1,) which trigrams of a sentence have a mark of punctuation among their three words.
+    """(n + 1,) whether each trigram of a sentence has a mark of punctuation among its three words.
 
     :param marks: for each of the n words whether it is a mark.
     """

@@ -1,7 +1,7 @@
-"""The underlying tree T' of a sentence, and edits of it that keep the underlying marks.
+"""The underlying tree T' of a sentence, and edits of the tree.
 
-An edit reorders constituents or takes some away; each that stays keeps the punctemes that it sprouted
-(Li, Wang & Eisner 2019, section 6.3).
+An edit reorders constituents or deletes some; the remaining ones keep the punctemes that they sprouted (Li,
+Wang & Eisner 2019, section 6.3).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -19,10 +19,10 @@ from pyropunct.treebank.tree import Tree
 Puncteme = tuple[str, ...]
 
 INTRODUCING = ("cc", "mark")
-"""Relations of words that open a clause: nothing is moved in front of them."""
+"""Relations of words that open a clause; nothing is moved in front of them."""
 
 COORDINATED = ("cc", "conj")
-"""Relations of what is coordinated with a head: nothing is moved behind it."""
+"""Relations of conjunctions and conjuncts; nothing is moved after them."""
 
 
 class EditError(ValueError):
@@ -34,16 +34,16 @@ class EditError(ValueError):
 
 @dataclass(frozen=True)
 class UnderlyingTree:
-    """The underlying tree of a sentence of n words, as it is or edited.
+    """The underlying tree of a sentence of n words, original or edited.
 
     Words keep the numbers 1..n that they have in the sentence.
 
-    :ivar sentence: the sentence as it was.
+    :ivar sentence: the original sentence.
     :ivar punctemes: for each of its n words the left and right puncteme of its constituent, without
-        abbreviation dots: these belong to words.
-    :ivar words: the words that are there, from left to right.
-    :raises EditError: if a word is there twice, or without its head, or if a constituent is no longer one
-        span of words.
+            abbreviation dots, which belong to words.
+        :ivar words: the words of the tree, from left to right.
+        :raises EditError: if a word occurs twice or without its head, or if a constituent is not a contiguous
+            span of words.
     """
 
     sentence: Sentence
@@ -77,7 +77,7 @@ class UnderlyingTree:
     ) -> "UnderlyingTree":
         """The underlying tree of a sentence.
 
-        An unknown mark that is on the page becomes the mark that it is there.
+        An unknown mark that is in the surface string is replaced by the actual mark.
 
         :param punctemes: for each word the left and right puncteme, see `Punctuator.underlying`.
         :param derivations: of the slots 0..n, see `pyropunct.explain.derivations.Derivations.of`.
@@ -97,7 +97,7 @@ class UnderlyingTree:
 
     @cached_property
     def tree(self) -> Tree:
-        """The words that are there as an unpunctuated tree, numbered anew from 1."""
+        """The words as an unpunctuated tree, numbered anew from 1."""
         whole = self.sentence.tree
         number = {0: 0} | {word: place for place, word in enumerate(self.words, start=1)}
         return Tree(
@@ -109,9 +109,9 @@ class UnderlyingTree:
 
     @cached_property
     def strings(self) -> list[tuple[Sprouted, ...]]:
-        """The underlying string of each slot between the words that are there.
+        """The underlying string of each slot of the edited tree.
 
-        The abbreviation dot of a word, if it had one, comes first in the slot behind it.
+        The abbreviation dot of a word, if it has one, comes first in the slot after the word.
         """
         pairs = [self.punctemes[word - 1] for word in self.words]
         strings = [
@@ -129,11 +129,11 @@ class UnderlyingTree:
         return [word for word in self.words if is_relation(relations[word - 1], relation)]
 
     def conjunctions(self, words: Collection[int]) -> list[int]:
-        """The conjunctions that have nothing to join without some words.
+        """The conjunctions that have nothing left to join without some words.
 
-        In version 1 of Universal Dependencies a conjunction hangs on the first of what is coordinated, and so
-        it does not go with the others.  One that stands before that word joins it to something else, as at
-        the beginning of a sentence, unless it is one such as "both", ``cc:preconj``.
+        In version 1 of Universal Dependencies a conjunction depends on the first conjunct, so it is not
+        deleted together with the others.  A conjunction before the first conjunct joins it to something else,
+        as at the beginning of a sentence, and is kept, unless it is one such as "both", ``cc:preconj``.
         """
         heads, relations = self.sentence.tree.heads, self.sentence.tree.relations
         found = []
@@ -147,9 +147,9 @@ class UnderlyingTree:
         return found
 
     def without(self, words: Collection[int]) -> "UnderlyingTree":
-        """The tree without the constituents of some words, and all that they have sprouted.
+        """The tree without the constituents of some words and without the marks that they sprouted.
 
-        :raises EditError: if the root is one of them, or one of them is not there.
+        :raises EditError: if one of them is the root or is not in the tree.
         """
         self._check_there(words)
         heads, gone = self.sentence.tree.heads, set(words)
@@ -164,11 +164,11 @@ class UnderlyingTree:
     def moved(self, words: Iterable[int], place: str) -> "UnderlyingTree":
         """The tree with the constituents of some words moved among the dependents of their heads.
 
-        Several of one head keep their order.  What opens a clause (`INTRODUCING`) stays in front, and what
-        is coordinated with the head (`COORDINATED`) stays behind.
+        Moved constituents of one head keep their order.  Words that open a clause (`INTRODUCING`) stay first,
+        and conjunctions and conjuncts (`COORDINATED`) stay last.
 
         :param place: one of `PLACES`.
-        :raises EditError: if one of the words is the root, or not there.
+        :raises EditError: if one of the words is the root or is not in the tree.
         :raises ValueError: if there is no such place.
         """
         if place not in PLACES:
@@ -190,7 +190,7 @@ class UnderlyingTree:
     def reordered(self, words: Iterable[int]) -> "UnderlyingTree":
         """The tree with the same words in another order.
 
-        :raises EditError: if they are not the same words, or a constituent would be torn apart.
+        :raises EditError: if they are not the same words, or if a constituent would not be contiguous.
         """
         order = tuple(words)
         if sorted(order) != sorted(self.words):
@@ -214,7 +214,7 @@ class UnderlyingTree:
         return replace(self, words=tuple(self.words[place - 1] for place in order))
 
     def _border(self, family: Sequence[int], place: str) -> int:
-        """Where in a head's family to put what is moved."""
+        """The index in a head's family at which to insert moved constituents."""
         relations = [self.sentence.tree.relations[word - 1] for word in family]
         if place == FIRST:
             opening = [any(is_relation(one, name) for name in INTRODUCING) for one in relations]
@@ -249,7 +249,7 @@ def _name_unknown(
     """
     word = underlying[origin].word
     number = sum(one.word == word for one in underlying[:origin])
-    # A constituent ends behind its head word, and starts before it.
+    # A constituent ends after its head word and starts before it.
     sides[word - 1][int(word <= slot)][number] = mark
 
 

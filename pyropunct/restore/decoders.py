@@ -1,12 +1,13 @@
-"""One surface punctuation for many draws: what to print when p(x | T) is known by its draws alone.
+"""Deciding on one surface punctuation, given only draws from p(x | T).
 
 The loss of a surface string x against the truth x* is the total edit distance over all slots,
 sum over i of d(x_i, x*_i) (Li, Wang & Eisner 2019, section 6.1).  Its expectation adds up over the slots::
 
     E[loss(x, x*)] = sum over i of R_i(x_i)        R_i(s) = sum over strings t of p(x*_i = t) d(s, t)
 
-so each R_i(s) is worked out once for each string s that was drawn in slot i, and the risk of a whole drawn
-surface is a sum of n + 1 numbers from these tables.  Equation (10), taken literally, compares all m^2 pairs.
+so R_i(s) is computed once for each string s that was drawn in slot i, and the risk of a whole drawn surface
+is a sum of n + 1 numbers from these tables.  Equation (10) of the paper, taken literally, compares all m^2
+pairs of the m draws.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pyropunct.draws import Draws
 
 EQUAL = 1e-9
-"""Risks and probabilities that differ by less are equal: their sums were rounded in different orders."""
+"""Risks and probabilities that differ by less count as equal, since their sums are rounded."""
 
 _distance = lru_cache(1 << 18)(slot_distance)
 
@@ -32,7 +33,7 @@ class Decision(NamedTuple):
     """What a decoder decided for one sentence.
 
     :ivar surface: the punctuation tokens of the slots 0..n.
-    :ivar risk: the expected edit distance from the truth, if the draws are to be believed.
+    :ivar risk: the expected edit distance from the truth, estimated from the draws.
     """
 
     surface: Surface
@@ -40,7 +41,7 @@ class Decision(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """What was drawn in each slot, over all k distinct strings.
+    """The strings drawn in each slot, over all k distinct strings.
 
     :ivar share: (n + 1, k) the probability of each string in each slot.
     :ivar risk: (n + 1, k) R_i of each string; infinite if it was not drawn in the slot.
@@ -76,9 +77,9 @@ def _risks(draws: "Draws") -> NDArray[Any]:
 
 
 def minimum_bayes_risk(draws: "Draws") -> Decision:
-    """The drawn surface with the least expected loss: equation (10), in O(m n) and no less exact.
+    """The drawn surface with the least expected loss: equation (10), computed exactly in O(m n).
 
-    Of equally good ones the most frequent is taken, and of these the one that was drawn first.
+    Of equally good surfaces the most frequent is taken, and of these the one that was drawn first.
     """
     risks = _risks(draws)
     best = np.flatnonzero(risks <= risks.min() + EQUAL)
@@ -87,11 +88,11 @@ def minimum_bayes_risk(draws: "Draws") -> Decision:
 
 
 def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
-    """In each slot, of the strings drawn there, the one with the least expected edit distance.
+    """In each slot the drawn string with the least expected edit distance.
 
-    Its risk is never above that of `minimum_bayes_risk`, for whole surfaces that were drawn are among the
-    combinations that it chooses from.  But it may be a combination that was never drawn, such as one
-    bracket of a pair.  Of equally good strings the most frequent is taken.
+    Its risk is never above that of `minimum_bayes_risk`, since the drawn surfaces are among the combinations
+    that it chooses from.  But the combination may be one that was never drawn, such as one bracket of a pair.
+    Of equally good strings the most frequent is taken.
     """
     share, risk = _tables(draws)
     strings = np.arange(len(draws.strings))
@@ -101,7 +102,7 @@ def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
 
 
 def most_frequent(draws: "Draws") -> Decision:
-    """The surface that was drawn most often; of equals the one with the least expected loss."""
+    """The surface drawn most often; of equally frequent ones, that with the least expected loss."""
     risks = _risks(draws)
     first, share = _frequencies(draws, np.arange(len(draws.numbers)))
     return _decision(draws, risks, _least(first, -share, risks[first]))
@@ -114,9 +115,9 @@ def _frequencies(draws: "Draws", some: NDArray[Any]) -> tuple[NDArray[Any], NDAr
 
 
 def _least(candidates: NDArray[Any], *keys: NDArray[Any]) -> int:
-    """The candidate with the least first key, of equals the one with the least second, and so on.
+    """The candidate with the least first key, then the least second key, and so on.
 
-    Of those that are equal in all keys, it is the least number.
+    Of candidates equal in all keys, the least number is taken.
     """
     left = np.arange(len(candidates))
     for key in keys:
@@ -135,4 +136,4 @@ DECODERS: dict[str, Decoder] = {
     "slot-mbr": minimum_bayes_risk_by_slot,
     "map": most_frequent,
 }
-"""Ways to decide on one surface, by the names that the command line has for them."""
+"""The decoders, by their names on the command line."""

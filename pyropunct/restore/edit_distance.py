@@ -8,9 +8,9 @@ from pyropunct.treebank.marks import Surface, marks_of
 
 
 def slot_distance(found: Sequence[str], wanted: Sequence[str]) -> int:
-    """The least number of tokens to insert, delete or replace that makes one slot string the other.
+    """The least number of tokens to insert, delete or replace to turn one slot string into the other.
 
-    The sentence start `pyropunct.treebank.marks.START` is given and never counts.
+    The sentence start `pyropunct.treebank.marks.START` is given and does not count.
     """
     return int(Levenshtein.distance(marks_of(found), marks_of(wanted)))
 
@@ -28,7 +28,7 @@ def surface_distance(found: Surface, wanted: Surface) -> int:
 def average_edit_distance(found: Sequence[Surface], wanted: Sequence[Surface]) -> float:
     """AED: the total edit distance of some sentences, divided by the number of their slots.
 
-    :raises ValueError: if there is no sentence, or sentences or slots of one kind lack their partners.
+    :raises ValueError: if there is no sentence, or if the numbers of sentences or of slots differ.
     """
     if len(found) != len(wanted):
         raise ValueError(f"{len(found)} sentences cannot be compared with {len(wanted)}")

@@ -38,10 +38,10 @@ class MarkScore(NamedTuple):
 
 @dataclass
 class RestorationScores:
-    """Counts over sentences, to which more can be added.
+    """Counts over sentences, which `add` updates.
 
-    Within a slot marks have no order here: of a mark that is there g times in the truth and r times in the
-    restored string, min(g, r) are right.  The edit distance does heed the order.
+    The counts of marks ignore the order within a slot: if a mark is g times in the true and r times in the
+    restored string, min(g, r) are right.  The edit distance depends on the order.
 
     :ivar sentences: how many.
     :ivar slots: their slots, n + 1 for each sentence of n words.

@@ -1,7 +1,7 @@
 """Lines of raw text, whose words are separated by spaces, as words and marks of punctuation.
 
-There is no telling punctuation from words for certain.  What the model knows decides: its marks, its words,
-and the abbreviations of its treebank.
+Punctuation and words cannot be distinguished with certainty.  The decision is based on the marks and words
+that the model knows, and on the abbreviations of its treebank.
 """
 
 import re
@@ -22,10 +22,10 @@ _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
 """What stands between white space, non-breaking included, and the two characters for a space of no width."""
 
 _APOSTROPHES = frozenset("'`’")
-"""Marks that are letters of a word as often, as in "dogs'", and so stay with it."""
+"""Marks that are often letters of a word, as in "dogs'", and so are not split off."""
 
 _QUOTED = re.compile(r"‘([^‘]*?)’(?!\w)")
-"""Where no apostrophe is meant, because the quotation mark was opened."""
+"""A quotation, whose closing mark is not an apostrophe."""
 
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
@@ -44,9 +44,9 @@ class RawSentence:
     """A line of raw text.
 
     :ivar line: its number, counted from 1.
-    :ivar text: the line as it was.
-    :ivar words: its n words; an abbreviation has lost its dot.
-    :ivar surface: the punctuation that was there already, in the slots 0..n.
+    :ivar text: the original line.
+    :ivar words: its n words; abbreviations have lost their dots.
+    :ivar surface: its own punctuation, in the slots 0..n.
     :ivar gaps: the white space of each of these slots, the last if a mark divides it; None where marks stood
         without any.
     """
@@ -78,20 +78,21 @@ _Piece = _Mark | _Word
 
 @dataclass(frozen=True)
 class RawReader:
-    """Reads raw text as a model would have it.
+    """Splits raw text into the words and marks of a model.
 
-    - A token is a mark if the model knows it as one, and else a word if the model knows it as one, as it may
-      know "&" or ":)".  Any other token is a mark if it is nothing but punctuation.
+    - A token is a mark if the model knows it as a mark.  Otherwise it is a word if the model knows it as a
+      word, such as "&" or ":)".  Any other token is a mark if it consists of punctuation only.
     - Known marks are split off at both ends of a token: opening ones in front, closing ones behind, dashes
       at either end.  Brackets that close or open within the word stay, as in "f(x)".
     - Known dashes, other than the hyphen, and marks of scripts without spaces split a token that they are in,
       but not between two digits.
-    - A mark of full width that the model does not know is the narrow one that it knows, if it does.
-    - A dot behind an abbreviation is its own: behind letters with dots between them, behind a single
-      capital letter, behind a word that has a dot in the treebank, and before a mark such as a comma.
+    - A mark of full width that the model does not know is replaced by the narrow one, if the model knows
+    that.
+    - A dot after an abbreviation belongs to it: after letters with dots between them, after a single capital
+      letter, after a word that has a dot in the treebank, and before a mark such as a comma.
 
     :ivar vocabulary: the model's types.
-    :ivar conventions: how its treebank writes.
+    :ivar conventions: the conventions of its treebank.
     """
 
     vocabulary: Vocabulary
@@ -147,7 +148,7 @@ class RawReader:
         )
 
     def _apart(self, token: str) -> list[str]:
-        """A token of nothing but punctuation as known marks, if it is made of them."""
+        """A token of punctuation only, split into known marks if it consists of them."""
         if token in self._known or not re.fullmatch(f"(?:{self._any.pattern})+", token):
             return [token]
         return self._any.findall(token)
@@ -243,13 +244,13 @@ def _directed(slots: Sequence[Sequence[_Mark]]) -> Iterator[list[str]]:
 
 
 def _one_of(marks: Iterable[str]) -> re.Pattern[str]:
-    """A pattern for any of the marks, the longest if there is a choice; for nothing if there are none."""
+    """A pattern for any of the marks, longer ones first; it matches nothing if there are none."""
     longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
     return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
 
 
 def _is_dash(mark: str) -> bool:
-    """Whether it is a dash, but not a hyphen, which belongs to words."""
+    """Whether a mark is a dash other than the hyphen, which belongs to words."""
     return mark not in "-‐‑" and all(unicodedata.category(character) == "Pd" for character in mark)
 
 
@@ -258,17 +259,17 @@ def _is_unspaced(mark: str) -> bool:
 
 
 def _opens(mark: str) -> bool:
-    """Whether a mark sticks to the word behind it alone; a straight quotation mark may."""
+    """Whether a mark sticks only to the word after it; a straight quotation mark may."""
     before, behind = _spaces(mark)
     return (before and not behind) or mark in STRAIGHT
 
 
 def _closes(mark: str) -> bool:
-    """Whether a mark sticks to the word before it alone; a straight quotation mark may."""
+    """Whether a mark sticks only to the word before it; a straight quotation mark may."""
     before, behind = _spaces(mark)
     return (behind and not before) or mark in STRAIGHT
 
 
 def _spaces(mark: str) -> tuple[bool, bool]:
-    """Whether a space stands before the mark and behind it, between words."""
+    """Whether a mark between words has a space before it, and whether it has one after it."""
     return space_beside_mark("x", mark, False, True), space_beside_mark(mark, "x", True, False)

@@ -1,4 +1,4 @@
-"""What is to be restored, read sentence by sentence: raw text or CoNLL-U, of any length."""
+"""Reading sentences to restore one by one, from raw text or CoNLL-U of any length."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,6 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.restoring import Source
 from pyropunct.treebank.conllu_reader import is_comment, read_block
 from pyropunct.treebank.lines import read_lines
 from pyropunct.treebank.reading import Omission, prepare
@@ -19,7 +18,7 @@ CHUNK = 100
 """Sentences that are worked on together."""
 
 LINES_LOOKED_AT = 1000
-"""How many comments and blank lines there may be before the line that tells CoNLL-U from raw text."""
+"""The most comments and blank lines before the line by which CoNLL-U and raw text are distinguished."""
 
 _TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
 
@@ -77,8 +76,8 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield number + 1 - len(paragraph), paragraph
 
 
-def chunks(sources: Iterable[Source], stream: BinaryIO) -> Iterator[list[Source]]:
-    """Sentences to be worked on together; from a terminal each alone, since its result is waited for."""
-    rest, size = iter(sources), 1 if stream.isatty() else CHUNK
+def chunks(items: Iterable[Item], stream: BinaryIO) -> Iterator[list[Item]]:
+    """Groups of sentences to process together; from a terminal single sentences, to answer each at once."""
+    rest, size = iter(items), 1 if stream.isatty() else CHUNK
     while chunk := list(islice(rest, size)):
         yield chunk

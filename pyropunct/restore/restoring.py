@@ -16,9 +16,11 @@ from pyropunct.restore.rewriting import (
     with_marks_only,
     without_unknown,
 )
+from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, require_words
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws
@@ -34,7 +36,7 @@ Source = RawSentence | Sentence
 
 
 class Punctuates(Protocol):
-    """What restoration needs of a model; a `pyropunct.punctuator.Punctuator` has it."""
+    """The part of `pyropunct.punctuator.Punctuator` that restoration needs."""
 
     @property
     def parser(self) -> Parser | None:
@@ -42,12 +44,12 @@ class Punctuates(Protocol):
         ...
 
     def draws(self, trees: Sequence[Tree], samples: int, seed: int | None) -> "Iterator[Draws]":
-        """So many draws of surface punctuation from p(x | T) for each of some trees."""
+        """Draws of surface punctuation from p(x | T), the given number for each tree."""
         ...
 
 
 class NoParserError(ValueError):
-    """Raw words, but a model without a parser."""
+    """Raised when raw words are given to a model without a parser."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -59,12 +61,17 @@ class NoParserError(ValueError):
 def weighted_trees(
     model: Punctuates, sentences: Sequence[Sequence[str] | Tree], trees: int = TREES
 ) -> list[list[WeightedTree]]:
-    """At most so many trees of each sentence, whose weights add up to 1; of a tree, itself.
+    """The trees of each sentence, with weights that add up to 1; a given tree has weight 1.
 
     :param sentences: words, which the model's parser parses, or trees.
+    :param trees: the greatest number of trees of a parsed sentence.
     :raises NoParserError: if there are raw words and the model has no parser.
+    :raises TypeError: if a string stands where words are needed.
     """
+    require_words(sentences)
     raw = [sentence for sentence in sentences if not isinstance(sentence, Tree)]
+    for words in raw:
+        require_words(words)
     if raw and model.parser is None:
         raise NoParserError
     parsed = iter(model.parser.parse(raw, trees)) if model.parser is not None and raw else iter(())
@@ -85,15 +92,15 @@ def decide(
 ) -> Iterator[Decision]:
     """Punctuate sentences, given their trees.
 
-    A sentence with several trees is restored from the mixture of p(x | T) over them (footnote 20 of the
-    paper).
+    A sentence with several trees is restored from the mixture of p(x | T) over them (Li, Wang & Eisner 2019,
+    footnote 20).
 
     :param parses: for each sentence its trees, with weights that add up to 1.
     :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-    :param samples: how many draws a sentence has, at least; its trees share them.
-    :param seed: equal seeds give equal results, whatever other sentences there are.
-    :param rewritings: for each sentence what becomes of its draws; by default unknown marks, which cannot
-        be printed, are left out.
+    :param samples: the least number of draws of a sentence; its trees share them.
+    :param seed: equal seeds give equal results, independently of the other sentences.
+    :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are left out,
+        since they cannot be printed.
     :raises KeyError: if there is no such decoder.
     """
     choose = DECODERS[decoder]
@@ -106,7 +113,7 @@ def decide(
 def _draws(
     model: Punctuates, parses: Sequence[Sequence[WeightedTree]], samples: int, seed: int | None
 ) -> "Iterator[Draws]":
-    """The draws of each sentence.  As many come from each of its trees, and share the weight of the tree."""
+    """The draws of each sentence: equally many from each of its trees, which share the tree's weight."""
     kinds = {
         size: model.draws(
             [parse.tree for some in parses if len(some) == size for parse in some], -(-samples // size), seed
@@ -121,11 +128,11 @@ def _draws(
 class Restored(NamedTuple):
     """A sentence with new punctuation.
 
-    :ivar source: what it was.
+    :ivar source: the original sentence.
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance of the surface from the truth.
-    :ivar tree: its tree, of several the heaviest, or the best one if that was asked for; None for a line
-        without words.
+    :ivar tree: its heaviest tree, or the parser's best tree if that was asked for; None for a line without
+        words.
     """
 
     source: Source
@@ -144,11 +151,11 @@ class Restoration:
     :ivar trees: trees of the parser to average over.
     :ivar seed: equal seeds give equal results.
     :ivar marks: the only marks to restore; None for all that the model knows.
-    :ivar keep: keep the marks that are there, and fill only slots that are empty.  Otherwise they are taken
-        off, but for abbreviation dots if ``keep_dots``.
+    :ivar keep: keep existing marks, and fill only empty slots.  Otherwise existing marks are removed, except
+        abbreviation dots if ``keep_dots`` is set.
     :ivar keep_dots: whether the abbreviation dots of raw text, which are part of how words are spelt, stay.
     :ivar parse: parse the words of treebanks anew.
-    :ivar best_tree: parse words once more for their best tree, to tell it.
+    :ivar best_tree: parse words once more for their best tree, which is part of the result.
     """
 
     model: Punctuates
@@ -163,7 +170,7 @@ class Restoration:
     best_tree: bool = False
 
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
-        """Restore some sentences; a line without words stays as it is.
+        """Restore some sentences; a line without words is unchanged.
 
         :raises NoParserError: if words have to be parsed and the model has no parser.
         """
@@ -200,10 +207,10 @@ class Restoration:
 def as_decided(
     sources: Sequence[Source], trees: Sequence[Sequence[WeightedTree]], decisions: Iterable[Decision]
 ) -> Iterator[Restored]:
-    """Sentences with the punctuation that was decided on; a line without words stays as it is.
+    """Sentences with the punctuation that was decided on; a line without words is unchanged.
 
-    :param trees: those of each sentence that has words, of which the first is told.
-    :param decisions: what was decided for each of these.
+    :param trees: the trees of each sentence that has words; the first one is part of the result.
+    :param decisions: the decision for each of these sentences.
     """
     decided = zip(trees, decisions, strict=True)
     for source in sources:
@@ -214,15 +221,30 @@ def as_decided(
             yield Restored(source, source.surface, 0.0, None)
 
 
+def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> str:
+    """A restored line of raw text; one without words is unchanged.
+
+    :param conventions: how the treebank of the model writes.
+    :param capital: whether the line begins with a capital letter.
+    :raises TypeError: if it was no raw text.
+    """
+    source = restored.source
+    if not isinstance(source, RawSentence):
+        raise TypeError("a sentence of a treebank is no raw text")
+    if restored.tree is None:
+        return source.text
+    return print_words(source.words, restored.surface, conventions, capital=capital, gaps=source.gaps)
+
+
 def words_of(source: Source) -> tuple[str, ...]:
     """The words of a sentence; those of a treebank's are the forms of its tree."""
     return source.tree.forms if isinstance(source, Sentence) else source.words
 
 
 def has_marks(source: Source) -> bool:
-    """Whether there is punctuation to take off, other than abbreviation dots.
+    """Whether there is punctuation to remove, other than abbreviation dots.
 
-    A line of nothing but marks stays as it is.
+    A line of marks only is unchanged.
     """
     marks = {token for slot in source.surface for token in slot} - {START, ABBREVIATION_DOT}
     return bool(marks) and bool(words_of(source))

@@ -1,8 +1,8 @@
-"""Draws of surface punctuation, rewritten to what is to be printed before a decoder sees them.
+"""Rewriting draws of surface punctuation before a decoder decides on one.
 
-Marks that are not wanted go, marks that are given stay.  A rewriting maps slot strings to slot strings, so
-rewritten draws are draws from the distribution that p(x | T) turns into, and a decoder minimises the risk
-under that one.  It does not condition on what is given: the other slots are as if nothing were known.
+A rewriting removes unwanted marks or keeps given ones.  It maps slot strings to slot strings, so rewritten
+draws are draws from the image of p(x | T) under this map, and a decoder minimises the risk under that
+distribution.  A rewriting does not condition on given marks: the other slots are drawn without them.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -21,9 +21,9 @@ Rewriting = Callable[["Draws"], "Draws"]
 
 
 def mixture(parts: "Sequence[Draws]", weights: Sequence[float]) -> "Draws":
-    """The draws of several distributions over the same slots as draws of their mixture.
+    """Draws from several distributions over the same slots, as draws from their mixture.
 
-    :param weights: of the distributions; they add up to 1.
+    :param weights: the weights of the distributions, which add up to 1.
     """
     if len(parts) == 1:
         return parts[0]
@@ -43,7 +43,7 @@ def rewritten(
     """The draws with other strings in some slots.
 
     :param rewrite: the new string for an old one.
-    :param slots: where, by default in all.
+    :param slots: the slots to rewrite; by default all.
     """
     strings = {string: number for number, string in enumerate(draws.strings)}
     place = [strings.setdefault(rewrite(string), len(strings)) for string in draws.strings]
@@ -59,10 +59,10 @@ def without_unknown(draws: "Draws") -> "Draws":
 
 
 def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
-    """The draws without any but the given marks.
+    """The draws with all but the given marks removed.
 
-    The rest of a slot stays: where ``. ”`` was drawn and only the period is wanted, a period is left.
-    An abbreviation dot is a period here.
+    The other marks of a slot remain: if ``. ”`` was drawn and only the period is wanted, the period remains.
+    An abbreviation dot counts as a period here.
     """
     wanted = {START, *marks}
     if "." in marks:
@@ -71,7 +71,7 @@ def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
 
 
 def with_given(draws: "Draws", given: Surface) -> "Draws":
-    """The draws with the given marks in all slots that have some, and what was drawn in the others."""
+    """The draws with the given marks in all slots that have some; the other slots are unchanged."""
     for slot, marks in enumerate(given):
         if any(token != START for token in marks):
             draws = rewritten(draws, _constant(tuple(marks)), [slot])
@@ -83,7 +83,7 @@ def _constant(string: String) -> Callable[[String], String]:
 
 
 def with_abbreviation_dots(draws: "Draws", given: Surface) -> "Draws":
-    """The draws with an abbreviation dot wherever there is a given one, beside what else was drawn."""
+    """The draws with an abbreviation dot added in each slot that has a given one."""
     slots = [slot for slot, marks in enumerate(given) if ABBREVIATION_DOT in marks]
     return rewritten(draws, _with_dot, slots) if slots else draws
 

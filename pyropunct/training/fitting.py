@@ -30,21 +30,21 @@ from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
 HELD_OUT = 10
-"""Without a dev treebank, every tenth training sentence serves as one."""
+"""Without a dev treebank, every tenth training sentence is held out as one."""
 
 LARGE_BATCH = 500
-"""Sentences in which the attach model looks for contexts together."""
+"""The number of sentences whose contexts the attach model looks up together."""
 
 GUIDES: dict[str, Callable[..., AutoGuide]] = {"map": PointEstimate, "normal": AutoNormal}
 
 
 class Epoch(NamedTuple):
-    """What one epoch came to.
+    """The result of one epoch.
 
     :ivar number: counted from 1.
     :ivar objective: the training objective per sentence, priors included: lower is better.
-    :ivar perplexity: per slot of the dev treebank.
-    :ivar seconds: since training began.
+    :ivar perplexity: the perplexity per slot of the dev treebank.
+    :ivar seconds: the time since training began.
     """
 
     number: int
@@ -73,7 +73,7 @@ class Progress(NamedTuple):
 Watch = Callable[[Progress], None]
 
 _OWN_PARAMETERS = pyro.settings.context(module_local_params=True)
-"""Around whatever calls a guide: else all trainings in one process would share their parameters by name."""
+"""The context of every call of a guide; without it, all trainings in a process would share parameters."""
 
 
 def fit(
@@ -96,9 +96,10 @@ def fit(
     :param recipe: the settings; by default ``RECIPES["default"]``.
     :param direction: "left", "right", or "auto" to train both and keep the better on dev.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
-    :param device: where the weights and the optimiser live, as torch names it.
-    :param checkpoint: a file to keep the state of training in after every epoch, beside one per direction.
-    :param resume: go on from these files; else they are deleted at the start.
+    :param device: the device of the weights and the optimiser, as torch names it.
+    :param checkpoint: the state of training is saved after every epoch, in one file per direction; these are
+        named after this path.
+    :param resume: continue from these files; otherwise they are deleted at the start.
     :param watch: called after every step.
     :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
     :raises UnknownVariantError: if the recipe names an unknown variant.
@@ -128,9 +129,9 @@ def _checkpoints(path: Path) -> dict[str, Path]:
 
 
 def held_out(sentences: Iterable[Sentence]) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
-    """Sentences to train on, and every tenth, on which to try what was trained.
+    """The sentences to train on, and every tenth sentence, which is held out.
 
-    Of fewer than ten it is the last; a single one is both.
+    If there are fewer than ten, the last one is held out; a single sentence is in both.
     """
     some = tuple(sentences)
     if len(some) < 2:
@@ -188,9 +189,9 @@ class Training:
         return guide
 
     def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor, Views]:
-        """Some training sentences, as the story reads them: trees, surface, and what is inside constituents.
+        """Some training sentences in the form that the story reads: trees, surface strings, and `Views`.
 
-        :param numbers: which, counted from 0.
+        :param numbers: the numbers of the sentences, counted from 0.
         """
         trees = self.trees.pick(numbers)
         surface = join_surfaces([self.surfaces[number] for number in numbers])
@@ -206,15 +207,15 @@ class Training:
             yield trees, views
 
     def _look_up(self) -> Contexts | None:
-        """What the attach model looks up once in all views of the treebank, if anything."""
+        """The contexts that the attach model looks up once for the whole treebank, if any."""
         found = [self.story.attach.contexts(trees, views) for trees, views in self._parts()]
         known = [some for some in found if some is not None]
         return join_contexts(known) if len(known) == len(found) else None
 
     def _make_optimisers(self) -> list[torch.optim.Optimizer]:
-        """Adagrad for weights with sparse gradients; Adam for all others, the channel's at its own rate.
+        """Adagrad for weights with sparse gradients, and Adam for all others; the channel has its own rate.
 
-        Both are for the sites of the story, which have priors; AdamW is for its plain parameters.
+        These are for the sites of the story, which have priors.  AdamW is for its plain parameters.
         """
         recipe, sparse = self.recipe, self._sparse_sites()
         groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
@@ -259,7 +260,7 @@ class Training:
                 write_whole(checkpoint, self.state())
 
     def run_epoch(self, watch: Watch | None = None) -> None:
-        """One epoch of steps, and its perplexity on dev."""
+        """Take the steps of one epoch, and measure the perplexity on dev."""
         began, total, done = time.monotonic(), 0.0, 0
         order = torch.randperm(len(self.train))[: self.epoch_size].tolist()
         for first in range(0, len(order), self.recipe.batch_size):
@@ -299,9 +300,10 @@ class Training:
         return float(loss.detach()) / number
 
     def decay(self, done: int, end: float = 1.0) -> float:
-        """The share left of a learning rate when so many sentences of the current epoch are done.
+        """The factor of a learning rate: 1, or with the recipe's ``decay`` falling linearly from 1 to 0.01.
 
-        :param end: after which part of training nothing is left.
+        :param done: the number of sentences of the current epoch that are done.
+        :param end: the share of training after which the factor is 0.
         """
         passed = len(self.epochs) + done / self.epoch_size
         whole = end * self.recipe.epochs
@@ -311,7 +313,7 @@ class Training:
 
     @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:
-        """The model as it is now, which does not change if training goes on."""
+        """The present model; further training does not change it."""
         story = self._blank()
         self._settle(story, lambda tensor: tensor.clone())
         return self._punctuator(story)
@@ -339,7 +341,7 @@ class Training:
         settle_story(story, *({name: kept(tensor) for name, tensor in part.items()} for part in parts))
 
     def state(self) -> dict[str, Any]:
-        """Everything needed to go on later as if never interrupted."""
+        """The state from which training can continue exactly as without an interruption."""
         return {
             "fingerprint": self.fingerprint(),
             "guide": self.guide.state_dict(),
@@ -350,7 +352,7 @@ class Training:
         }
 
     def load(self, path: Path) -> None:
-        """Go on from a checkpoint.
+        """Continue from a checkpoint.
 
         :raises ModelFolderError: if it is damaged, or is of other data, settings or another seed.
         """

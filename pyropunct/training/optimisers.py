@@ -1,4 +1,4 @@
-"""An optimiser for very many weights of which each step touches few."""
+"""An optimiser for very many weights, of which each step changes few."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,10 +14,10 @@ from pyropunct.inference.threads import in_threads, parts_of
 Array = NDArray[Any]
 
 PLACES_PER_THREAD = 50_000
-"""With fewer places than this, a thread costs more than it saves."""
+"""The least number of places for which a thread is worth its cost."""
 
 TINY = 1e-10
-"""Against division by zero."""
+"""Added to denominators to avoid division by zero."""
 
 
 class SparseAdagrad(torch.optim.Optimizer):
@@ -25,11 +25,11 @@ class SparseAdagrad(torch.optim.Optimizer):
 
         G_i <- G_i + g_i^2        theta_i <- theta_i - rate g_i / (sqrt(G_i) + 1e-10)
 
-    for each i at which the gradient g is not zero.  The same steps as `torch.optim.Adagrad` takes, in
-    one compiled pass; a weight that is seldom touched keeps taking large steps.
+    for each i at which the gradient g is not zero.  These are the steps of `torch.optim.Adagrad`, in one
+    compiled pass.  Weights that seldom have a gradient keep taking large steps.
 
     :param parameters: vectors, whose gradients are sparse, each place given once and in order.
-    :param lr: the rate, the size of the very first step of every weight.
+    :param lr: the rate, which is the size of the first step of every weight.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], lr: float) -> None:
@@ -97,10 +97,10 @@ def _descend(
 
 @inner
 def _end_of_run(places: Array, first: int) -> int:
-    """Where the run of neighbours that starts at ``first`` ends.
+    """The end of the run of consecutive places that starts at ``first``.
 
-    Places are given in order, each once, so all between two of them are neighbours if these are as far
-    apart as their numbers in the list: the end is found in leaps that double, then halve.
+    Places are sorted and distinct, so a run is consecutive if its first and last place differ by as much as
+    their indices.  The end is found in leaps that double, then halve.
     """
     last, leap = first, 1
     while last + leap < len(places) and places[last + leap] - places[last] == leap:

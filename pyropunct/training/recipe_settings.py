@@ -30,15 +30,15 @@ CHOICES = {"guide": ("map", "normal"), "optimiser": ("adagrad", "adam")}
 
 
 class SettingError(ValueError):
-    """A text that is no setting of a recipe."""
+    """A text that is not a valid setting of a recipe."""
 
 
 def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any]:
     """The name and the value of a setting written as ``name=value``.
 
     :param text: a field of `Recipe` that is a number, a name, or ``true`` or ``false``, and its value.
-    :param elsewhere: names that are set in another way.
-    :raises SettingError: if there is no such setting, or if this cannot be its value.
+    :param elsewhere: names of settings that have options of their own.
+    :raises SettingError: if there is no such setting, or if the value is not valid for it.
     """
     name, equals, value = (part.strip() for part in text.partition("="))
     types = {name: kind for name, kind in get_type_hints(Recipe).items() if kind in (int, float, bool, str)}
@@ -58,9 +58,9 @@ def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any
 
 
 def parsed_value(name: str, text: str, kind: type) -> Any:
-    """The value of a certain type that a text stands for.
+    """The value of a given type that a text stands for.
 
-    :param name: what has this value, for the message.
+    :param name: the name of the setting, for the message.
     :param kind: float, int, bool, str, or tuple for texts with commas between them.
     :raises SettingError: if the text stands for no such value.
     """

@@ -8,14 +8,14 @@ PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
 
 DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "shapes")
-"""Those and ours; see `pyropunct.models.attach.templates.FAMILIES`, where there are more that do not pay."""
+"""These and further families; `pyropunct.models.attach.templates.FAMILIES` has others that do not help."""
 
 
 LATER_SETTINGS = (
     *("network_learning_rate", "network_weight_decay", "network_share"),
     *("attach_options", "channel_options"),
 )
-"""Settings that recipes in older model folders lack: their models had nothing for them to decide."""
+"""Settings that recipes in older model folders lack, because they did not apply to older models."""
 
 OWN_SETTINGS: dict[str, dict[str, str]] = {
     "attach": {"families": "families", "least": "least", "prior_scale": "prior_scale"},
@@ -29,7 +29,7 @@ Options = tuple[tuple[str, Any], ...] | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a fit beside the data and the seed.
+    """All settings that determine a fit, apart from the data and the seed.
 
     :ivar attach: the attach model, a name in `pyropunct.training.registry.ATTACH` or ``module:Class``.
     :ivar channel: the channel, a name in `pyropunct.training.registry.CHANNEL` or ``module:Class``.
@@ -43,9 +43,9 @@ class Recipe:
     :ivar symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights.
-    :ivar epochs: passes over the training treebank, or over as many of its sentences as the next field says.
-    :ivar sentences_per_epoch: sentences drawn for each epoch; 0 for all.
-    :ivar batch_size: sentences in a step.
+    :ivar epochs: the number of epochs; an epoch is a pass over the treebank unless the next field is set.
+    :ivar sentences_per_epoch: the number of sentences drawn for each epoch; 0 for all.
+    :ivar batch_size: the number of sentences in a step.
     :ivar optimiser: "adagrad" for the weights of a log-linear attach model, with steps that touch those
         alone that bear on the batch; or "adam" for all weights.
     :ivar sparse_learning_rate: Adagrad's rate at the start.
@@ -54,8 +54,8 @@ class Recipe:
     :ivar network_learning_rate: AdamW's rate at the start, for plain parameters of the story's parts, which
         have no priors.
     :ivar network_weight_decay: the share of the rate by which AdamW shrinks them at each step.
-    :ivar network_share: the part of training, at its end, in which they alone are trained.
-    :ivar decay: whether the learning rates fall to zero in a straight line.
+    :ivar network_share: the share of training, at its end, in which only plain parameters are trained.
+    :ivar decay: whether the learning rates fall linearly to zero.
     :ivar attach_options: further arguments of the attach model's constructor, by their names; given as a
         mapping, kept as pairs in the order of their names.  Those in `OWN_SETTINGS` go to these settings.
     :ivar channel_options: the same for the channel.
@@ -112,10 +112,10 @@ class Recipe:
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
         """The recipe that `to_json` wrote.
 
-        Of `LATER_SETTINGS` it may lack some.
+        Settings in `LATER_SETTINGS` may be missing.
 
         :raises KeyError: if another setting is missing.
-        :raises TypeError: if one that is a number is none.
+        :raises TypeError: if the value of a number or of options has another type.
         """
         default = asdict(cls())
         plain = {name: default[name] for name in LATER_SETTINGS} | plain
@@ -134,7 +134,7 @@ OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 
 
 def _frozen(value: Any) -> Any:
-    """A value that can be part of a recipe, whose hash is that of its values."""
+    """A hashable form of a value, since recipes are hashable."""
     return tuple(value) if isinstance(value, list) else value
 
 

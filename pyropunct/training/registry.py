@@ -27,14 +27,14 @@ BASES = ((ATTACH, "pyropunct.models.attach.base:Attach"), (CHANNEL, "pyropunct.m
 
 
 class UnknownVariantError(ValueError):
-    """A name that is no variant's, or a class that cannot be imported."""
+    """An unknown name of a variant, or a class that cannot be imported."""
 
 
 def find(name: str, known: Mapping[str, str]) -> Any:
     """The class of a known name, or of ``module:Class``.
 
-    Names also come from model folders, which may be anybody's.  So only a subclass of the variants' base will
-    do: no other thing that a module happens to hold is ever called.
+    Names also come from model folders, which may not be trusted.  So only subclasses of the variants' base
+    class are accepted, and nothing else in a module is ever called.
 
     :raises UnknownVariantError: if there is none.
     """
@@ -53,7 +53,7 @@ def find(name: str, known: Mapping[str, str]) -> Any:
 
 
 def _base(name: str) -> type:
-    """A class, imported only here: names are known before torch is imported."""
+    """A class, imported on demand, so that names are known before torch is imported."""
     module, _, attribute = name.partition(":")
     base: type = getattr(importlib.import_module(module), attribute)
     return base
@@ -62,7 +62,7 @@ def _base(name: str) -> type:
 def _imported(module: str, name: str) -> ModuleType:
     try:
         return importlib.import_module(module)
-    except Exception as error:  # whatever a module may raise while it is imported
+    except Exception as error:  # importing a module can raise anything
         raise UnknownVariantError(
             f"cannot import {module!r} for the variant {name!r}: {error} (is its folder in PYTHONPATH?)"
         ) from error

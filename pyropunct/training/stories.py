@@ -1,4 +1,4 @@
-"""Stories as recipes describe them, and what training has found put into them."""
+"""Making the stories that recipes describe, and setting fitted values in them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,8 +21,8 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     """The untrained story that a recipe describes.
 
     :param surfaces: the surface strings of the training treebank, for the slip.
-    :raises UnknownVariantError: if the recipe names an attach or channel variant that there is not.
-    :raises VariantOptionError: if it has options that this variant has not.
+    :raises UnknownVariantError: if the recipe names an unknown attach model or channel.
+    :raises VariantOptionError: if it has options that its attach model or channel does not have.
     """
     sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
@@ -40,10 +40,10 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
 
 
 def blank_story(vocabulary: Vocabulary, recipe: Recipe) -> Story:
-    """A story to be fitted by `settle_story`; random numbers drawn later are not touched by making it.
+    """An unfitted story for `settle_story`, made without changing the state of torch's random numbers.
 
     :raises UnknownVariantError: as `build_story` does.
-    :raises VariantOptionError: likewise.
+    :raises VariantOptionError: as `build_story` does.
     """
     with torch.random.fork_rng(devices=[]):
         return build_story(vocabulary, recipe)
@@ -55,16 +55,16 @@ def settle_story(
     values: Mapping[str, Tensor],
     scales: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Make a story a fitted one: no site of it has a prior any more, and it is in evaluation mode.
+    """Turn a story into a fitted one, whose sites have values instead of priors, in evaluation mode.
 
-    Its channel is in double precision from then on: this makes strings such as 20 dots possible.  Buffers and
-    values, other than the channel's, are used as they are given, without a copy; parameters are copied.
+    Its channel is converted to double precision, so that strings such as 20 dots do not underflow.  Buffers
+    and values, other than the channel's, are used without a copy; parameters are copied.
 
     :param state: the parameters and the buffers of an unfitted story of the same kind, as its ``state_dict``
         has them.
     :param values: see `pyropunct.models.learned.settle`.
     :param scales: likewise.
-    :raises ValueError: if one is missing, too many, or of another shape.
+    :raises ValueError: if a tensor is missing, superfluous, or of the wrong shape.
     """
     parameters, names = dict(story.named_parameters()), fixed_names(story)
     for name in sorted(names ^ state.keys()):

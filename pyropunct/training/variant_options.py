@@ -10,14 +10,14 @@ from pyropunct.training.recipes import OWN_SETTINGS, Recipe
 from pyropunct.training.registry import ATTACH, CHANNEL, find
 
 VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
-"""The parts of a story of which there are variants, with the names of these."""
+"""The parts of a story that have variants, each with the names of its variants."""
 
 GIVEN = {"attach": ("num_forms", "num_tags", "num_relations"), "channel": ()}
-"""Arguments that the program gives to those that ask for them by name, beside the first two of each part."""
+"""Arguments, after the first two, that a variant gets if its constructor has parameters of these names."""
 
 
 class VariantOptionError(SettingError):
-    """An option that a variant does not have, or a value that it cannot have; the message is one line."""
+    """An unknown option of a variant, or an invalid value of one; the message is one line."""
 
 
 def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
@@ -25,7 +25,7 @@ def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
 
     :param texts: each as ``attach.name=value`` or ``channel.name=value``.
     :raises UnknownVariantError: if there is no such attach model or channel.
-    :raises SettingError: if it has no such option, or if this cannot be its value.
+    :raises SettingError: if it has no such option, or if the value is not valid for it.
     """
     for text in texts:
         part, _, rest = text.strip().partition(".")
@@ -50,11 +50,11 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
 
     :param part: "attach" or "channel".
     :param first: the first arguments of its constructor.
-    :param given: arguments that it gets if it has a parameter for them, as it does the settings of the recipe
-        that are about this part.
+    :param given: arguments that it gets if it has parameters of these names.  It gets the recipe's settings
+        for this part in the same way.
     :raises UnknownVariantError: if there is no such variant.
-    :raises VariantOptionError: if it lacks an option of the recipe, or a value is not of the right kind, or
-        if it has a parameter that nobody has given.
+    :raises VariantOptionError: if it lacks an option of the recipe, if a value has the wrong type, or if a
+        required parameter has no value.
     """
     variant, options = find(getattr(recipe, part), VARIANTS[part]), dict(getattr(recipe, f"{part}_options"))
     for name, value in options.items():
@@ -76,13 +76,13 @@ def option_kinds(part: str, name: str) -> dict[str, type | None]:
 
     :param part: "attach" or "channel".
     :param name: the variant's.
-    :returns: None for the type of a parameter that is of no such type, and so cannot be set.
+    :returns: the type of each option; None for a parameter of any other type, which cannot be set.
     :raises UnknownVariantError: if there is no such variant.
     """
     variant = find(name, VARIANTS[part])
     try:
         hints = get_type_hints(variant.__init__)
-    except Exception:  # whatever the annotations of a foreign class may raise
+    except Exception:  # annotations of a foreign class can raise anything
         hints = {}
     parameters = list(inspect.signature(variant).parameters.values())
     return {

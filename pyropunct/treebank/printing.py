@@ -9,7 +9,7 @@ from pyropunct.treebank.conventions import Conventions, Written
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.quotes import DOUBLE, SINGLE
 from pyropunct.treebank.sentence import mark_heads
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, require_words
 
 _OPENING = (DOUBLE[0], SINGLE[0])
 
@@ -47,6 +47,7 @@ def print_words(
     :param capital: whether the first word gets a capital letter; a word that has one anywhere stays.
     :param gaps: the white space between the words, which is kept where there is no mark.
     :raises ValueError: if there are not n + 1 slots.
+    :raises TypeError: if the words are one string.
     """
     tokens = _tokens(words, surface, conventions, capital)
     return _text(tokens, _spaces(tokens, conventions, gaps))
@@ -97,6 +98,7 @@ def _mark_columns(token: _Token, heads: Sequence[int]) -> list[str]:
 
 
 def _tokens(words: Sequence[str], surface: Surface, conventions: Conventions, capital: bool) -> list[_Token]:
+    require_words(words)
     if len(surface) != len(words) + 1:
         raise ValueError(f"{len(words)} words have {len(words) + 1} slots, not {len(surface)}")
     tokens = []

@@ -6,12 +6,13 @@ This is the preprocessing of Li, Wang & Eisner 2019, section 4; its rules are in
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import overload
 
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token, TreebankError
 from pyropunct.treebank.conllu_reader import Progress, decode, read_blocks
+from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.quotes import direct_quotes
@@ -42,11 +43,17 @@ class Omission:
     :ivar identifier: its ``sent_id`` comment, else its position in the file, such as ``#17``.
     :ivar line: the line of the file at which it starts.
     :ivar reason: :data:`NO_WORD`, or which token depends on which mark of punctuation.
+    :ivar lines: its lines.
     """
 
     identifier: str
     line: int
     reason: str
+    lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    def conllu(self) -> str:
+        """The original lines and the blank line behind them."""
+        return as_written(self.lines)
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,10 @@ class Treebank(Sequence[Sentence]):
     def __iter__(self) -> Iterator[Sentence]:
         return iter(self.sentences)
 
+    def in_order(self) -> list[Sentence | Omission]:
+        """The sentences and those that were left out, as they stand in the file."""
+        return sorted([*self.sentences, *self.omitted], key=_line)
+
     @property
     def lifted_arcs(self) -> int:
         """The number of words that projectivisation gave another head."""
@@ -85,6 +96,10 @@ class Treebank(Sequence[Sentence]):
     def lifted_sentences(self) -> tuple[str, ...]:
         """The identifiers of the sentences whose tree was not projective."""
         return tuple(sentence.identifier for sentence in self.sentences if sentence.lifted)
+
+
+def _line(item: Sentence | Omission) -> int:
+    return item.line if isinstance(item, Omission) else item.layout.block.first_line
 
 
 def read_treebank(
@@ -170,7 +185,7 @@ def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
     ]
     reason = _reason_to_omit(block, words)
     if reason is not None:
-        return Omission(block.identifier, block.first_line, reason)
+        return Omission(block.identifier, block.first_line, reason, block.lines)
     return _sentence(_layout(block, words))
 
 

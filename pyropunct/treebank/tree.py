@@ -6,6 +6,19 @@ from functools import cached_property
 
 from pyropunct.treebank.projective import dependents_of, spans, top_down
 
+SHOWN = 40
+"""Characters of a string that an error shows."""
+
+
+def require_words(words: object) -> None:
+    """Check that the words of a sentence are not one string, whose letters would be taken for words.
+
+    :raises TypeError: if they are.
+    """
+    if isinstance(words, str):
+        start = words if len(words) <= SHOWN else words[:SHOWN] + "..."
+        raise TypeError(f"{start!r} is a string: a sequence of words is needed, such as its split()")
+
 
 @dataclass(frozen=True)
 class Tree:

@@ -240,6 +240,37 @@ def test_sample(small: Path) -> None:
         assert drawn.sentences[3 * number].tree == sentence.tree
 
 
+@pytest.mark.parametrize(
+    "options", [("underlying",), ("underlying", "--attach-punctuation"), ("sample",)], ids=" ".join
+)
+def test_conllu_has_omitted_sentences_as_they_were(
+    small: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    odd = "# sent_id = odd\n# note\n1\t!\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
+    blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:2]
+    one, both = tmp_path / "one.conllu", tmp_path / "both.conllu"
+    one.write_text("\n\n".join([*blocks, ""]), encoding="utf-8")
+    both.write_text("\n\n".join([blocks[0], odd.strip(), blocks[1], ""]), encoding="utf-8")
+    name, *more = options
+    first, second, end = printed(name, small / "model", one, *more, "--format", "conllu").split("\n\n")
+    result = invoke(name, small / "model", both, *more, "--format", "conllu")
+    assert result.stdout.split("\n\n") == [first, odd.strip(), second, end]
+    assert result.stderr.endswith(
+        "1 omitted, written as they were; the first: sentence 'odd': it has no word\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["sample", "underlying"])
+def test_draws_in_conllu_have_identifiers_of_their_own(small: Path, tmp_path: Path, name: str) -> None:
+    blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:2]
+    nameless = "\n".join(line for line in blocks[1].splitlines() if "sent_id" not in line)
+    (tmp_path / "two.conllu").write_text("\n\n".join([blocks[0], nameless, ""]), encoding="utf-8")
+    (first, _) = (one.identifier for one in read_treebank(tmp_path / "two.conllu"))
+    text = printed(name, small / "model", tmp_path / "two.conllu", "--samples", 2, "--format", "conllu")
+    found = [one.identifier for one in read_text(text)]
+    assert found == [f"{first}-1", f"{first}-2", "2-1", "2-2"]
+
+
 def test_standard_input(small: Path) -> None:
     with (small / "dev.conllu").open("rb") as file:
         done = run("evaluate", small / "model", "-", "--json", stdin=file)

@@ -13,6 +13,7 @@ from pyropunct.parsing import BiaffineParser, ParserRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.reading import CHUNK
+from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -40,6 +41,11 @@ def model(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "input"
+
+
+def write(file: Path, text: str) -> Path:
+    file.write_text(text, encoding="utf-8")
+    return file
 
 
 def restored(model: Path, file: Path, text: str | bytes, *options: object) -> str:
@@ -77,6 +83,24 @@ def test_text_has_a_line_for_each_line(model: Path, file: Path) -> None:
     assert lines[4].startswith("Ann went")
     assert lines[6].startswith("Go")
     assert restored(model, file, "go", "--no-capital").startswith("go")
+
+
+def test_text_from_python(model: Path, file: Path) -> None:
+    loaded = Punctuator.load(model)
+    for text in ("my sister\u00a0sings", "Ann went , to Mr. Hayes !\n\n?!\ngo ", ""):
+        assert loaded.restore_text(text, samples=20) + "\n" == (
+            invoke("restore", model, write(file, text), *QUICK).stdout or "\n"
+        )
+    assert loaded.restore_text("go", samples=20, capital=False).startswith("go")
+
+
+@pytest.mark.parametrize("sentences", [["my sister sings"], "my sister sings", [["go"], "x" * 100]])
+def test_a_string_is_no_sequence_of_words(model: Path, sentences: list[str] | str) -> None:
+    loaded = Punctuator.load(model)
+    with pytest.raises(TypeError, match=r"^'.{1,43}' is a string: a sequence of words is needed"):
+        loaded.restore(sentences, samples=20)
+    with pytest.raises(TypeError, match="'my sister' is a string"):
+        print_words("my sister", [[], [], []], loaded.conventions)
 
 
 def test_json(model: Path, file: Path) -> None:
@@ -209,6 +233,24 @@ def test_omitted_sentences(model: Path, small: Path, file: Path) -> None:
     assert (len(value["sentences"]), value["omitted"]) == (30, 2)
     note = f"pyropunct: {file}: 2 omitted; the first: sentence '#1': it has no word\n"
     assert result.stderr == TAKEN_OFF + note
+
+
+def test_conllu_has_omitted_sentences_as_they_were(model: Path, small: Path, file: Path) -> None:
+    """In their places, however many there are together."""
+    odd = "# sent_id = odd\n1\t!\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
+    text = (small / "dev.conllu").read_text(encoding="utf-8")
+    first, second = (
+        "\n\n".join(text.split("\n\n")[:2]) + "\n\n",
+        "\n\n".join(text.split("\n\n")[2:4]) + "\n\n",
+    )
+    conllu = (*QUICK, "--format", "conllu")
+    file.write_text(first + second, encoding="utf-8")
+    without = invoke("restore", model, file, *conllu).stdout.split("\n\n")
+    file.write_text(odd * CHUNK + first + odd + second + odd, encoding="utf-8")
+    result = invoke("restore", model, file, *conllu)
+    found = result.stdout.split("\n\n")
+    assert found == [*[odd.strip()] * CHUNK, *without[:2], odd.strip(), *without[2:4], odd.strip(), ""]
+    assert f"{CHUNK + 2} omitted, written as they were; the first: sentence 'odd'" in result.stderr
 
 
 # Scores

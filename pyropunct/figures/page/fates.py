@@ -1,4 +1,4 @@
-"""What became of each underlying token: what the page can be searched for."""
+"""What became of each underlying token, for the search of the page."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,11 @@ from pyropunct.explain.derivations import SlotDerivation, SlotEdit
 from pyropunct.inference.products import EDITS, KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
 
 SLIP, OTHER = "slip", "other change"
-"""What happened where the channel ignored the underlying string, and in channels that have no named edits."""
+"""The fate where the channel ignored the underlying string, and the fate of a channel without named edits."""
 
 
 class Fate(NamedTuple):
-    """An underlying token and what became of it, or a token on the page that was no underlying one.
+    """What became of an underlying token, or how a surface token arose that was not an underlying one.
 
     :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 if none did.
     :ivar token: the underlying token; None if there was none.
@@ -30,12 +30,13 @@ class Fate(NamedTuple):
 def token_fates(derivations: Sequence[SlotDerivation]) -> list[Fate]:
     """The fates of all tokens but the sentence start, slot by slot.
 
-    A token that is gone was absorbed.  One that is still on the page was transposed if it has changed places
-    with another, or with one that was absorbed afterwards.  Every edit of a slot is the fate of some token.
+    A token that is not in the surface string was absorbed.  A token that is in it was transposed if it has
+    changed places with another token, which may have been absorbed afterwards.  Every edit of a slot is the
+    fate of some token.
 
-    If equal tokens of a slot were absorbed in different ways, which was which is not known, and the ways are
-    told from left to right in the order of the edits.  Likewise, of several tokens that may have changed
-    places with one that is gone, the nearest is taken.
+    If equal tokens of a slot were absorbed by different edits, it is not known which edit absorbed which
+    token: the edits are assigned in their order, from left to right.  If several tokens may have changed
+    places with an absorbed one, the nearest is taken.
 
     :param derivations: of the slots 0..n, see `pyropunct.explain.derivations.Derivations.of`.
     """
@@ -69,7 +70,7 @@ def _absorptions(edits: Sequence[SlotEdit]) -> defaultdict[str, list[str]]:
 
 
 def _transposed(derivation: SlotDerivation) -> set[int]:
-    """The places of tokens that have changed places, among those that are still on the page."""
+    """The places of the transposed tokens that are in the surface string."""
     stay = [place for place in derivation.origins if place is not None]
     moved = {place for pair in combinations(stay, 2) if pair[0] > pair[1] for place in pair}
     tokens = [sprouted.token for sprouted in derivation.underlying]

@@ -24,12 +24,12 @@ from pyropunct.treebank.reading import Treebank
 def page_html(treebank: Treebank, trees: Sequence[PunctuatedTree], model: str, recipe: Recipe) -> str:
     """A page with a search over trees; equal arguments give equal pages.
 
-    The page is one file that needs no other and asks for none: its Content-Security-Policy allows nothing but
-    its own style sheet and script, by their hashes.  Drawings are laid out here, see
-    `pyropunct.figures.drawing.Drawing`, and made into SVG when somebody wants to see them.
+    The page is a single file that loads nothing else: its Content-Security-Policy allows only its own style
+    sheet and script, by their hashes.  Drawings are laid out here, see `pyropunct.figures.drawing.Drawing`;
+    the script makes SVG of a drawing when it is to be shown.
 
-    :param treebank: where the trees come from; the page tells what was left out of it.
-    :param trees: what to show; a sentence may have several, which are draws from the posterior.
+    :param treebank: the source of the trees; the page lists the sentences that were left out of it.
+    :param trees: the trees to show; several trees of one sentence are draws from the posterior.
     :param model: the name of the model.
     :param recipe: how the model was trained.
     """
@@ -56,7 +56,7 @@ def _hash(content: str) -> str:
 
 
 def _name(path: str) -> str:
-    """The name of a file or folder: where it lies on this machine is nobody's business."""
+    """The name of a file or folder without the folders around it, so that the page does not reveal them."""
     return path if path == "<stdin>" else Path(path).resolve().name
 
 
@@ -87,7 +87,7 @@ class _Names:
 
 @dataclass
 class _Tables:
-    """The names that the data have as numbers."""
+    """The tables of names that the data refer to by number."""
 
     relations: _Names = field(default_factory=_Names)
     marks: _Names = field(default_factory=_Names)
@@ -99,7 +99,7 @@ class _Tables:
 
 
 def _data(trees: Sequence[PunctuatedTree]) -> dict[str, Any]:
-    """All trees; the script says how it reads them."""
+    """All trees, in the format that the page's script reads."""
     tables = _Tables()
     plain = [_tree(tree, tables) for tree in trees]
     return {"tables": tables.to_json(), "frame": FRAME, "styles": STYLES, "trees": plain}
@@ -131,7 +131,7 @@ def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
 
 
 def _constituents(tree: PunctuatedTree, tables: _Tables) -> Iterator[list[Any]]:
-    """Those that sprout something, outer ones first: head, first and last word, and the two punctemes."""
+    """The constituents that sprout something, outer ones first: head, first and last word, both punctemes."""
     for word in tree.tree.top_down:
         punctemes = [_marks(side, tables) for side in tree.punctemes[word - 1]]
         if any(punctemes):
