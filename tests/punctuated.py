@@ -19,6 +19,17 @@ ARABIC = """# sent_id = ‏عربي
 
 """
 
+FRENCH = """# sent_id = vote
+1	L'	_	DET	_	_	2	det	_	SpaceAfter=No
+2	UE	_	PROPN	_	_	6	nsubj	_	_
+3-4	du	_	_	_	_	_	_	_	_
+3	de	_	ADP	_	_	5	case	_	_
+4	le	_	DET	_	_	5	det	_	_
+5	Nord	_	PROPN	_	_	2	nmod	_	_
+6	vote	_	VERB	_	_	0	root	_	_
+
+"""
+
 HOSTILE = """# sent_id = "><img src=x onerror=alert(1)>
 1	<script>alert(2)</script>	_	X	_	_	0	root	_	_
 2	<!--<script>	_	X	_	_	1	</script><b>	_	_
@@ -37,6 +48,19 @@ def clara() -> PunctuatedTree:
     transposition = SlotEdit(("”", "."), "transposition", (".", "”"))
     last = {"surface": (".", "”"), "origins": (1, 0), "edits": (transposition,)}
     return _punctuated(read_text(CLARA), punctemes, **last)
+
+
+def french(*, parted: bool = False) -> PunctuatedTree:
+    """L'UE du Nord vote.
+
+    :param parted: with punctemes between the words that are written together.
+    """
+    none: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    full = {"surface": (".",), "origins": (0,)}
+    punctemes = [none, none, none, none, none, ((), (".",))]
+    if parted:
+        punctemes[0], punctemes[2] = (("(",), (")",)), (("“",), ("”",))
+    return _punctuated(read_text(FRENCH), punctemes, **full)
 
 
 def arabic() -> PunctuatedTree:

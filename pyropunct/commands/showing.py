@@ -68,7 +68,8 @@ def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Seque
     """
     if identifier is not None:
         return chosen(treebank, identifier)
-    console.tell_omitted(treebank.path, treebank.omitted, kept=shape == "conllu")
+    if shape != "html":  # as the page tells it
+        console.tell_omitted(treebank.path, treebank.omitted, kept=shape == "conllu")
     return treebank.in_order()
 
 

@@ -118,7 +118,7 @@ def _underlying_shapes(
         return sentence.conllu(misc_entries(tree))
 
     return {
-        "brackets": lambda sentence, tree: console.say(bracketed(sentence.tree, tree)),
+        "brackets": lambda sentence, tree: console.say(bracketed(sentence, tree)),
         "conllu": conllu,
         "text": lambda sentence, tree: console.say(drawn_text(drawing(sentence, tree))),
         "svg": lambda sentence, tree: drawings.append(drawing(sentence, tree)),

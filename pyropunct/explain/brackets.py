@@ -3,25 +3,30 @@
 from collections.abc import Sequence
 
 from pyropunct.treebank.marks import display, displayed
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 Puncteme = Sequence[str]
 
 
-def bracketed(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str:
+def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str:
     """A tree with its underlying punctuation as a string of words, marks and brackets.
 
     Only constituents that sprout something get brackets, which follow their relation, as in
     ``root[nsubj[“ Dale ”] means dobj[“ river valley ”] .]``.
 
+    Of a sentence, words that it writes together are shown so, unless a bracket parts them.
+
+    :param sentence: the sentence, or its tree.
     :param punctemes: the left and right puncteme of each word's constituent.
     """
+    tree, forms = (sentence, sentence.forms) if isinstance(sentence, Tree) else _written(sentence, punctemes)
     pieces: dict[int, list[str]] = {}
     for word in reversed(tree.top_down):
         inner: list[str] = []
         for child in [child for child in tree.children[word] if child < word]:
             inner += pieces.pop(child)
-        inner.append(tree.forms[word - 1])
+        inner += filter(None, [forms[word - 1]])
         for child in [child for child in tree.children[word] if child > word]:
             inner += pieces.pop(child)
         left, right = (displayed(side) for side in punctemes[word - 1])
@@ -31,6 +36,19 @@ def bracketed(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str
             inner[-1] = f"{inner[-1]}]"
         pieces[word] = inner
     return " ".join(pieces[tree.root])
+
+
+def _written(
+    sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]
+) -> tuple[Tree, Sequence[str]]:
+    """The tree of a sentence, and its words as they are written where no bracket parts them."""
+    return sentence.tree, sentence.words_apart(bracket_slots(sentence.tree, punctemes))
+
+
+def bracket_slots(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> set[int]:
+    """The slots at the edges of the constituents that sprout something."""
+    spans = zip(tree.spans, punctemes, strict=True)
+    return {slot for (first, last), pair in spans if any(pair) for slot in (first - 1, last)}
 
 
 def misc_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[str, str]]:

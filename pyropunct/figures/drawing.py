@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -69,6 +69,12 @@ class PunctuatedTree:
         """The surface string of each slot, without the sentence start."""
         return [_shown(slot.surface) for slot in self.derivations]
 
+    def words_around(self, slots: Sequence[str]) -> list[str]:
+        """The words as they are written, apart where a slot holds something or was edited."""
+        return self.sentence.words_apart(
+            {number for number, slot in enumerate(slots) if slot or self.derivations[number].changed}
+        )
+
 
 def _shown(tokens: Sequence[str]) -> str:
     return " ".join(displayed(tokens))
@@ -100,13 +106,13 @@ def drawn_text(punctuated: PunctuatedTree) -> str:
     ]
     rows = [("underlying", punctuated.underlying), ("surface", changed)]
     lines = [f"# {punctuated.sentence.identifier}", *_outline(punctuated)]
-    lines += [f"{name:<12}{_with_words(punctuated.tree, slots)}" for name, slots in rows]
+    lines += [f"{name:<12}{_with_words(punctuated, slots)}" for name, slots in rows]
     lines += [f"{'edit':<12}{line}" for line in edit_lines(derivations)]
     return "\n".join(lines) + "\n"
 
 
-def _with_words(tree: Tree, slots: Sequence[str]) -> str:
-    words = zip(slots[1:], tree.forms, strict=True)
+def _with_words(punctuated: PunctuatedTree, slots: Sequence[str]) -> str:
+    words = zip(slots[1:], punctuated.words_around(slots), strict=True)
     return " ".join(filter(None, [slots[0], *(part for slot, form in words for part in (form, slot))]))
 
 
@@ -269,8 +275,10 @@ class Drawing:
 
     def _string(self, name: str, slots: Sequence[str], y: float) -> Iterator[Label]:
         yield Label("note", MARGIN, y, name)
-        for x, form in zip(self._word_x, self._tree.forms, strict=True):
-            yield Label("word", x, y, form)
+        words = self.punctuated.words_around(slots)
+        starts = [place for place, form in enumerate(words) if form]
+        for start, end in pairwise([*starts, len(words)]):
+            yield Label("word", (self._word_x[start] + self._word_x[end - 1]) / 2, y, words[start])
         for x, slot in zip(self._slot_x, slots, strict=True):
             if slot:
                 yield Label("slot", x, y, slot)

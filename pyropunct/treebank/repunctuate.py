@@ -4,7 +4,7 @@ Words and marks that are kept remain tokens of the original: their lines are tak
 so is the space between two tokens that were neighbours in it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -160,6 +160,41 @@ def spaces_after(layout: Layout, items: Sequence[Item]) -> list[bool]:
             had_space = any(original[left.token : right.token])
             spaces.append(had_space or space_between_words(left.form, right.form))
     return [*spaces, original[-1]]
+
+
+def written_words(layout: Layout, apart: Collection[int]) -> list[str]:
+    """The n words as the original writes them, for showing them with spaces between them.
+
+    What the original writes together, the words of a multiword token such as French "du" or words without a
+    space as in "l'UE", is one text, which stands for the first of the words; for the others there is an empty
+    one.  Words of scripts without spaces stay apart.
+
+    :param apart: slots of which both sides are to stay apart.
+    """
+    items = []
+    for word in range(1, len(layout.words) + 1):
+        items.append(_word(layout, word, dot=False))
+        if word in apart:
+            items.append(Item("", 0, word, "\t"))
+    ranges, spaces = kept_ranges(layout, items), spaces_after(layout, items)
+    texts: list[str] = []
+    together, covered = False, -1
+    for place, (item, space) in enumerate(zip(items, spaces, strict=True)):
+        if item.mark:
+            together = False
+            continue
+        form = item.form if place > covered else ""
+        if place in ranges:
+            covered = place + ranges[place].last - ranges[place].first
+            form = range_form(layout, ranges[place], items[covered])
+        texts.append("" if together else form)
+        if together:
+            first = max(number for number, text in enumerate(texts) if text)
+            texts[first] += form
+        following = items[place + 1].form if place + 1 < len(items) else ""
+        touching = not space and following != "" and space_between_words(item.form, following)
+        together = place < covered or touching
+    return texts
 
 
 def original_spaces(block: Block) -> list[bool]:

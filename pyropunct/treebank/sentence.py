@@ -1,11 +1,11 @@
 """One sentence of a treebank: its unpunctuated tree, its surface punctuation, and how to print both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
 from pyropunct.treebank.marks import Surface
-from pyropunct.treebank.repunctuate import Layout, arrange, print_text
+from pyropunct.treebank.repunctuate import Layout, arrange, print_text, written_words
 from pyropunct.treebank.tree import Tree
 
 
@@ -41,6 +41,10 @@ class Sentence:
         :raises ValueError: if the number of slots is not n + 1.
         """
         return print_text(self.layout, arrange(self.layout, self.surface if surface is None else surface))
+
+    def words_apart(self, slots: Collection[int]) -> list[str]:
+        """The words as the original writes them: see `pyropunct.treebank.repunctuate.written_words`."""
+        return written_words(self.layout, slots)
 
     def conllu(self, misc: Sequence[Mapping[str, str]] | None = None) -> str:
         """The original lines and the blank line behind them.

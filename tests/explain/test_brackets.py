@@ -1,9 +1,11 @@
 """Underlying trees as text."""
 
 import pytest
+from punctuated import french
 
 from pyropunct.explain.brackets import bracketed, misc_entries
 from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN
+from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.tree import Tree
 
 NOTHING: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -28,6 +30,19 @@ TREE = Tree((2, 0, 4, 2), ("nsubj", "root", "amod", "obj"), ("X",) * 4, ("Dale",
 )
 def test_bracketed(punctemes: list[tuple[tuple[str, ...], tuple[str, ...]]], text: str) -> None:
     assert bracketed(TREE, punctemes) == text
+
+
+def test_words_are_written_as_in_the_sentence() -> None:
+    shown, parted = french(), french(parted=True)
+    assert bracketed(shown.sentence, shown.punctemes) == "root[L'UE du Nord vote .]"
+    assert bracketed(shown.tree, shown.punctemes) == "root[L' UE de le Nord vote .]"
+    assert bracketed(parted.sentence, parted.punctemes) == "root[det[( L' )] UE case[“ de ”] le Nord vote .]"
+
+
+def test_words_of_scripts_without_spaces_stay_apart() -> None:
+    lines = ["1\t我\t_\tX\t_\t_\t2\tx\t_\tSpaceAfter=No", "2\t去\t_\tX\t_\t_\t0\troot\t_\tSpaceAfter=No"]
+    (sentence,) = read_text("\n".join(lines))
+    assert bracketed(sentence, [NOTHING, NOTHING]) == "我 去"
 
 
 def test_a_deep_tree() -> None:

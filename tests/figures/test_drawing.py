@@ -8,7 +8,7 @@ import pytest
 from command_line import complaint, printed
 from hypothesis import given
 from hypothesis import strategies as st
-from punctuated import arabic, clara
+from punctuated import arabic, clara, french
 from treebank_strategies import Written, sentences
 
 from pyropunct.explain.derivations import SlotDerivation, underlying_strings
@@ -33,6 +33,17 @@ def test_text() -> None:
         "surface     Clara , my , sings “ AT&T {” . ⇒ . ”}",
         "edit        ” . becomes . ” (transposition)",
     ]
+
+
+def test_words_are_written_as_in_the_sentence() -> None:
+    assert drawn_text(french()).splitlines()[-2:] == [
+        "underlying  L'UE du Nord vote .",
+        "surface     L'UE du Nord vote .",
+    ]
+    parted = drawn_text(french(parted=True)).splitlines()
+    assert parted[-2:] == [f"{name:<12}( L' ) UE “ de ” le Nord vote ." for name in ("underlying", "surface")]
+    shown = texts(drawn_svg([french()]))
+    assert (shown["L'UE"], shown["du"], shown["L'"], shown["de"]) == (2, 2, 1, 1)
 
 
 def test_a_slip_in_words() -> None:

@@ -10,11 +10,20 @@ from typing import Any
 
 import pytest
 from command_line import complaint, printed
-from punctuated import clara, hostile
+from punctuated import clara, french, hostile
 
 from pyropunct.figures.page import page_html
+from pyropunct.figures.page.writing import _data
 from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.reading import read_treebank
+
+
+def test_words_are_written_as_in_the_sentence() -> None:
+    (tree,) = _data([french()])["trees"]
+    together = ["L'UE", "", "du", "", "Nord", "vote"]
+    assert (tree["surfaceWords"], tree["underlyingWords"]) == (together, together)
+    assert tree["words"] == ("L'", "UE", "de", "le", "Nord", "vote")
+    assert "surfaceWords" not in _data([clara()])["trees"][0]
 
 
 class Read(HTMLParser):

@@ -36,7 +36,10 @@
   const folded = (text) => text.normalize("NFC").toLowerCase();
 
   for (const tree of trees) {
-    tree.text = folded(tree.words.join(" "));
+    tree.surfaceWords ??= tree.words;
+    tree.underlyingWords ??= tree.words;
+    const written = tree.surfaceWords.filter((form) => form !== "");
+    tree.text = folded(`${tree.words.join(" ")}\n${written.join(" ")}`);
     const surfaces = new Map(tree.slots.map(([slot, , surface]) => [slot, surface]));
     const relation = (word) => (word ? [tables.relations[tree.relations[word - 1]]] : []);
     const sprouting = new Set(tree.constituents.map(([word]) => word));
@@ -162,7 +165,7 @@
     const slots = new Map(tree.slots.map((slot) => [slot[0], slot]));
     const nodes = [];
     for (let place = 0; place <= tree.words.length; place++) {
-      if (place) nodes.push(tree.words[place - 1]);
+      if (place && tree.surfaceWords[place - 1]) nodes.push(tree.surfaceWords[place - 1]);
       if (slots.has(place)) nodes.push(highlighted(slotNode(slots.get(place), tree), foundSlots.has(place)));
     }
     return line("surface", tree, spaced(nodes));
@@ -190,7 +193,7 @@
       box.append(node);
     };
     const mark = (one) => element("span", { className: "mark", textContent: tables.marks[one] });
-    tree.words.forEach((form, place) => {
+    tree.underlyingWords.forEach((form, place) => {
       const word = place + 1;
       // Outer constituents come first, so those that start here are opened in their order.
       for (const [head, first, last, left, right] of tree.constituents) {
@@ -207,7 +210,7 @@
         left.forEach((one) => add(mark(one)));
       }
       const found = foundWords.has(word) && !sprouting.has(word);
-      add(highlighted(element("span", { textContent: form }), found));
+      if (form) add(highlighted(element("span", { textContent: form }), found));
       while (open.at(-1).last === word) {
         open.at(-1).right.forEach((one) => add(mark(one)));
         const { node, boxed, height } = open.pop();

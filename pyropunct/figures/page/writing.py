@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from pyropunct.explain.brackets import bracket_slots
 from pyropunct.explain.derivations import SlotDerivation
 from pyropunct.figures.drawing import FRAME, STYLES, Drawing, Label, PunctuatedTree, Stroke
 from pyropunct.figures.page.fates import SLIP, token_fates
@@ -110,6 +111,7 @@ def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
         "id": tree.sentence.identifier,
         "rightToLeft": tree.right_to_left,
         "words": tree.tree.forms,
+        **_written_together(tree),
         "relations": tables.relations.each(tree.tree.relations),
         "constituents": list(_constituents(tree, tables)),
         "slots": [
@@ -128,6 +130,15 @@ def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
         ],
         "drawing": _drawing(tree, tables),
     }
+
+
+def _written_together(tree: PunctuatedTree) -> dict[str, list[str]]:
+    """The words of both strings where some are written together, all in the place of the first of them."""
+    strings = {
+        "surfaceWords": tree.words_around(tree.surface),
+        "underlyingWords": tree.sentence.words_apart(bracket_slots(tree.tree, tree.punctemes)),
+    }
+    return {name: words for name, words in strings.items() if "" in words}
 
 
 def _constituents(tree: PunctuatedTree, tables: _Tables) -> Iterator[list[Any]]:
