@@ -144,6 +144,10 @@ class Story(PyroModule):
         for height, nodes, slots in heights_of(forest):
             scores = scorer(views_of(forest, surface, nodes.numpy()))
             sprouted = self._sprout(f" {height}", trees, nodes, scores)
+            if sprouted.dim() > 1:
+                raise NotImplementedError(
+                    "a story is told once at a time: draw samples one after the other, not in parallel"
+                )
             choices = choices.index_copy(-1, nodes, sprouted)
             drawn = self._rewrite(f" {height}", trees, choices, slots, weights)
             surface = _put(surface, slots, drawn)

@@ -12,6 +12,7 @@ Example::
         pyro.sample("surface", channel(underlying), obs=surface)
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -22,6 +23,7 @@ import pyro.distributions as dist
 import torch
 from pyro import poutine
 from pyro.infer import Trace_ELBO, TraceEnum_ELBO
+from pyro.infer.traceenum_elbo import BackwardSampleMessenger
 from pyro.ops.provenance import detach_provenance
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import effectful
@@ -35,8 +37,9 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.handles import UndecidedError, are_handles, handles, origins
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
+from pyropunct.inference.pyro.plates import OtherSite, plate_of_trees, refuse_plates_between
 from pyropunct.inference.pyro.surface import Surface, Underlying
-from pyropunct.inference.ragged import starts_of
+from pyropunct.inference.ragged import runs, starts_of
 
 HANDLE = 1 << 40
 """Handles of undecided choices start here, far outside any table."""
@@ -59,14 +62,27 @@ class TreeEnumMessenger(Messenger):
     A marked site returns *handles* in place of choices.  They may be stacked, indexed and passed to the
     underlying strings of observed surface sites; nothing else may depend on them.
 
+    The evidence takes its place in the plates around the handler.  Within these it has a plate of its own,
+    dimension -1, unless the model has a plate named "trees" there, with as many elements as there are trees.
+
+    :param allow_impossible: let log p(x | T) be minus infinity where no punctemes explain the surface.
     :raises ValueError: if a surface site fed by handles is not observed, or a slot is not seen once.
-    :raises NotImplementedError: if anything else depends on handles (`UndecidedError`), a site is masked, or
-        the sites of the trees have different scales.
+    :raises NotImplementedError: if anything else depends on handles (`UndecidedError`), a site is masked,
+        the sites of the trees have different scales, or the evidence has no place in the plates.
     :raises ImpossibleSurfaceError: if no punctemes explain the surface of some tree.
     """
 
+    def __init__(self, allow_impossible: bool = False) -> None:
+        super().__init__()
+        self._allow_impossible = allow_impossible
+
     def __enter__(self) -> "TreeEnumMessenger":
-        self._latents: dict[str, tuple[Tensor, _Flat]] = {}
+        if torch.jit.is_tracing():
+            raise NotImplementedError(
+                "sums over trees cannot be traced by torch.jit, but are compiled anyway: take an ELBO without Jit"
+            )
+        self._latents: dict[str, _Latent] = {}
+        self._others: list[OtherSite] = []
         self._observed: list[_Observed] = []
         self._handles = 0
         self._scales: dict[str, Any] = {}
@@ -86,6 +102,7 @@ class TreeEnumMessenger(Messenger):
             return
         if msg["mask"] is not None:
             raise NotImplementedError(f"site '{msg['name']}': tree enumeration does not support masks")
+        refuse_plates_between(msg)
         self._scales[msg["name"]] = msg["scale"]
         msg["done"] = msg["stop"] = True  # handlers further out shall not see this site
 
@@ -108,13 +125,18 @@ class TreeEnumMessenger(Messenger):
                 "tree_expectation"
             )
 
+    def _pyro_post_sample(self, msg: Any) -> None:
+        if msg["name"] not in self._scales:
+            frames = [frame for frame in msg["cond_indep_stack"] if frame.vectorized]
+            self._others.append(OtherSite(msg["name"], frames, (msg["infer"] or {}).get("_enumerate_dim")))
+
     def _take_latent(self, msg: Any) -> None:
         fn, name = msg["fn"], msg["name"]
         # Dimensions before that of the nodes belong to other sites: the same handles stand for all.
         shape = fn.batch_shape[-1:] if isinstance(fn, PunctemePairs) else fn.batch_shape
         count = shape.numel()
         numbers = HANDLE + self._handles + torch.arange(count).reshape(shape)
-        self._latents[name] = (numbers, _flat(fn))
+        self._latents[name] = _Latent(fn, numbers, _flat(fn))
         self._handles += count
         msg["value"] = handles(numbers, name)
 
@@ -135,7 +157,7 @@ class TreeEnumMessenger(Messenger):
         if surface.slots.sort().values.tolist() != list(range(seen)):
             raise ValueError(
                 f"tree enumeration saw {len(surface.slots)} surface slots, expected each of the {seen} slots "
-                "of the trees exactly once"
+                "of the trees exactly once; several stories are collapsed one by one"
             )
         slot_automaton = torch.empty_like(surface.slots)
         slot_automaton[surface.slots] = surface.slot_automaton
@@ -143,7 +165,7 @@ class TreeEnumMessenger(Messenger):
             underlying.forest,
             underlying.inventory,
             underlying.relation,
-            _log_pairs([site for _, site in self._latents.values()], self._order(underlying)),
+            _log_pairs([site.flat for site in self._latents.values()], self._order(underlying)),
             surface.automata,
             slot_automaton,
         )
@@ -173,7 +195,29 @@ class TreeEnumMessenger(Messenger):
         choices = choices.to(self.problem.relation.device)
         table = torch.empty_like(choices)
         table[..., self._order(self._observed[0].fn.underlying)] = choices
-        return {name: table[..., numbers - HANDLE] for name, (numbers, _) in self._latents.items()}
+        return {name: table[..., numbers - HANDLE] for name, (_, numbers, _) in self._latents.items()}
+
+    def marginals(self) -> dict[str, dist.TorchDistribution]:
+        """For each marked site the posterior of each of its choices alone, as the site's own distribution.
+
+        :raises NotImplementedError: if the posterior depends on other sites that are summed out too.
+        """
+        posterior = inside.posterior_pairs(self.problem)
+        if posterior.dim() > 1:
+            raise NotImplementedError(
+                f"the marginals of {sorted(self._latents)} depend on other enumerated sites: condition these"
+            )
+        node = self._order(self._observed[0].fn.underlying).argsort()
+        start, found = torch.from_numpy(self.problem.choice_start), {}
+        for name, (fn, numbers, flat) in self._latents.items():
+            first = start[node[numbers.reshape(-1) - HANDLE]]
+            places = torch.from_numpy(runs(first.numpy(), flat.sizes.numpy()))
+            logits = posterior[places.to(posterior.device)].log()
+            if isinstance(fn, PunctemePairs):
+                found[name] = PunctemePairs(logits, fn.start)
+            else:
+                found[name] = dist.Categorical(logits=logits.reshape(*numbers.shape, -1))
+        return found
 
     def _pyro_tree_expectation(self, msg: Any) -> None:
         _, cost, _, _ = msg["args"]
@@ -188,9 +232,9 @@ class TreeEnumMessenger(Messenger):
     def _add_evidence(self) -> None:
         evidence = inside.log_evidence(self.problem) if self._evidence is None else self._evidence
         impossible = (evidence == -torch.inf).nonzero()
-        if len(impossible):
+        if len(impossible) and not self._allow_impossible:
             self._complain(int(impossible[0, -1]))
-        with pyro.plate("_trees", evidence.shape[-1], dim=-1), poutine.scale(scale=self._scale):
+        with plate_of_trees(evidence, self._others), poutine.scale(scale=self._scale):
             pyro.factor("tree_evidence", evidence)
 
     @property
@@ -212,6 +256,14 @@ class TreeEnumMessenger(Messenger):
             f"no punctemes explain the surface punctuation of tree {tree} of the batch, {where}: add its "
             "strings to the inventory, or let the channel slip (pyropunct.models.channel.slip.Slip)"
         )
+
+
+class _Latent(NamedTuple):
+    """A marked site: its distribution, the numbers of its handles, and `_flat` of it."""
+
+    fn: Any
+    numbers: Tensor
+    flat: "_Flat"
 
 
 class _Flat(NamedTuple):
@@ -278,9 +330,13 @@ class _CompletionMessenger(Messenger):
             msg["value"] = msg["fn"].complete(msg["value"], self._best)
 
 
-def collapse_trees(model: Callable[..., Any]) -> Callable[..., Any]:
-    """The model with its tree-enumerated sites summed out: see `TreeEnumMessenger`."""
-    return TreeEnumMessenger()(model)
+def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) -> Callable[..., Any]:
+    """The model with its tree-enumerated sites summed out: see `TreeEnumMessenger`.
+
+    :param allow_impossible: for `pyro.infer.MCMC` and `pyro.infer.Importance`, where values under which the
+        surface is impossible are not an error, but have probability 0.  Gradients there are 0.
+    """
+    return TreeEnumMessenger(allow_impossible)(model)
 
 
 def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Problem:
@@ -411,7 +467,29 @@ class TreeEnum_ELBO(TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro
         super().__init__(*args, **kwargs)
 
     def _get_traces(self, model: Any, guide: Any, args: Any, kwargs: Any) -> Any:
-        return super()._get_traces(collapse_trees(model), guide, args, kwargs)
+        self._collapsed = TreeEnumMessenger()
+        return super()._get_traces(self._collapsed(model), guide, args, kwargs)
+
+    def compute_marginals(self, model: Any, guide: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The marginals of other enumerated sites, and the posterior of each choice of tree-enumerated ones.
+
+        :raises NotImplementedError: if there are sites of both kinds, and the one depends on the other.
+        """
+        marginals = super().compute_marginals(model, guide, *args, **kwargs)
+        return {**marginals, **self._collapsed.marginals()}
+
+    def sample_posterior(self, model: Any, guide: Any, *args: Any, **kwargs: Any) -> Any:
+        """What the model returns, with a joint posterior draw of all that is enumerated, trees included."""
+        if self.num_particles != 1:
+            raise NotImplementedError("sample_posterior draws once: num_particles has to be 1")
+        with poutine.block(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Found vars in model but not guide")
+            told, guided = next(self._get_traces(model, guide, args, kwargs))
+        for name, site in guided.nodes.items():
+            if site["type"] == "sample" and {"_enumerate_dim", "_enum_total"} & site["infer"].keys():
+                raise NotImplementedError(f"sample_posterior: the guide's site '{name}' is enumerated")
+        with BackwardSampleMessenger(told, guided):
+            return poutine.replay(infer_trees(model), trace=guided)(*args, **kwargs)
 
 
 class TreeTrace_ELBO(Trace_ELBO):  # noqa: N801, likewise

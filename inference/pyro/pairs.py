@@ -28,6 +28,9 @@ class PunctemePairs(TorchDistribution):
     :param start: (N + 1,) ``int64``, where each node's part of ``logits`` starts; ``start[N]`` is C.  It may
         be on another device, where choices then are.
 
+    A dimension of 1 left of C is the place of the nodes' plate in the values that the logits are computed
+    from, as Pyro has it, and is dropped: with values of batch shape (10, 1) the logits are (10, C).
+
     Batch shape (..., N), event shape ().  Source: Li, Wang & Eisner (2019, equations 3 and 4).
     """
 
@@ -36,6 +39,8 @@ class PunctemePairs(TorchDistribution):
     has_enumerate_support = True
 
     def __init__(self, logits: Tensor, start: Tensor) -> None:
+        if logits.dim() > 1 and logits.shape[-2] == 1:
+            logits = logits.squeeze(-2)
         self.start = start
         self._device = logits.device
         on_cpu = self._device.type == "cpu"
@@ -49,10 +54,18 @@ class PunctemePairs(TorchDistribution):
         return torch.repeat_interleave(torch.arange(len(sizes), device=self._device), sizes)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "PunctemePairs":
-        """The same choices repeated along new dimensions on the left."""
+        """The same choices repeated along new dimensions on the left.
+
+        :raises NotImplementedError: if the dimension of the nodes is not the last.
+        """
         # A plate always calls expand(); the default would hide this class.
         if torch.Size(batch_shape) == self.batch_shape:
             return self
+        if batch_shape[-1] != self.batch_shape[-1]:
+            raise NotImplementedError(
+                f"choices of {self.batch_shape[-1]} nodes cannot be expanded to {tuple(batch_shape)}: give "
+                "the plate of the nodes dim=-1, and those around it dimensions left of it"
+            )
         return PunctemePairs(self.logits.expand(*batch_shape[:-1], -1), self.start)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -89,13 +89,16 @@ class Surface(TorchDistribution):
 
     :param underlying: the underlying strings.
     :param transducer: the channel that rewrites them.
-    :param weights: (..., P) the channel's weights, in one line.
+    :param weights: (..., P) the channel's weights, in one line.  A dimension of 1 left of P is the place of
+        the slots' plate in the values that they are computed from, and is dropped.
     """
 
     arg_constraints: ClassVar = {"weights": constraints.nonnegative}
     support = constraints.independent(constraints.integer, 1)
 
     def __init__(self, underlying: Underlying, transducer: Transducer, weights: Tensor) -> None:
+        if weights.dim() > 1 and weights.shape[-2] == 1:
+            weights = weights.squeeze(-2)
         self.underlying, self.transducer, self.weights = underlying, transducer, weights
         batch = torch.broadcast_shapes(
             underlying.choices.shape[:-1] + (1,) * underlying.slots.dim(), underlying.slots.shape
@@ -108,7 +111,10 @@ class Surface(TorchDistribution):
         :raises NotImplementedError: if another batch shape is asked for.
         """
         if torch.Size(batch_shape) != self.batch_shape:
-            raise NotImplementedError(f"cannot expand {self.batch_shape} to {batch_shape}")
+            raise NotImplementedError(
+                f"cannot expand {tuple(self.batch_shape)} to {tuple(batch_shape)}: no plate may be between "
+                "surface strings and their trees; draw samples one after the other, not in parallel"
+            )
         return self
 
     def automata(self, value: Tensor | SlotEvidence) -> tuple[Automata, Tensor]:
@@ -134,7 +140,15 @@ class Surface(TorchDistribution):
 
     @torch.no_grad()
     def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
-        """Draw surface strings, as wide as an underlying string can be here, wider only for a long slip."""
+        """Draw surface strings, as wide as an underlying string can be here, wider only for a long slip.
+
+        :raises NotImplementedError: if there are several values of the weights.
+        """
+        if self.weights.dim() > 1:
+            raise NotImplementedError(
+                "surface strings are drawn with one value of the channel's weights, not with "
+                f"{tuple(self.weights.shape[:-1])} of them: draw samples one after the other, not in parallel"
+            )
         tokens = self.underlying.tokens
         tokens = tokens.expand(*sample_shape, *tokens.shape)
         machine = sampler(self.transducer, self.weights)

@@ -50,11 +50,13 @@ def test_tensor_operations_normalise_alike() -> None:
 
 
 def test_values_broadcast() -> None:
-    pairs = PunctemePairs(torch.randn(2, 1, 8), START)
-    values = torch.tensor([[0, 0, 1], [2, 0, 3], [1, 0, 0], [1, 0, 2]])
-    assert pairs.log_prob(values).shape == (2, 4, 3)
-    one = PunctemePairs(pairs.logits[1, 0], START)
-    torch.testing.assert_close(pairs.log_prob(values)[1], one.log_prob(values), rtol=0, atol=1e-14)
+    logits = torch.randn(2, 1, 8)
+    pairs = PunctemePairs(logits, START)
+    assert pairs.batch_shape == (2, 3)
+    values = torch.tensor([[0, 0, 1], [2, 0, 3], [1, 0, 0], [1, 0, 2]]).unsqueeze(-2)
+    assert pairs.log_prob(values).shape == (4, 2, 3)
+    one = PunctemePairs(logits[1, 0], START)
+    torch.testing.assert_close(pairs.log_prob(values)[:, 1], one.log_prob(values[:, 0]), rtol=0, atol=1e-14)
 
 
 def test_draws() -> None:
@@ -79,6 +81,8 @@ def test_expansion_repeats_the_choices() -> None:
     assert pairs.expand(torch.Size([3])) is pairs
     wide = pairs.expand(torch.Size([5, 3]))
     assert (wide.batch_shape, wide.sample().shape) == ((5, 3), (5, 3))
+    with pytest.raises(NotImplementedError, match=r"3 nodes cannot be expanded to \(3, 5\): .* dim=-1"):
+        pairs.expand(torch.Size([3, 5]))
     value = torch.tensor([2, 0, 1])
     torch.testing.assert_close(wide.log_prob(value), pairs.log_prob(value).expand(5, 3), rtol=0, atol=1e-14)
 

@@ -1,0 +1,109 @@
+"""The place of the evidence of trees among plates and the dimensions of enumerated sites."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import pyro
+from pyro.poutine.indep_messenger import CondIndepStackFrame, IndepMessenger
+from pyro.poutine.messenger import Messenger
+from pyro.poutine.runtime import _PYRO_STACK
+from pyro.poutine.subsample_messenger import SubsampleMessenger
+from torch import Tensor
+
+TREES = "trees"
+"""The name of a model's own plate of trees."""
+
+
+class OtherSite(NamedTuple):
+    """A site beside those of the trees.
+
+    :ivar frames: the plates around it.
+    :ivar dim: the dimension of its values, if it is enumerated.
+    """
+
+    name: str
+    frames: Sequence[CondIndepStackFrame]
+    dim: int | None
+
+
+def refuse_plates_between(msg: Any) -> None:
+    """Refuse a site of trees whose plate is not dimension -1, or has others around it, within the handler.
+
+    :raises NotImplementedError: with the names of the site and its plates.
+    """
+    frames = [frame for frame in msg["cond_indep_stack"] if frame.vectorized]
+    if [frame.dim for frame in frames] not in ([], [-1]):
+        plates = ", ".join(f"'{frame.name}' (dim={frame.dim})" for frame in frames)
+        raise NotImplementedError(
+            f"site '{msg['name']}' is in the plates {plates}: tree enumeration needs its own plate alone, "
+            "with dim=-1; others go around the collapsed model, with dim=-2 and less"
+        )
+
+
+def plate_of_trees(evidence: Tensor, others: Sequence[OtherSite]) -> AbstractContextManager[Any]:
+    """The plate that the evidence of trees is to be put in.
+
+    :param evidence: (..., B) whose dimensions on the left are of plates around, or of enumerated sites.
+    :raises NotImplementedError: if some are of neither, or if an enumerated site that the evidence depends on
+        is in another plate within the handler than that of the trees.
+    """
+    around = {messenger.dim: messenger for messenger in _PYRO_STACK if isinstance(messenger, _PLATES)}
+    if -1 in around:
+        raise NotImplementedError(
+            f"the plate '{around[-1].name}' around the collapsed model has the dimension of the trees: give "
+            "it dim=-2 or less"
+        )
+    names = {messenger.name for messenger in around.values()}
+    enumerated = {site.dim: site for site in others if site.dim is not None}
+    for dim in range(-evidence.dim(), -1):
+        size = evidence.shape[dim]
+        if size == 1:
+            continue
+        if dim in around and _size(around[dim]) == size:
+            continue
+        if dim not in enumerated:
+            raise NotImplementedError(
+                f"log p(x | T) has {size} values in dimension {dim}, which is that of no enumerated site and "
+                "of no plate of this size around the collapsed model"
+            )
+        _refuse_local_plates(enumerated[dim], names, evidence.shape[-1])
+    own = [frame for site in others for frame in site.frames if _is_of_trees(frame, evidence.shape[-1])]
+    own = [frame for frame in own if frame.name not in names]
+    return _Again(own[0]) if own else pyro.plate("_trees", evidence.shape[-1], dim=-1)
+
+
+_PLATES = (IndepMessenger, SubsampleMessenger)
+
+
+def _size(plate: Any) -> int:
+    return int(plate.subsample_size if isinstance(plate, SubsampleMessenger) else plate.size)
+
+
+def _is_of_trees(frame: CondIndepStackFrame, trees: int) -> bool:
+    return (frame.name, frame.dim, frame.size) == (TREES, -1, trees)
+
+
+def _refuse_local_plates(site: OtherSite, around: set[str], trees: int) -> None:
+    local = [frame for frame in site.frames if frame.name not in around]
+    if all(_is_of_trees(frame, trees) for frame in local):
+        return
+    plates = ", ".join(f"'{frame.name}'" for frame in local)
+    raise NotImplementedError(
+        f"log p(x | T) depends on the enumerated site '{site.name}' in the plates {plates}, whose elements "
+        f"need not be the trees: a site for each tree belongs in a plate named '{TREES}' of dim=-1 and size "
+        f"{trees}"
+    )
+
+
+class _Again(Messenger):
+    """A plate that has been left, for a site of its full shape."""
+
+    def __init__(self, frame: CondIndepStackFrame) -> None:
+        super().__init__()
+        self._frame = frame
+
+    def _pyro_sample(self, msg: Any) -> None:
+        msg["cond_indep_stack"] = (self._frame, *msg["cond_indep_stack"])
+        if self._frame.full_size:
+            msg["scale"] = msg["scale"] * self._frame.full_size / self._frame.size
