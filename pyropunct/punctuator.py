@@ -329,13 +329,15 @@ class Punctuator:
         )
         return torch.cat(list(costs))
 
-    def edits(self, sentences: Sequence[Sentence]) -> list[Edit]:
+    def edits(self, sentences: Sequence[Sentence], *, merged: bool = False) -> list[Edit]:
         """The learned edits, with their expected counts under p(T' | T, x) in some sentences.
 
+        :param merged: whether the edits of two identical tokens that have the same outcome are one: left and
+            right absorption are "absorption", and transposition is "keep".
         :returns: the most frequent edits first; no edits if the channel has none.
         """
         total = self.edit_counts(sentences)
-        return [] if total is None else self._named_edits(total)
+        return [] if total is None else self._named_edits(total, merged)
 
     def edit_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
         """(tokens, tokens, 4) the expected number of times that each edit happens, under p(T' | T, x).
@@ -350,9 +352,11 @@ class Punctuator:
             total = uses if total is None else total + uses
         return total
 
-    def _named_edits(self, counts: Tensor) -> list[Edit]:
+    def _named_edits(self, counts: Tensor, merged: bool) -> list[Edit]:
         probabilities = self.edit_probabilities()
         assert probabilities is not None  # a channel with counts of edits has their probabilities
+        if merged:
+            counts, probabilities = _merged(counts), _merged(probabilities)
         edits = []
         for a, b, edit in (counts > 0).nonzero().tolist():
             first, second = display(self.vocabulary.tokens[a]), display(self.vocabulary.tokens[b])
@@ -360,7 +364,7 @@ class Punctuator:
             edits.append(
                 Edit(
                     (first, second),
-                    EDITS[edit],
+                    "absorption" if merged and a == b and edit else EDITS[edit],
                     after,
                     float(probabilities[a, b, edit]),
                     float(counts[a, b, edit]),
@@ -385,6 +389,15 @@ class Punctuator:
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         trees = self.vocabulary.encode_trees([sentence.tree for sentence in sentences])
         return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
+
+
+def _merged(edits: Tensor) -> Tensor:
+    """(tokens, tokens, 4) numbers of edits: of identical tokens, all of the same outcome with the first."""
+    merged, same = edits.clone(), torch.arange(len(edits))
+    keep, left, right, transposed = edits[same, same].unbind(-1)
+    nothing = torch.zeros_like(keep)
+    merged[same, same] = torch.stack((keep + transposed, left + right, nothing, nothing), -1)
+    return merged
 
 
 def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:

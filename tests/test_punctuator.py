@@ -221,6 +221,17 @@ def test_counts_of_edits_agree_with_their_probabilities(model: Punctuator, dev: 
     assert one / other == pytest.approx(p / q, rel=1e-3)
 
 
+def test_identical_marks_absorbed_are_one_edit(model: Punctuator, dev: list[Sentence]) -> None:
+    apart = [edit for edit in model.edits(dev) if edit.before == (",", ",")]
+    merged = {edit.name: edit for edit in model.edits(dev, merged=True) if edit.before == (",", ",")}
+    assert {"absorption"} <= set(merged) <= {"keep", "absorption"}
+    for number in ("count", "probability"):
+        total = sum(getattr(edit, number) for edit in apart if edit.name in EDITS[1:3])
+        assert getattr(merged["absorption"], number) == pytest.approx(total, rel=1e-5)
+    others = [[edit for edit in model.edits(dev, merged=one) if len(set(edit.before)) > 1] for one in (0, 1)]
+    assert others[0] == others[1]
+
+
 def test_unmatched_punctemes(model: Punctuator, dev: list[Sentence]) -> None:
     """More are expected of a sentence whose quotation is never closed."""
     expected = model.unmatched(dev)

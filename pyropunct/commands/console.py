@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyropunct.training.fitting import Progress
     from pyropunct.treebank.reading import Omission, Treebank
 
-IDS_SHOWN = 40
+IDS_SHOWN = 5
 
 
 def say(text: str = "") -> None:
@@ -127,7 +127,8 @@ def describe_treebank(treebank: "Treebank") -> list[str]:
     lines = [f"{treebank.path}: {len(treebank)} sentences"]
     if treebank.omitted:
         lines.append(
-            f"  omitted {len(treebank.omitted)}: {_ids([one.identifier for one in treebank.omitted])}"
+            f"  omitted {len(treebank.omitted)}: "
+            + _ids([f"{one.identifier} ({one.reason})" for one in treebank.omitted])
         )
     if treebank.lifted_sentences:
         lines.append(
@@ -151,7 +152,7 @@ def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False
 
 def _ids(identifiers: Sequence[str]) -> str:
     more = len(identifiers) - IDS_SHOWN
-    return " ".join(identifiers[:IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(identifiers[:IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def print_edits(edits: Sequence["Edit"], most: int) -> None:

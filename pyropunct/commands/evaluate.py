@@ -29,5 +29,10 @@ def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
     if as_json:
         console.print_json(values)
     else:
-        rows = [[name.replace("_", " "), f"{value:,}"] for name, value in values.items()]
+        rows = [[name.replace("_", " "), _shown(value)] for name, value in values.items()]
         console.print_table(file, [" ", "value"], rows)
+
+
+def _shown(value: float) -> str:
+    """A count in full, another number to four significant digits."""
+    return f"{value:,}" if isinstance(value, int) else f"{float(f'{value:.4g}'):,g}"

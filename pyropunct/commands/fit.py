@@ -204,7 +204,7 @@ def _train_parser(treebanks: "list[Treebank]", seed: int) -> "BiaffineParser":
 
 
 def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_json: bool) -> None:
-    edits = model.edits(list(treebanks[0]))
+    edits = model.edits(list(treebanks[0]), merged=not as_json)
     if as_json:
         console.print_json(
             {
@@ -215,7 +215,10 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
                     {
                         "path": treebank.path,
                         "sentences": len(treebank),
-                        "omitted": [one.identifier for one in treebank.omitted],
+                        "omitted": [
+                            {"id": one.identifier, "line": one.line, "reason": one.reason}
+                            for one in treebank.omitted
+                        ],
                         "lifted": list(treebank.lifted_sentences),
                     }
                     for treebank in treebanks

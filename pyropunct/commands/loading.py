@@ -1,5 +1,6 @@
 """Loading what commands need: models, treebanks, threads and devices."""
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from pyropunct.commands import console
@@ -52,7 +53,10 @@ def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":
     found = [sentence for sentence in treebank if sentence.identifier == identifier]
     if not found:
         omitted = {one.identifier: one.reason for one in treebank.omitted}
+        known = [sentence.identifier for sentence in treebank]
+        near = get_close_matches(identifier, known, 1, 0.0)
         why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
+        why += f" (the nearest is {near[0]!r})" if near and identifier not in omitted else ""
         raise OneLineError(f"{treebank.path}: sentence {identifier!r} {why}", BAD_INPUT)
     return found
 

@@ -119,7 +119,7 @@ def rephrase(
     items = in_order(treebank, identifier, shape)
     sentences = usable(items)
     with console.sentence_bar("rephrasing", len(sentences)) as advance:
-        results = _results(rephraser, sentences, change, samples or 1, advance)
+        results = _results(rephraser, sentences, change, samples or 1, treebank.path, advance)
         _tell(items, results, shape, len(treebank.omitted))
 
 
@@ -153,7 +153,8 @@ def _check_relations(
             raise OneLineError(f"{option}: root is the whole sentence, {why}", BAD_INPUT)
         if not any(is_relation(one, relation) for one in known):
             names = " ".join(sorted(known))
-            raise OneLineError(f"{option}: there is no relation {relation}, but {names}", BAD_INPUT)
+            why = f"there is no relation {relation} in {treebank.path}, but {names}"
+            raise OneLineError(f"{option}: {why}", BAD_INPUT)
 
 
 def _edit(
@@ -200,11 +201,13 @@ def _results(
     sentences: "Sequence[Sentence]",
     change: Change,
     times: int,
+    path: str,
     advance: Callable[[int], None],
 ) -> "Iterator[tuple[Sentence, ...]]":
     """The rephrasings of each sentence.
 
     :param times: how many of each.
+    :param path: the file of the sentences.
     """
     from pyropunct.rephrase.underlying_tree import EditError
 
@@ -213,7 +216,7 @@ def _results(
         try:
             yield from zip(*(list(change(some)) for _ in range(times)), strict=True)
         except EditError as error:
-            raise OneLineError(str(error), BAD_INPUT) from error
+            raise OneLineError(f"{path}: {error}", BAD_INPUT) from error
         advance(len(some))
 
 

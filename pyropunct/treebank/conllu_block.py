@@ -1,8 +1,12 @@
 """One sentence of a CoNLL-U file, and the error that names a place in it."""
 
+import unicodedata
 from dataclasses import dataclass
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
+_UNSEEN = frozenset(["Cc", "Zl", "Zp"])
+"""Categories of characters that end a line, or do something to a terminal."""
+
 COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 
@@ -23,7 +27,15 @@ class TreebankError(ValueError):
         self.sentence = sentence
         place = path if line is None else f"{path}:{line}"
         whose = "" if sentence is None else f"sentence {sentence!r}: "
-        super().__init__(f"{place}: {whose}{problem}")
+        super().__init__(visible(f"{place}: {whose}{problem}"))
+
+
+def visible(text: str) -> str:
+    """The text with control characters and separators of lines as escapes, so that it is one line."""
+    return "".join(
+        repr(character)[1:-1] if unicodedata.category(character) in _UNSEEN else character
+        for character in text
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import answer, environment, invoke, printed, run
 
+from pyropunct.commands.console import describe_treebank
 from pyropunct.commands.main import COMMANDS
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
@@ -113,6 +114,14 @@ def test_fit_prints_tables(small: Path, tmp_path: Path) -> None:
     assert text.endswith(f"model written to {tmp_path}/m\n")
 
 
+def test_the_first_omitted_sentences_are_told_with_their_reasons() -> None:
+    mark, word = "{}\tX\t_\tPUNCT\t_\t_\t0\troot\t_\t_", "1\tgo\t_\tVERB\t_\t_\t0\troot\t_\t_"
+    blocks = [f"# sent_id = s{number}\n{mark.format(1)}" for number in range(40)]
+    lines = describe_treebank(read_text("\n\n".join([*blocks, word])))
+    reasons = ", ".join(f"s{number} (it has no word)" for number in range(5))
+    assert lines == ["<string>: 1 sentences", f"  omitted 40: {reasons} and 35 more"]
+
+
 def test_fit_without_a_treebank_takes_the_embedded_ones(tmp_path: Path) -> None:
     options = ("--families", "symmetry", "--channel", "identity", "--direction", "left", "--epochs", 1)
     value = answer("fit", "--out", tmp_path / "m", *options)
@@ -184,8 +193,13 @@ def test_evaluate_counts_omitted_sentences(small: Path, tmp_path: Path) -> None:
 def test_evaluate_prints_the_same_numbers_in_a_table(small: Path) -> None:
     value = answer("evaluate", small / "model", small / "dev.conllu")
     text = printed("evaluate", small / "model", small / "dev.conllu")
-    for name in ("sentences", "omitted", "log likelihood", "perplexity"):
-        assert re.search(rf"│ {name} +│ +{re.escape(str(value[name.replace(' ', '_')]))} │", text)
+    for name in ("sentences", "omitted", "slots"):
+        assert re.search(rf"│ {name} +│ +{value[name]:,} │", text)
+    for name in ("log likelihood", "perplexity"):
+        found = re.search(rf"│ {name} +│ +(-?[\d,.]+) │", text)
+        assert found is not None
+        assert len(re.sub(r"[^\d]", "", found[1])) <= 4
+        assert float(found[1].replace(",", "")) == pytest.approx(value[name.replace(" ", "_")], rel=1e-3)
 
 
 def test_the_same_number_in_a_new_process(small: Path) -> None:

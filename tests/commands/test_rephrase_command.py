@@ -119,7 +119,7 @@ def test_refusals(files: tuple[Path, Path], tmp_path: Path) -> None:
     assert told == "--delete: root is the whole sentence, nothing would be left"
     assert "nowhere to move it" in complaint(2, "rephrase", *files, "--move", "root:first")
     told = complaint(2, "rephrase", *files, "--delete", "nonsense")
-    assert told.startswith("--delete: there is no relation nonsense, but acl")
+    assert told.startswith(f"--delete: there is no relation nonsense in {files[1]}, but acl")
     assert "no relation nonsense" in complaint(2, "rephrase", *files, "--move", "nonsense:last")
     assert "there is no such file" in complaint(
         2, "rephrase", files[0], tmp_path / "none", "--delete", "advmod"
@@ -131,7 +131,7 @@ def test_refusals(files: tuple[Path, Path], tmp_path: Path) -> None:
     odd = tmp_path / "odd.conllu"
     odd.write_text("# sent_id = odd\n1\tYes\t_\tINTJ\t_\t_\t0\tadvmod\t_\t_\n\n", encoding="utf-8")
     told = complaint(2, "rephrase", files[0], odd, "--delete", "advmod")
-    assert told == "sentence 'odd': word 1 (Yes) is the root: nothing would be left"
+    assert told == f"{odd}: sentence 'odd': word 1 (Yes) is the root: nothing would be left"
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,8 @@ def test_the_command_draws(small: Path) -> None:
     ("options", "problem"),
     [
         (("--format", "svg"), "draws at most 20 trees, not 30: choose one with --sentence"),
+        (("--format", "svg", "--json"), "--json and --format svg are two formats: take one of them"),
+        (("--format", "html", "--json"), "--json and --format html are two formats: take one of them"),
         (("--sentence", "nobody"), "sentence 'nobody' is not there"),
         (("--attach-punctuation",), "--attach-punctuation writes trees: use it with --format conllu"),
     ],

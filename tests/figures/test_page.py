@@ -148,4 +148,7 @@ def test_omitted_sentences_are_told(small: Path, tmp_path: Path) -> None:
 
 def test_bad_input(small: Path) -> None:
     arguments = ("underlying", small / "model", small / "dev.conllu", "--format", "html")
-    assert "sentence 'nobody' is not there" in complaint(2, *arguments, "--sentence", "nobody")
+    told = complaint(2, *arguments, "--sentence", "nobody")
+    assert "sentence 'nobody' is not there (the nearest is '" in told
+    one = read_treebank(arguments[2])[0].identifier
+    assert complaint(2, *arguments, "--sentence", one + "x").endswith(f"(the nearest is {one!r})")

@@ -304,11 +304,12 @@ def test_strings(page: Page, draws: Written) -> None:
     page.goto(draws.address)
     shown(page)
     underlying = page.locator(".underlying").all_text_contents()
-    assert underlying == [bracketed(tree.tree, tree.punctemes) for tree in draws.trees]
+    assert underlying == [bracketed(tree.sentence, tree.punctemes) for tree in draws.trees]
     for tree, text in zip(draws.trees, page.locator(".surface").all_text_contents(), strict=True):
-        pieces = []
+        pieces: list[str] = []
+        words = tree.words_around(tree.surface)
         for place, slot in enumerate(tree.derivations):
-            pieces += [tree.tree.forms[place - 1]] if place else []
+            pieces += filter(None, [words[place - 1]] if place else [])
             if slot.changed:
                 names = ", ".join(dict.fromkeys(edit.name for edit in slot.edits))
                 u, x = (strings[place] or "∅" for strings in (tree.underlying, tree.surface))
@@ -322,7 +323,7 @@ def test_deep_trees(page: Page, tmp_path: Path) -> None:
     """There are not more boxes than can be seen, and the text says it all."""
     tree = chain()
     page.goto(write(tmp_path, "chain", hostile()[0], [tree]).address)
-    assert page.locator(".underlying").text_content() == bracketed(tree.tree, tree.punctemes)
+    assert page.locator(".underlying").text_content() == bracketed(tree.sentence, tree.punctemes)
     expect(page.locator(".constituent")).to_have_count(30)
 
 
@@ -356,7 +357,7 @@ def test_hostile_text_is_text(watched: Watched, made_up: Written) -> None:
         "</script><script>alert(4)</script> (token 2)"
     ]
     assert page.locator(".name a").text_content() == tree.sentence.identifier
-    assert page.locator(".underlying").text_content() == bracketed(tree.tree, tree.punctemes)
+    assert page.locator(".underlying").text_content() == bracketed(tree.sentence, tree.punctemes)
     assert page.locator("main script, main img, header script, header img, b").count() == 0
     assert watched.said == []
     assert watched.asked == [made_up.address]

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from treebank_strategies import Written, sentences
 
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.quotes import STRAIGHT
-from pyropunct.treebank.reading import NO_WORD, Sentence, Treebank, read_text, read_treebank
+from pyropunct.treebank.reading import NO_WORD, Sentence, Treebank, TreebankError, read_text, read_treebank
 
 
 def conllu(*tokens: tuple[Any, ...]) -> str:
@@ -187,3 +188,25 @@ def test_round_trip_of_the_turkish_treebanks(turkish: dict[str, Treebank], name:
     for sentence in turkish[name]:
         assert f"# text = {sentence.text()}" in sentence.layout.block.lines
         assert sentence.conllu_with_surface(sentence.surface) == sentence.conllu()
+
+
+STRANGE = st.text(
+    st.sampled_from("ab .,|=-#_\u2028\u2029\x85\x0b\x1c\u00a0\u200b\x1b"), min_size=1, max_size=4
+)
+
+
+@given(st.lists(st.tuples(STRANGE, STRANGE, st.booleans()), min_size=1, max_size=4))
+def test_what_is_accepted_comes_back(rows: list[tuple[str, str, bool]]) -> None:
+    """Whatever characters it has: its lines are those of the file, and they are read again as they were."""
+    lines = [
+        f"{number}\t{form}\t_\t{'PUNCT' if mark else 'X'}\t_\t_\t{number - 1}\tdep\t_\t{misc}"
+        for number, (form, misc, mark) in enumerate(rows, 1)
+    ]
+    text = "\n".join(["# note", *lines]) + "\n\n"
+    try:
+        treebank = read_text(text + "1\tgo\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
+    except TreebankError:
+        return
+    written = "".join(item.conllu() for item in treebank.in_order())
+    assert written == text + "1\tgo\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+    assert len(read_text(written).in_order()) == 2

@@ -144,3 +144,14 @@ def test_harmless_oddities(kind: Callable[[str], str]) -> None:
     good = text(line(1), line(2, ".", 1, "punct"))
     expected = [sentence.conllu() for sentence in read_text(good)]
     assert [sentence.conllu() for sentence in read_text(kind(good))] == expected
+
+
+@pytest.mark.parametrize("strange", ["\u2028", "\u2029", "\x85", "\x0b", "\x1b[31m", "\x1c", "\r"])
+def test_errors_are_one_line_of_visible_characters(strange: str) -> None:
+    rows = [f"1\ta{strange}b\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_", "2\tc\t_\tX\t_\t_\t1\tdep\t_\t_"]
+    texts = ["\n".join(rows), rows[1].replace("1", f"1{strange}1"), rows[1].replace("2\tc", f"{strange}\tc")]
+    mark = f"1\t!{strange}!\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n2\tgo\t_\tX\t_\t_\t1\tdep\t_\t_"
+    for text in [*texts, f"# sent_id = s{strange}t\n{mark}"]:
+        with pytest.raises(TreebankError) as caught:
+            read_text(text)
+        assert str(caught.value).isprintable()
