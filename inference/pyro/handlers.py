@@ -79,7 +79,7 @@ class TreeEnumMessenger(Messenger):
     def __enter__(self) -> "TreeEnumMessenger":
         if torch.jit.is_tracing():
             raise NotImplementedError(
-                "sums over trees cannot be traced by torch.jit, but are compiled anyway: take an ELBO without Jit"
+                "sums over trees are compiled anyway, and cannot be traced by torch.jit: use no Jit ELBO"
             )
         self._latents: dict[str, _Latent] = {}
         self._others: list[OtherSite] = []

@@ -9,7 +9,7 @@ import pytest
 import torch
 from problems import PAIRS, batch_of, inventory, story_case, tiny_story, window
 from pyro import poutine
-from pyro.infer import Trace_ELBO
+from pyro.infer import MCMC, NUTS, Trace_ELBO
 from pyro.infer.autoguide import AutoNormal
 from torch import Tensor
 
@@ -181,3 +181,20 @@ def test_impossible_values_of_weights() -> None:
     with pytest.raises(ValueError, match="no punctemes explain"):
         collapse_trees(told)(logits)
     assert trace.get_trace(logits).log_prob_sum() == -torch.inf
+
+
+def test_nuts_where_some_weights_make_the_surface_impossible() -> None:
+    """They have no posterior, and so are never drawn."""
+    marks = torch.ones(len(NODE), dtype=torch.bool).index_fill(0, START[:-1], False)
+
+    def model() -> None:
+        weight = pyro.sample("weight", dist.Normal(0.0, 1.0))
+        told((weight * torch.arange(len(NODE))).masked_fill(marks & (weight < 0), -torch.inf))
+
+    kernel = NUTS(collapse_trees(model, allow_impossible=True), step_size=0.5, adapt_step_size=False)
+    start = {"weight": torch.tensor(0.5)}
+    chain = MCMC(kernel, num_samples=30, warmup_steps=5, initial_params=start, disable_progbar=True)
+    chain.run()
+    drawn = chain.get_samples()["weight"]
+    assert (drawn > 0).all()
+    assert len(drawn.unique()) > 5

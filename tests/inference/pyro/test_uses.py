@@ -1,0 +1,206 @@
+"""What of Pyro works with trees that are summed out, and what is refused: the table of the reference."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pyro
+import pyro.distributions as dist
+import pytest
+import torch
+from problems import batch_of, story_case, tiny_story, window
+from pyro import poutine
+from pyro.contrib.autoname import scope
+from pyro.infer import MCMC, NUTS, SVI, Importance, JitTrace_ELBO, Predictive, Trace_ELBO, infer_discrete
+from pyro.infer.autoguide import AutoDelta, AutoLaplaceApproximation, AutoMultivariateNormal, AutoNormal
+
+from pyropunct.inference.pyro.handlers import (
+    TreeEnum_ELBO,
+    collapse_trees,
+    infer_trees,
+    scale_likelihood,
+)
+from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.story import Story
+
+CASES = [story_case(tiny_story(window("left")), heads, 3) for heads in ([2, 0], [0, 1])]
+TREES, SURFACE = batch_of(CASES)
+
+
+def story() -> Story:
+    """A story whose attach model is latent."""
+    some = tiny_story(SlidingWindow(3))
+    some.channel.edit_logits = torch.randn(3, 3, 4)
+    return some
+
+
+def guided(kind: Callable[..., Callable[..., object]]) -> None:
+    model = collapse_trees(story())
+    guide = kind(model)
+    guide(TREES, SURFACE)
+    svi = SVI(model, guide, pyro.optim.Adam({"lr": 0.05}), Trace_ELBO())
+    losses = [svi.step(TREES, SURFACE) for _ in range(30)]
+    assert losses[-1] < losses[0] + 3
+
+
+def laplace() -> None:
+    guide = AutoLaplaceApproximation(collapse_trees(story()))
+    guide(TREES, SURFACE)
+    posterior = guide.laplace_approximation(TREES, SURFACE).get_posterior()
+    assert not torch.allclose(posterior.precision_matrix, torch.eye(9))  # as it is under the prior alone
+
+
+def particles() -> None:
+    guide = AutoDelta(collapse_trees(story()))
+    guide(TREES, SURFACE)
+    losses = [
+        Trace_ELBO(num_particles=4, vectorize_particles=vectorised).loss(
+            collapse_trees(guide.model), guide, TREES, SURFACE
+        )
+        for vectorised in (False, True)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-12)
+
+
+def predictive(parallel: bool = False) -> None:
+    table = {"attach.table": torch.randn(4, 1, 9) if parallel else torch.randn(4, 9)}
+    drawn = Predictive(story(), table, parallel=parallel)(TREES)
+    assert drawn["surface 0"].shape[0] == 4
+
+
+def predictive_of_trees() -> None:
+    drawn = Predictive(infer_trees(story()), {"attach.table": torch.randn(4, 9)})(TREES, SURFACE)
+    assert drawn["pairs"].shape == (4, 4)
+
+
+def nuts() -> None:
+    kernel = NUTS(collapse_trees(story(), allow_impossible=True))
+    chain = MCMC(kernel, num_samples=3, warmup_steps=2, disable_progbar=True)
+    chain.run(TREES, SURFACE)
+    assert chain.get_samples()["attach.table"].shape == (3, 9)
+
+
+def importance() -> None:
+    posterior = Importance(collapse_trees(story()), num_samples=5).run(TREES, SURFACE)
+    weights = posterior.get_normalized_weights()
+    assert float(weights.max() - weights.min()) > 1e-3
+
+
+def scaled() -> None:
+    some = story()
+    some.attach.table = torch.zeros(9)
+    whole, part = (
+        Trace_ELBO().loss(collapse_trees(model), lambda *args: None, TREES, SURFACE)
+        for model in (some, scale_likelihood(some, 0.5))
+    )
+    assert part == pytest.approx(whole / 2, rel=1e-12)
+
+
+def masked() -> None:
+    collapse_trees(poutine.mask(story(), torch.tensor(True)))(TREES, SURFACE)
+
+
+def languages() -> None:
+    some = story()
+    some.attach.table = torch.randn(2, 1, 9)
+    trace = poutine.trace(pyro.plate("languages", 2, dim=-2)(collapse_trees(some))).get_trace(TREES, SURFACE)
+    together = trace.log_prob_sum()
+    each = []
+    for table in some.attach.table[:, 0]:
+        some.attach.table = table
+        each.append(poutine.trace(collapse_trees(some)).get_trace(TREES, SURFACE).log_prob_sum())
+    torch.testing.assert_close(together, each[0] + each[1])
+
+
+def plates_between() -> None:
+    collapse_trees(pyro.plate("languages", 2, dim=-2)(story()))(TREES, SURFACE)
+
+
+def two_stories() -> None:
+    def both() -> None:
+        for name in ("first", "second"):
+            scope(prefix=name)(story())(TREES, SURFACE)
+
+    collapse_trees(both)()
+
+
+def two_collapses() -> None:
+    def both() -> None:
+        for name in ("first", "second"):
+            scope(prefix=name)(collapse_trees(story()))(TREES, SURFACE)
+
+    found = poutine.trace(both).get_trace()
+    assert {"first/tree_evidence", "second/tree_evidence"} <= found.nodes.keys()
+
+
+def jit() -> None:
+    model = collapse_trees(story())
+    guide = AutoDelta(model)
+    guide(TREES, SURFACE)
+    elbo = JitTrace_ELBO(ignore_jit_warnings=True)
+    one = elbo.loss_and_grads(lambda: model(TREES, SURFACE), lambda: guide(TREES, SURFACE))
+    with torch.no_grad():
+        for parameter in guide.parameters():
+            parameter += 1
+    other = elbo.loss_and_grads(lambda: model(TREES, SURFACE), lambda: guide(TREES, SURFACE))
+    exact = Trace_ELBO().loss(model, guide, TREES, SURFACE)
+    assert other == pytest.approx(exact, rel=1e-12)
+    assert one != other
+
+
+def inferred_discrete() -> None:
+    drawn = infer_discrete(collapse_trees(story()), first_available_dim=-2)(TREES, SURFACE)
+    drawn.choices.tolist()
+
+
+def sampled_posterior() -> None:
+    some = story()
+    some.attach.table = torch.zeros(9)
+    elbo = TreeEnum_ELBO(max_plate_nesting=1)
+    assert elbo.sample_posterior(some, lambda *args: None, TREES, SURFACE).choices.shape == (4,)
+    marginals = elbo.compute_marginals(some, lambda *args: None, TREES, SURFACE)
+    assert isinstance(marginals["pairs"], dist.TorchDistribution)
+
+
+USES: dict[str, Callable[[], None]] = {
+    "`SVI` with `AutoDelta`": lambda: guided(AutoDelta),
+    "`SVI` with `AutoNormal`": lambda: guided(AutoNormal),
+    "`SVI` with `AutoMultivariateNormal`": lambda: guided(AutoMultivariateNormal),
+    "`AutoLaplaceApproximation`": laplace,
+    "`vectorize_particles=True`": particles,
+    "`JitTrace_ELBO`": jit,
+    "`NUTS`": nuts,
+    "`Importance`": importance,
+    "`Predictive` of surfaces": predictive,
+    "`Predictive` of T'": predictive_of_trees,
+    "`Predictive(..., parallel=True)`": lambda: predictive(parallel=True),
+    "`infer_discrete`": inferred_discrete,
+    "`sample_posterior`, `compute_marginals`": sampled_posterior,
+    "`poutine.scale`": scaled,
+    "`poutine.mask`": masked,
+    "a plate around the model": languages,
+    "a plate within the model": plates_between,
+    "two stories in one `collapse_trees`": two_stories,
+    "two collapsed stories": two_collapses,
+}
+
+
+def rows() -> dict[str, str]:
+    """What the reference says of each use."""
+    text = Path("docs/reference/pyro.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| (.+?) \| (works|refused) \|", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("use", USES)
+def test_uses_are_as_the_reference_says(use: str) -> None:
+    with pyro.settings.context(module_local_params=False):
+        if rows()[use] == "works":
+            USES[use]()
+        else:
+            with pytest.raises((NotImplementedError, ValueError)) as error:
+                USES[use]()
+            assert re.search("tree|choices|stor", str(error.value).splitlines()[0])
+
+
+def test_the_reference_has_all_uses() -> None:
+    assert rows().keys() == USES.keys()
