@@ -8,6 +8,7 @@ from pyropunct.commands import console
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, raw_text, words_of
+from pyropunct.treebank.capitals import at_the_beginning
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.printing import print_conllu
@@ -72,7 +73,18 @@ class Printer:
             identifier,
             capital=self._capital,
             gaps=source.gaps,
+            text=" ".join(self.text(restored).split()) if source.together else None,
+            multiword=self._multiword(source),
         )
+
+    def _multiword(self, source: RawSentence) -> dict[int, tuple[int, str]]:
+        """The written words that are not just their words side by side."""
+        found = {}
+        for one in source.together:
+            if one.contracted(source.words):
+                capital = self._capital and one.first == 1
+                found[one.first] = one.last, at_the_beginning(one.text) if capital else one.text
+        return found
 
 
 class TextOutput:

@@ -18,6 +18,7 @@ from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
+from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import (
     SAMPLES,
     TREES,
@@ -29,7 +30,13 @@ from pyropunct.restore.restoring import (
     weighted_trees,
     words_of,
 )
-from pyropunct.restore.rewriting import Rewriting, rewritten, with_abbreviation_dots, without_unknown
+from pyropunct.restore.rewriting import (
+    Rewriting,
+    rewritten,
+    with_abbreviation_dots,
+    without_marks_in,
+    without_unknown,
+)
 from pyropunct.training import model_folder
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, Surface, marks_of
@@ -100,6 +107,7 @@ class Corrector:
         decoder: str = "mbr",
         samples: int = SAMPLES,
         seed: int | None = None,
+        closed: Sequence[Sequence[int]] | None = None,
     ) -> Iterator[Decision]:
         """The right punctuation of some sentences, given their trees.
 
@@ -108,12 +116,17 @@ class Corrector:
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
         :param samples: the least number of draws of x_c for each sentence; its trees share them.
         :param seed: equal seeds give equal results.
+        :param closed: for each sentence the slots where no mark can stand; by default none.
         :raises KeyError: if there is no such decoder.
         """
         flat = [(parse.tree, surface) for some, surface in zip(parses, wrong, strict=True) for parse in some]
         found = iter(read_errors(self.reader, [tree for tree, _ in flat], [surface for _, surface in flat]))
         trees = [[WeightedTree(next(found), parse.weight) for parse in some] for some in parses]
-        rewritings = [staying_close(surface, self.writer.vocabulary) for surface in wrong]
+        slots = closed if closed is not None else [()] * len(wrong)
+        rewritings = [
+            staying_close(surface, self.writer.vocabulary, some)
+            for surface, some in zip(wrong, slots, strict=True)
+        ]
         return decide(self.writer, trees, decoder=decoder, samples=samples, seed=seed, rewritings=rewritings)
 
     def correct(
@@ -141,7 +154,8 @@ class Corrector:
         to_parse = [self._to_parse(source, parse) for source in used]
         parses = weighted_trees(self.reader, to_parse, trees)
         wrong = [source.surface for source in used]
-        decisions = self.decide(parses, wrong, decoder=decoder, samples=samples, seed=seed)
+        closed = [source.inside if isinstance(source, RawSentence) else () for source in used]
+        decisions = self.decide(parses, wrong, decoder=decoder, samples=samples, seed=seed, closed=closed)
         told = weighted_trees(self.reader, to_parse, 1) if best_tree else parses
         yield from as_decided(sources, told, decisions)
 
@@ -192,7 +206,7 @@ def check_writable(folder: Path) -> None:
         model_folder.check_writable(folder / name)
 
 
-def staying_close(wrong: Surface, vocabulary: Vocabulary) -> Rewriting:
+def staying_close(wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] = ()) -> Rewriting:
     """A rewriting of draws of x_c that keeps unknown marks and abbreviation dots of x_e.
 
     The model draws all marks that it does not know as unknown.  An unknown mark becomes the one that the slot
@@ -200,6 +214,7 @@ def staying_close(wrong: Surface, vocabulary: Vocabulary) -> Rewriting:
     they stay where x_e has them, and none are added.
 
     :param vocabulary: the model's types.
+    :param closed: slots where no mark can stand.
     """
 
     def rewriting(draws: "Draws") -> "Draws":
@@ -207,7 +222,7 @@ def staying_close(wrong: Surface, vocabulary: Vocabulary) -> Rewriting:
             strange = tuple(mark for mark in string if mark not in vocabulary.token_number)
             if strange:
                 draws = rewritten(draws, partial(_named, strange), [slot])
-        draws = rewritten(without_unknown(draws), _without_dot)
+        draws = without_marks_in(rewritten(without_unknown(draws), _without_dot), closed)
         return with_abbreviation_dots(draws, wrong)
 
     return rewriting

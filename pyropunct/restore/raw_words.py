@@ -13,9 +13,10 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.quotes import STRAIGHT, direct_quotes
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
+from pyropunct.treebank.splits import split_word
 from pyropunct.vocabulary import Vocabulary
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
@@ -39,6 +40,26 @@ _OPEN, _CLOSED = "``", "''"
 """Tags that make a quotation mark opening or closing; see `direct_quotes`."""
 
 
+class Together(NamedTuple):
+    """A written word that was read as several words.
+
+    :ivar first: the first of them, counted from 1.
+    :ivar last: the last of them.
+    :ivar text: how it is written, without an abbreviation dot.
+    """
+
+    first: int
+    last: int
+    text: str
+
+    def contracted(self, words: Sequence[str]) -> bool:
+        """Whether it is not just its words side by side, as French "du" is not.
+
+        :param words: of the sentence.
+        """
+        return "".join(words[self.first - 1 : self.last]) != self.text
+
+
 @dataclass(frozen=True)
 class RawSentence:
     """A line of raw text.
@@ -49,6 +70,7 @@ class RawSentence:
     :ivar surface: its own punctuation, in the slots 0..n.
     :ivar gaps: the white space of each of these slots, the last if a mark divides it; None where marks stood
         without any.
+    :ivar together: the written words that were read as several.
     """
 
     line: int
@@ -56,6 +78,27 @@ class RawSentence:
     words: tuple[str, ...]
     surface: tuple[tuple[str, ...], ...]
     gaps: tuple[str | None, ...]
+    together: tuple[Together, ...] = ()
+
+    @property
+    def inside(self) -> list[int]:
+        """The slots inside written words, where no mark can stand."""
+        return [slot for one in self.together for slot in range(one.first, one.last)]
+
+    def as_written(
+        self, surface: Surface
+    ) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str | None]]:
+        """The written words, with the marks of a surface around them, and the gaps of their slots."""
+        texts, closed = list(self.words), set(self.inside)
+        for one in self.together:
+            texts[one.first - 1] = one.text
+        kept = [slot for slot in range(len(surface)) if slot not in closed]
+        starts = [slot for slot in kept if slot < len(texts)]
+        return (
+            [texts[slot] for slot in starts],
+            [surface[slot] for slot in kept],
+            [self.gaps[slot] for slot in kept],
+        )
 
 
 class _Mark(NamedTuple):
@@ -69,7 +112,13 @@ class _Mark(NamedTuple):
 
 
 class _Word(NamedTuple):
-    form: str
+    """A written word.
+
+    :ivar forms: the words that it is made of.
+    """
+
+    text: str
+    forms: Sequence[str]
     dot: bool = False
 
 
@@ -104,6 +153,7 @@ class RawReader:
         :param line: its number.
         """
         words: list[str] = []
+        together: list[Together] = []
         slots: list[list[_Mark]] = [[]]
         surface, gaps = [[START]], list[str | None]([None])
         for gap, token in _tokens(text):
@@ -111,20 +161,25 @@ class RawReader:
             for piece in self._pieces(token):
                 if isinstance(piece, _Mark):
                     slots[-1].append(_Mark(self._narrow.get(piece.form, piece.form), piece.tag))
-                else:
-                    words.append(piece.form)
+                    continue
+                if len(piece.forms) > 1:
+                    together.append(Together(len(words) + 1, len(words) + len(piece.forms), piece.text))
+                for form in piece.forms:
+                    words.append(form)
                     slots.append([])
-                    surface.append([ABBREVIATION_DOT] if piece.dot else [])
-                    gaps.append(None)
+                    surface.append([])
+                    gaps.append("")
+                gaps[-1] = None
+                surface[-1] += [ABBREVIATION_DOT] if piece.dot else []
         for tokens, marks in zip(surface, _directed(slots), strict=True):
             tokens += marks
-        return RawSentence(line, text, tuple(words), tuple(map(tuple, surface)), tuple(gaps))
+        return RawSentence(line, text, tuple(words), tuple(map(tuple, surface)), tuple(gaps), tuple(together))
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):
             yield from map(_Mark, self._apart(token))
         elif token.lower() in self._words:
-            yield _Word(token)
+            yield _Word(token, self._words_of(token))
         else:
             yield from self._split(token)
 
@@ -159,7 +214,7 @@ class RawReader:
         yield from (_Mark(form, _OPEN) for form in front)
         if core:
             dot = back[:1] == ["."] and (self._is_abbreviation(core) or bool(_BEHIND_DOTS & set(back[1:2])))
-            yield _Word(core, dot)
+            yield _Word(core, self._words_of(core), dot)
             back = back[dot:]
         yield from (_Mark(form, _CLOSED) for form in back)
 
@@ -176,6 +231,25 @@ class RawReader:
             elif core.count(closing) > core.count(opening) and token[start - 1 : start] == opening:
                 start -= 1
         return self._any.findall(token[:start]), token[start:end], self._any.findall(token[end:])
+
+    def _words_of(self, token: str) -> list[str]:
+        """The words that the treebank makes of a written word.  Known words have no clitics."""
+        if token.lower() in self._words:
+            return split_word(token, self.conventions.splits, (), ())
+        return split_word(token, self.conventions.splits, self._proclitics, self._enclitics)
+
+    @cached_property
+    def _proclitics(self) -> list[str]:
+        return self._clitics(self.conventions.spacing.proclitics)
+
+    @cached_property
+    def _enclitics(self) -> list[str]:
+        return self._clitics(self.conventions.spacing.enclitics)
+
+    def _clitics(self, clitics: Iterable[str]) -> list[str]:
+        """Those that can be told from the beginning or end of any word by an apostrophe or another sign."""
+        told = {one.replace("’", "'") for one in clitics if one not in self._known and not one.isalnum()}
+        return sorted(told, key=lambda clitic: (-len(clitic), clitic))
 
     def _is_abbreviation(self, word: str) -> bool:
         parts = word.split(".")

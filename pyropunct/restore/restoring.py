@@ -14,6 +14,7 @@ from pyropunct.restore.rewriting import (
     with_abbreviation_dots,
     with_given,
     with_marks_only,
+    without_marks_in,
     without_unknown,
 )
 from pyropunct.treebank.conventions import Conventions
@@ -195,6 +196,8 @@ class Restoration:
     def _rewriting(self, source: Source) -> Rewriting:
         def rewriting(draws: "Draws") -> "Draws":
             draws = without_unknown(draws) if self.marks is None else with_marks_only(draws, self.marks)
+            if isinstance(source, RawSentence):
+                draws = without_marks_in(draws, source.inside)
             if self.keep:
                 return with_given(draws, source.surface)
             if self.keep_dots and isinstance(source, RawSentence):
@@ -233,7 +236,8 @@ def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> 
         raise TypeError("a sentence of a treebank is no raw text")
     if restored.tree is None:
         return source.text
-    return print_words(source.words, restored.surface, conventions, capital=capital, gaps=source.gaps)
+    words, surface, gaps = source.as_written(restored.surface)
+    return print_words(words, surface, conventions, capital=capital, gaps=gaps)
 
 
 def words_of(source: Source) -> tuple[str, ...]:

@@ -70,6 +70,11 @@ def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
     return rewritten(draws, lambda string: tuple(token for token in string if token in wanted))
 
 
+def without_marks_in(draws: "Draws", slots: Sequence[int]) -> "Draws":
+    """The draws without any marks in some slots."""
+    return rewritten(draws, lambda _: (), slots) if slots else draws
+
+
 def with_given(draws: "Draws", given: Surface) -> "Draws":
     """The draws with the given marks in all slots that have some; the other slots are unchanged."""
     for slot, marks in enumerate(given):

@@ -17,6 +17,7 @@ from pyropunct.treebank.quotes import STRAIGHT
 from pyropunct.treebank.repunctuate import Layout, original_spaces
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
+from pyropunct.treebank.splits import Splits, learn_splits
 
 WORD, UNSPACED_WORD = "\tword", "\tunspaced word"
 """The two kinds of words: ordinary ones, and those that begin or end in a script without spaces, such as
@@ -137,12 +138,14 @@ class Conventions:
     :ivar quotes: the form of each directed quotation mark that it writes in another way, such as straight.
     :ivar abbreviations: lower-cased words, without their dot, that mostly have an abbreviation dot.
     :ivar capitals: which words have a capital letter inside sentences.
+    :ivar splits: the written words of which it makes several.
     """
 
     spacing: SpacingStatistics = SpacingStatistics()
     quotes: Mapping[str, str] = field(default_factory=dict)
     abbreviations: frozenset[str] = frozenset()
     capitals: Capitals = field(default_factory=Capitals)
+    splits: Splits = field(default_factory=dict)
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence]) -> "Conventions":
@@ -153,6 +156,7 @@ class Conventions:
             _quote_style(sentences),
             _abbreviations(sentences),
             Capitals.learn(sentences),
+            learn_splits(sentences),
         )
 
     def written(self, mark: str) -> Written:
@@ -166,6 +170,7 @@ class Conventions:
             "quotes": dict(self.quotes),
             "abbreviations": sorted(self.abbreviations),
             "capitals": self.capitals.to_json(),
+            "splits": {text: list(words) for text, words in sorted(self.splits.items())},
         }
 
     @classmethod
@@ -173,7 +178,8 @@ class Conventions:
         """The conventions that `to_json` wrote; older versions wrote nothing about capital letters."""
         spacing = SpacingStatistics.from_json(plain["spacing"])
         capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
-        return cls(spacing, dict(plain["quotes"]), frozenset(plain["abbreviations"]), capitals)
+        splits = {text: tuple(words) for text, words in plain.get("splits", {}).items()}
+        return cls(spacing, dict(plain["quotes"]), frozenset(plain["abbreviations"]), capitals, splits)
 
 
 def _folded(form: str) -> str:
@@ -276,8 +282,9 @@ class _Leads:
         return max(likely, key=self._sureness, default=None)
 
     def _sureness(self, clitic: _Clitic) -> tuple[float, int, str, bool]:
+        """Its share of neighbours without a space; of equal shares that with more kinds of neighbours."""
         apart, together = self._counts[clitic]
-        return together / (together + apart + BETWEEN_WORDS), together, *clitic
+        return together / (together + apart + BETWEEN_WORDS), len(self._of[clitic]), *clitic
 
     def explain(self, clitic: _Clitic) -> None:
         """Remove the pairs of a clitic."""

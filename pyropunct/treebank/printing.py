@@ -1,6 +1,6 @@
 """Punctuated words as text and as CoNLL-U, made from words and marks alone, without an original layout."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -61,6 +61,8 @@ def print_conllu(
     *,
     capital: bool = False,
     gaps: Gaps | None = None,
+    text: str | None = None,
+    multiword: Mapping[int, tuple[int, str]] | None = None,
 ) -> str:
     """The tree with its punctuation as CoNLL-U, and the blank line behind it.
 
@@ -68,6 +70,9 @@ def print_conllu(
     ``punct``, on the highest word from which its arc crosses no other arc.
 
     :param identifier: for the comment ``sent_id``.
+    :param text: the text, if it is not just words and marks.
+    :param multiword: for the first word of each multiword token the last word, and its form; no mark stands
+        inside.
     :raises ValueError: if the tree has n words and there are not n + 1 slots.
     """
     tokens = _tokens(tree.forms, surface, conventions, capital)
@@ -75,13 +80,24 @@ def print_conllu(
     numbers = [0, *(number for number, token in enumerate(tokens, 1) if not token.written.mark)]
     word_heads = [numbers[head] for head in tree.heads]
     heads_of_marks = [numbers[head] for head in mark_heads(tree)]
-    lines = [f"# sent_id = {identifier}", f"# text = {_text(tokens, spaces)}"]
+    lines = [f"# sent_id = {identifier}", f"# text = {text or _text(tokens, spaces)}"]
     spaces.append(" ")  # nothing is known of what follows the last
+    covered = 0
     for number, (token, space) in enumerate(zip(tokens, spaces, strict=True), 1):
+        if multiword and not token.written.mark and token.slot in multiword:
+            last, form = multiword[token.slot]
+            covered = number + last - token.slot
+            lines.append(_range_line(number, covered, form, spaces[covered - 1]))
+        space = " " if number <= covered else space
         is_mark = bool(token.written.mark)
         columns = _mark_columns(token, heads_of_marks) if is_mark else _word_columns(token, tree, word_heads)
         lines.append("\t".join([str(number), *columns, "_", "_" if space else "SpaceAfter=No"]))
     return as_written(lines)
+
+
+def _range_line(first: int, last: int, form: str, space: str) -> str:
+    """The line of a multiword token."""
+    return "\t".join([f"{first}-{last}", form, *["_"] * 7, "_" if space else "SpaceAfter=No"])
 
 
 def _word_columns(token: _Token, tree: Tree, heads: Sequence[int]) -> list[str]:
