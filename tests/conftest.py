@@ -1,12 +1,33 @@
+import fcntl
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyro
 import pytest
 import torch
 from command_line import printed
+from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
+
+
+@pytest.hookimpl
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes that compile the same function at the same time save it one after the other.
+
+    Numba replaces files as a whole, but a process that has not seen another's entry in the index of a
+    function takes the same file for another type of arguments.
+    """
+    save = IndexDataCacheFile.save
+
+    def save_alone(self: Any, key: Any, data: Any) -> None:
+        with open(Path(self._cache_path) / "saving.lock", "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            save(self, key, data)
+
+    if hasattr(config, "workerinput"):
+        IndexDataCacheFile.save = save_alone
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -326,6 +327,18 @@ def test_posterior_draws(path: str) -> None:
     assert lively >= 5
 
 
+def test_draws_follow_the_generator_of_torch(path: str) -> None:
+    examples = some_examples((0, None), 2)
+    log_pairs, weights, _ = numbers_of(examples)
+    problem = posed(examples, (0, None), log_pairs, weights)
+    torch.manual_seed(3)
+    first, second = inside.posterior_draws(problem, 20), inside.posterior_draws(problem, 20)
+    torch.manual_seed(3)
+    assert torch.equal(first, inside.posterior_draws(problem, 20))
+    assert not torch.equal(first, second)
+    assert inside.posterior_draws(problem, 0).shape == (0, problem.forest.num_nodes)
+
+
 def test_any_order_of_a_batch(path: str) -> None:
     """Trees in random order, with one thread or more, and each by itself."""
     walls = (1, 2)
@@ -359,18 +372,22 @@ def decided(problem: Problem) -> tuple[Tensor, Tensor]:
 # The channel of the paper, in both directions.
 
 
-@pytest.mark.parametrize("words", [1, 2, 3, 4])
+@pytest.mark.parametrize("words", [1, 2, 3, 4, 5])
 @DIRECTIONS
 @WALLS
 def test_windows_on_every_tree_shape(
     path: str, words: int, direction: str, walls: tuple[int | None, int | None]
 ) -> None:
     channel, some = window(direction), inventory(*walls)
-    cases = [random_case(heads, channel, some, seed) for seed, heads in enumerate(projective_trees(words))]
+    trees = projective_trees(words)
+    if words == 5 and walls != (0, None):
+        trees = trees[::8]
+    cases = [random_case(heads, channel, some, seed) for seed, heads in enumerate(trees)]
     problem = problem_of(cases, channel, some)
     evidence, cost = inside.expected_cost(problem, cost_of(cases))
     pairs = inside.posterior_pairs(problem).split([sum(map(len, case.chances)) for case in cases])
     best = inside.best_derivation(problem).split(words)
+    assert inside.log_evidence(problem).tolist() == pytest.approx(evidence.tolist(), rel=1e-13)
     for number, case in enumerate(cases):
         found, expectation = expected(case, channel, some)
         true_posterior = posterior(found, [len(chances) for chances in case.chances])
@@ -400,3 +417,45 @@ def test_windows_over_twelve_tokens(path: str, direction: str) -> None:
         found = explanations(heads, pairs, case.chances, case.surface, ways)
         assert float(evidence[number]) == pytest.approx(math.log(total(found)), rel=1e-9)
         assert tuple(best[number].tolist()) == max(found, key=lambda one: one.best).choices
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("compiled", torch.double), ("tensors", torch.double), ("tensors", torch.float)],
+    indirect=["path"],
+)
+def test_an_impossible_surface_spoils_only_its_own_tree(path: str, kind: torch.dtype) -> None:
+    """Of three trees the others have the values, gradients and derivations that they have alone."""
+    channel, some = window("left"), inventory()
+    trees = [[3, 1, 0, 3], [0, 1, 4, 2], [4, 1, 2, 0, 4]]
+    cases = [random_case(heads, channel, some, seed) for seed, heads in enumerate(trees)]
+    cases[1] = cases[1]._replace(surface=[*cases[1].surface[:2], (1,) * 9, *cases[1].surface[3:]])
+    possible = [cases[0], cases[2]]
+    logits = channel.edit_logits.requires_grad_()
+    problem, others = (in_precision(problem_of(part, channel, some), kind) for part in (cases, possible))
+    near = {"rtol": 1e-9, "atol": 1e-9} if kind == torch.double else {"rtol": 1e-4, "atol": 1e-5}
+    found = inside.expected_cost(problem, cost_of(cases))
+    alone = inside.expected_cost(others, cost_of(possible))
+    assert found[0].isneginf().tolist() == [False, True, False]
+    assert inside.log_evidence(problem).tolist() == pytest.approx(found[0].tolist(), rel=1e-6)
+    assert inside.impossible_slot(problem, 1) == 2
+    first, last = problem.choice_start[problem.forest.node_start[1:3]].tolist()
+    for ours, theirs in zip(found, alone, strict=True):
+        torch.testing.assert_close(ours[[0, 2]], theirs, **near)
+        pairs, weights = torch.autograd.grad(ours.sum(), [problem.log_pairs, logits], retain_graph=True)
+        same_pairs, same = torch.autograd.grad(theirs.sum(), [others.log_pairs, logits], retain_graph=True)
+        assert not pairs[first:last].any()
+        torch.testing.assert_close(torch.cat([pairs[:first], pairs[last:]]), same_pairs, **near)
+        torch.testing.assert_close(weights, same, **near)
+    spoilt = problem.forest.tree == 1
+    best, drawn = inside.best_derivation(problem), inside.posterior_draws(problem, 5)
+    assert torch.equal(best == -1, spoilt)
+    assert torch.equal(best[~spoilt], inside.best_derivation(others))
+    assert torch.equal(drawn == -1, spoilt.expand(5, -1))
+
+
+def in_precision(problem: Problem, kind: torch.dtype) -> Problem:
+    """The problem with log-probabilities of its own to be differentiated by."""
+    numbers = {name: getattr(problem.automata, name).to(kind) for name in ("weight", "initial", "final")}
+    log_pairs = problem.log_pairs.detach().to(kind).requires_grad_()
+    return replace(problem, log_pairs=log_pairs, automata=problem.automata._replace(**numbers))

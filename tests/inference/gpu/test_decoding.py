@@ -86,33 +86,6 @@ def test_draws_are_made_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
         assert chi_square_is_plausible(counts, chance.tolist(), 3001)
 
 
-def test_draws_follow_the_generator_of_torch() -> None:
-    problem, _ = slippery_problem(larger_trees(5, 9), "left", 9)
-    torch.manual_seed(3)
-    first, second = (decoding.posterior_draws(problem, 20) for _ in range(2))
-    torch.manual_seed(3)
-    assert torch.equal(first, decoding.posterior_draws(problem, 20))
-    assert not torch.equal(first, second)
-    assert decoding.posterior_draws(problem, 0).shape == (0, problem.forest.num_nodes)
-
-
-@pytest.mark.parametrize("which", [[1], [0, 2], [0, 1, 2]])
-def test_an_impossible_surface_spoils_only_its_own_tree(which: list[int]) -> None:
-    channel, some = window("left"), inventory()
-    cases = [random_case(heads, channel, some, seed) for seed, heads in enumerate(larger_trees(3, 12))]
-    for number in which:
-        surface = [*cases[number].surface]
-        surface[2] = (1,) * 40
-        cases[number] = cases[number]._replace(surface=surface)
-    problem = problem_of(cases, channel, some)
-    best, draws = decoding.best_derivation(problem), decoding.posterior_draws(problem, 7)
-    assert torch.equal(best, inside.best_derivation(problem))
-    spoilt = torch.isin(problem.forest.tree, torch.tensor(which))
-    assert torch.equal(best == -1, spoilt)
-    assert torch.equal(draws == -1, spoilt.expand(7, -1))
-    assert int(draws.min()) >= -1
-
-
 def test_more_trees_need_no_more_calls() -> None:
     counts = []
     for copies in (1, 8):

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from brute_force import projective_trees
 from problems import PAIRS, Case, cost_of, inventory, problem_of, random_case, window
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -105,22 +104,6 @@ def slippery_problem(trees: list[list[int]], direction: str, seed: int) -> tuple
     return problem_of(cases, channel, inventory()), cost_of(cases)
 
 
-@pytest.mark.parametrize("words", [1, 2, 3, 4])
-@DIRECTIONS
-@WALLS
-def test_every_tree_shape(words: int, direction: str, walls: tuple[int | None, int | None]) -> None:
-    """Values and all gradients, of the evidence and of the expected cost."""
-    channel, some = window(direction), inventory(*walls)
-    cases = [
-        random_case(heads, channel, some, seed)
-        for seed, heads in enumerate(projective_trees(words) * (3 if words < 3 else 1))
-    ]
-    problem, cost = problem_of(cases, channel, some), cost_of(cases)
-    theirs = results(inside, problem, cost)
-    assert all(value.any() for value in theirs)
-    assert_same(results(evidence, problem, cost), theirs)
-
-
 @DIRECTIONS
 @WALLS
 def test_larger_trees(direction: str, walls: tuple[int | None, int | None]) -> None:
@@ -184,32 +167,6 @@ def test_single_precision(direction: str) -> None:
     assert_same_in_single_precision(ours, theirs)
 
 
-def test_a_batch_is_its_trees() -> None:
-    channel, some = window("left"), inventory()
-    cases = [random_case(heads, channel, some, seed) for seed, heads in enumerate(larger_trees(12, 8))]
-    together = evidence.expected_cost(problem_of(cases, channel, some), cost_of(cases))
-    alone = [evidence.expected_cost(problem_of([case], channel, some), cost_of([case])) for case in cases]
-    for whole, parts in zip(together, zip(*alone, strict=True), strict=True):
-        torch.testing.assert_close(whole, torch.cat(parts), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "heads",
-    [[*range(300)], [*range(2, 301), 0], [151] * 150 + [0] + [151] * 150],
-    ids=["chain to the right", "chain to the left", "flat"],
-)
-@pytest.mark.parametrize("kind", [torch.double, torch.float])
-def test_deep_and_flat_trees(heads: list[int], kind: torch.dtype) -> None:
-    problem, cost = slippery_problem([heads], "left", 9)
-    ours, theirs = results(evidence, problem, cost, kind), results(inside, problem, cost)
-    assert all(value.isfinite().all() and value.any() for value in ours)
-    assert -4000 < ours[0].item() < -200
-    if kind == torch.double:
-        assert_same(ours, theirs)
-    else:
-        assert_same_in_single_precision(ours, theirs)
-
-
 class Calls(TorchDispatchMode):
     """Counts the operations of torch."""
 
@@ -241,40 +198,6 @@ def test_more_trees_need_no_more_calls() -> None:
 
 def _sizes(problem: Problem) -> tuple[int, int, int]:
     return problem.forest.num_trees, problem.forest.num_nodes, problem.forest.num_slots
-
-
-def impossible(direction: str) -> tuple[list[Case], Problem, Problem]:
-    """Three trees, the second of which shows what no punctemes can make; then the others alone."""
-    channel, some = window(direction), inventory()
-    cases = [random_case(heads, channel, some, seed) for seed, heads in enumerate(larger_trees(3, 12))]
-    surface = [*cases[1].surface]
-    surface[2] = (1,) * 40
-    cases[1] = cases[1]._replace(surface=surface)
-    return cases, problem_of(cases, channel, some), problem_of([cases[0], cases[2]], channel, some)
-
-
-@DIRECTIONS
-@pytest.mark.parametrize("kind", [torch.double, torch.float])
-def test_an_impossible_surface_spoils_only_its_own_tree(direction: str, kind: torch.dtype) -> None:
-    cases, problem, others = impossible(direction)
-    near = {"rtol": 1e-9, "atol": 1e-9} if kind == torch.double else {"rtol": 1e-4, "atol": 1e-5}
-    problem, leaves = moved(problem, kind)
-    others, other_leaves = moved(others, kind)
-    values = evidence.expected_cost(problem, cost_of(cases))
-    expected = evidence.expected_cost(others, cost_of([cases[0], cases[2]]))
-    assert values[0].tolist()[1] == -torch.inf
-    assert evidence.log_evidence(problem).tolist() == pytest.approx(values[0].tolist(), rel=1e-6)
-    first, last = problem.forest.node_start[1:3].tolist()
-    own = slice(problem.choice_start[first], problem.choice_start[last])
-    for value, other in zip(values, expected, strict=True):
-        torch.testing.assert_close(value[[0, 2]], other, **near)
-        gradients = torch.autograd.grad(value.sum(), leaves, retain_graph=True)
-        kept = torch.autograd.grad(other.sum(), other_leaves, retain_graph=True)
-        assert all(gradient.isfinite().all() for gradient in gradients)
-        assert not gradients[0][own].any()
-        left = torch.cat([gradients[0][: own.start], gradients[0][own.stop :]])
-        torch.testing.assert_close(left, kept[0], **near)
-        torch.testing.assert_close(gradients[1].sum(), kept[1].sum(), **near)
 
 
 def test_leading_dimensions_are_refused_in_one_line() -> None:

@@ -215,9 +215,9 @@ def test_posterior_draws_follow_the_other_variables_of_each_sample() -> None:
     story = tiny_story(SlidingWindow(3))
     case = story_case(tiny_story(window("left")), [2, 0, 4, 2], 11)
     scores, edits = torch.randn(3, len(story.inventory.rows)), torch.randn(3, 3, 3, 4)
-    samples = {"attach.table": scores.repeat(800, 1), "channel.edit_logits": edits.repeat(800, 1, 1, 1)}
+    samples = {"attach.table": scores.repeat(250, 1), "channel.edit_logits": edits.repeat(250, 1, 1, 1)}
     drawn = Predictive(infer_trees(story), posterior_samples=samples)(*batch_of([case]))["pairs"]
-    assert drawn.shape == (2400, 4)
+    assert drawn.shape == (750, 4)
     for which in range(3):
         chances = story.attach.chances(scores[which])
         one = case._replace(chances=[chances[relation] for relation in case.relations])
@@ -225,7 +225,7 @@ def test_posterior_draws_follow_the_other_variables_of_each_sample() -> None:
         found = explanations_of(one, rewritings, story.inventory)
         counts = Counter(tuple(row) for row in drawn[which::3].tolist())
         assert chi_square_is_plausible(
-            [counts[some.choices] for some in found], [some.weight / total(found) for some in found], 800
+            [counts[some.choices] for some in found], [some.weight / total(found) for some in found], 250
         )
 
 
