@@ -233,6 +233,8 @@ class _Lattice:
         for token, source, target, weight in zip(*columns, weights, strict=True):
             self._arcs[source, token].append((target, weight))
         self.initial, self._final = self._ends(after.initial, values), self._ends(after.final, values)
+        self._onward: dict[tuple[_Place, int], list[_Onward]] = {}
+        self._backward: dict[String, list[dict[_Place, float]]] = {}
 
     def _ends(self, ends: Ends, values: Floats) -> dict[int, float]:
         """The weight of starting, or of ending, in each state."""
@@ -253,6 +255,11 @@ class _Lattice:
 
     def backward(self, underlying: Sequence[int]) -> list[dict[_Place, float]]:
         """For each place before a token is read, and before the end, the weight of all that may follow."""
+        if tuple(underlying) not in self._backward:
+            self._backward[tuple(underlying)] = self._tables(underlying)
+        return self._backward[tuple(underlying)]
+
+    def _tables(self, underlying: Sequence[int]) -> list[dict[_Place, float]]:
         tokens = self.read(underlying)
         reached: list[set[_Place]] = [{(-1, e) for e in self.initial}]
         for token in tokens:
@@ -266,6 +273,11 @@ class _Lattice:
 
     def onward(self, place: _Place, token: int) -> list[_Onward]:
         """What may be done at a place."""
+        if (place, token) not in self._onward:
+            self._onward[place, token] = self._steps_on(place, token)
+        return self._onward[place, token]
+
+    def _steps_on(self, place: _Place, token: int) -> list[_Onward]:
         state, e = place
         found = []
         for step in self._steps.get((state, token), ()):
