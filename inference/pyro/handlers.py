@@ -35,7 +35,7 @@ from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.evidence import SlotEvidence, evidence_of
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.handles import UndecidedError, are_handles, handles, origins
+from pyropunct.inference.pyro.handles import HandlesMessenger, UndecidedError, are_handles, handles, origins
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
 from pyropunct.inference.pyro.plates import OtherSite, plate_of_trees, refuse_plates_between
 from pyropunct.inference.pyro.surface import Surface, Underlying
@@ -56,7 +56,7 @@ class ImpossibleSurfaceError(ValueError):
     """No choice of punctemes explains some surface punctuation."""
 
 
-class TreeEnumMessenger(Messenger):
+class TreeEnumMessenger(HandlesMessenger):
     """Collapses the sites marked ``infer={"enumerate": "tree"}`` of a model.
 
     A marked site returns *handles* in place of choices.  They may be stacked, indexed and passed to the
@@ -92,7 +92,7 @@ class TreeEnumMessenger(Messenger):
 
     def _pyro_sample(self, msg: Any) -> None:
         fn = msg["fn"]
-        is_surface = isinstance(fn, Surface) and bool(origins(fn.underlying.choices))
+        is_surface = isinstance(fn, Surface) and bool(self._upstream(fn.underlying.choices))
         self._refuse_dependence(msg, is_surface)
         if msg["infer"].get("enumerate") == "tree" and not msg["is_observed"]:
             self._take_latent(msg)
@@ -117,13 +117,17 @@ class TreeEnumMessenger(Messenger):
             parts.append(fn.weights)
         else:
             parts.append(fn)
-        upstream = origins(parts)
+        upstream = self._upstream(parts)
         if upstream:
             raise UndecidedError(
                 f"site '{msg['name']}' depends on the tree-enumerated sites {sorted(upstream)}, but only "
                 "an observed surface may, through their choices as they are; run the model forward, or use "
                 "tree_expectation"
             )
+
+    def _upstream(self, value: Any) -> frozenset[str]:
+        """The marked sites that a value depends on; `pyro.infer.TraceGraph_ELBO` follows others too."""
+        return origins(value) & self._latents.keys()
 
     def _pyro_post_sample(self, msg: Any) -> None:
         if msg["name"] not in self._scales:

@@ -6,6 +6,8 @@ from types import FunctionType
 from typing import Any
 
 from pyro.ops.provenance import ProvenanceTensor, get_provenance
+from pyro.poutine.messenger import Messenger
+from pyro.poutine.runtime import _PYRO_STACK
 from torch import Tensor
 from torch.distributions import Distribution, Transform
 from torch.utils._pytree import tree_map
@@ -49,7 +51,8 @@ class Handles(ProvenanceTensor):
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Do it, and see what has become of the handles.
 
-        :raises UndecidedError: if Python values are wanted.
+        :raises UndecidedError: if Python values are wanted, or something is computed outside of the handler,
+            where nobody sees what depends on it.
         """
         name = getattr(func, "__name__", "")
         # Distributions look at their arguments only to see if they are valid; then the site is refused.
@@ -60,7 +63,17 @@ class Handles(ProvenanceTensor):
         except (IndexError, RuntimeError) as error:  # handles are far outside of every table
             raise _undecided(name, args, kwargs) from error
         kept = name in _MOVES and all(_is_moved(each) for each in _tracked([args, kwargs or {}]))
+        if not kept and _tracked(result) and not _is_watched():
+            raise _undecided(name, args, kwargs)
         return tree_map(partial(_marked, moved_only=kept), result)
+
+
+class HandlesMessenger(Messenger):
+    """A handler that looks at all sites for dependence on handles."""
+
+
+def _is_watched() -> bool:
+    return any(isinstance(messenger, HandlesMessenger) for messenger in _PYRO_STACK)
 
 
 def _is_validation(module: str) -> bool:

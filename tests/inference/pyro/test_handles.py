@@ -10,12 +10,19 @@ import torch
 from problems import inventory, padded, window
 from pyro import poutine
 from pyro.distributions import transforms
-from pyro.infer import Trace_ELBO
+from pyro.infer import Trace_ELBO, TraceGraph_ELBO
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.handlers import collapse_trees
-from pyropunct.inference.pyro.handles import Handles, UndecidedError, are_handles, handles, origins
+from pyropunct.inference.pyro.handles import (
+    Handles,
+    HandlesMessenger,
+    UndecidedError,
+    are_handles,
+    handles,
+    origins,
+)
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
 from pyropunct.inference.pyro.surface import Underlying
 
@@ -44,6 +51,12 @@ def told_apart(scale: float = 1.0) -> None:
     with poutine.scale(scale=scale):
         first = pyro.sample("first", dist.Categorical(torch.ones(2)), infer=MARKED)
     surface_of(torch.stack([first, pyro.sample("second", dist.Categorical(torch.ones(3)), infer=MARKED)]))
+
+
+def told_pairs() -> Tensor:
+    kept = []
+    told(kept.append)
+    return kept[0]
 
 
 def told_more(more: Callable[[Tensor], object]) -> float:
@@ -146,10 +159,40 @@ def test_handles_are_what_they_were_when_moved() -> None:
     assert are_handles(more)
     assert are_handles(torch.cat([some, torch.zeros(2, dtype=torch.long)]))
     assert more.shape == (2, 2)
-    computed = some + 1
-    assert isinstance(computed, Handles)
-    assert not are_handles(computed)
-    assert not are_handles(torch.cat([some, computed]))
+    with HandlesMessenger():
+        computed = some + 1
+        assert isinstance(computed, Handles)
+        assert not are_handles(computed)
+        assert not are_handles(torch.cat([some, computed]))
+    with pytest.raises(UndecidedError, match="add"):
+        some + 1
+
+
+def test_choices_that_leave_the_handler() -> None:
+    def model() -> None:
+        pairs = collapse_trees(told_pairs)()
+        assert pairs.shape == (2,)
+        pyro.sample("later", dist.Normal(pairs, 1.0).to_event(1), obs=ONES)
+
+    with pytest.raises(UndecidedError, match=r"needs the choices of the tree-enumerated sites \['pairs'\]"):
+        poutine.trace(model).get_trace().log_prob_sum()
+
+
+def test_other_sites_may_be_followed_too() -> None:
+    """The values of `TraceGraph_ELBO` know the sites that they come from, which are none of trees."""
+
+    def model() -> None:
+        kind = pyro.sample("kind", dist.Bernoulli(0.5))
+        pyro.sample("seen", dist.Normal(kind, 1.0).to_event(0), obs=ZERO)
+        told(lambda pairs: None)
+
+    def guide() -> None:
+        pyro.sample("kind", dist.Bernoulli(0.5))
+
+    losses = [TraceGraph_ELBO().loss(collapse_trees(model), guide) for _ in range(8)]
+    alone = told_more(lambda pairs: None)
+    far, near = (-float(dist.Normal(0.0, 1.0).log_prob(torch.tensor(x))) for x in (1.0, 0.0))
+    assert {round(loss - alone, 8) for loss in losses} == {round(far, 8), round(near, 8)}
 
 
 def test_where_origins_are_looked_for() -> None:

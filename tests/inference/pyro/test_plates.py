@@ -139,6 +139,22 @@ def test_a_genre_for_each_tree() -> None:
     assert loss == pytest.approx(-math.log(total), rel=1e-12)
 
 
+def test_a_kind_that_the_guide_enumerates() -> None:
+    """For all trees; the guide's distribution is that of the model, so the loss is its mean."""
+    tables = torch.randn(2, len(NODE))
+
+    def model() -> None:
+        kind = pyro.sample("kind", dist.Categorical(torch.tensor([0.3, 0.7])))
+        told(tables[kind])
+
+    def guide() -> None:
+        pyro.sample("kind", dist.Categorical(torch.tensor([0.3, 0.7])), infer={"enumerate": "parallel"})
+
+    loss = TreeEnum_ELBO(max_plate_nesting=1).loss(model, guide)
+    each = [sum(evidence_of_logits(table)) for table in tables]
+    assert loss == pytest.approx(-0.3 * each[0] - 0.7 * each[1], rel=1e-12)
+
+
 def test_a_plate_of_something_else() -> None:
     message = r"'genre' in the plates 'authors', .* plate named 'trees' of dim=-1 and size 2"
     with pytest.raises(NotImplementedError, match=message):
