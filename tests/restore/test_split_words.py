@@ -20,7 +20,7 @@ from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 WRITTEN = {
-    "French": "l'|UE parle d'|une fête du=de|le chef que j'|ai vue qu'|il dit des=de|les uns à l'|un .",
+    "French": "l'|UE parle d'|une fête du=de|le chef que j'|ai vue qu'|il dit des=de|les uns l'|un d'|eux .",
     "Spanish": "el niño del=de|el pueblo va al=a|el mar dámelo=da|me|lo ya .",
     "German": "er geht zum=zu|dem Haus im=in|dem Garten .",
     "English": "I do|n't know it|'s a dog|'s life we can|not .",
