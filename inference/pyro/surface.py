@@ -164,7 +164,7 @@ class Surface(TorchDistribution):
             p(x_i | u_i, evidence).
         :raises ValueError: if the evidence of some slot rules out all that may come of its underlying string.
         """
-        ways, seed = Ways(self.transducer, self.weights), int(torch.randint(2**63 - 1, ()))
+        ways, seed = _LAST_WAYS.of(self.transducer, self.weights), int(torch.randint(2**63 - 1, ()))
         generator, strings = np.random.default_rng(seed), []
         for slot, (row, place) in enumerate(
             zip(self.underlying.tokens.tolist(), evidence.place, strict=True)
@@ -175,3 +175,19 @@ class Surface(TorchDistribution):
                 raise ValueError(f"nothing that agrees with the evidence of slot {slot} can come of {u}")
             strings.append(path.surface)
         return padded(strings)
+
+
+class _LastWays:
+    """The ways of the transducer and weights asked for last: draws ask for the same again and again."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Transducer, Tensor, Ways] | None = None
+
+    def of(self, transducer: Transducer, weights: Tensor) -> Ways:
+        known = self._known
+        if known is None or known[0] is not transducer or not torch.equal(known[1], weights):
+            known = self._known = transducer, weights.clone(), Ways(transducer, weights)
+        return known[2]
+
+
+_LAST_WAYS = _LastWays()
