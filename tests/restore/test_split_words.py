@@ -1,6 +1,7 @@
 """Written words of raw text are split as the treebank splits them, and joined again."""
 
 import json
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -72,6 +73,7 @@ def treebank(language: str) -> Treebank:
     return read_text(sentence(WRITTEN[language]) * 20)
 
 
+@cache
 def reader(language: str) -> RawReader:
     words = Vocabulary((START, ABBREVIATION_DOT, UNKNOWN, ",", "."), ("",), ("",), ("",), ((),))
     return RawReader(words, Conventions.learn(treebank(language)))
