@@ -54,7 +54,7 @@ def underlying(
 ) -> None:
     """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior."""
     if as_json and shape in ("html", "svg"):
-        raise click.UsageError(f"--json and --format {shape} are two formats: take one of them")
+        raise OneLineError(f"--json and --format {shape} are two formats: take one of them", BAD_INPUT)
     shape = "json" if as_json else shape
     if attach and shape != "conllu":
         raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
