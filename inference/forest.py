@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.ragged import Ints, runs, starts_of
+
+
+class Sprouting(NamedTuple):
+    """Whose punctemes make up the underlying string of each slot, in the order u(T') has them.
+
+    :ivar start: (S + 1,) where those of each slot start.
+    :ivar node: (2N,) the constituents, each once for each of its punctemes.
+    :ivar on_left: (2N,) whether it is the left puncteme.
+    """
+
+    start: Ints
+    node: Ints
+    on_left: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,20 @@ class Forest:
     def num_slots(self) -> int:
         """The number S = N + B of slots."""
         return len(self.closing_height)
+
+    @cached_property
+    def sprouting(self) -> Sprouting:
+        """The order of u(T') (Li, Wang & Eisner 2019, section 2.1).
+
+        A slot first has the right punctemes of the constituents that end there, inner ones before outer ones,
+        then the left punctemes of those that start there, outer ones before inner ones.
+        """
+        depth, nodes = self.depth.cpu().numpy(), np.arange(self.num_nodes)
+        slot = np.concatenate([self.right_slot.cpu().numpy(), self.left_slot.cpu().numpy()])
+        on_left = np.repeat([False, True], self.num_nodes)
+        order = np.lexsort((np.concatenate([-depth, depth]), on_left, slot))
+        start = starts_of(np.bincount(slot, minlength=self.num_slots))
+        return Sprouting(start, np.concatenate([nodes, nodes])[order], on_left[order])
 
     def per_tree(self, values: Tensor) -> Tensor:
         """Sum node values of shape (..., N) within each tree, to shape (..., B)."""

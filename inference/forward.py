@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.inference.forest import Forest
+from pyropunct.inference.forest import Forest, Sprouting
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.ragged import Ints, starts_of
-from pyropunct.inference.sampling import Sampler, doubled, pick, reverse_part, rewritten
+from pyropunct.inference.sampling import Sampler, doubled, pick, rewritten
 
 Array = NDArray[Any]
 
@@ -32,36 +32,36 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 class Trees(NamedTuple):
     """What the kernels know of a forest of N nodes and S slots.
 
-    :ivar head: (N,) the head of each node, -1 for a root.
     :ivar left_slot: (N,) the slot at the left edge of the constituent.
     :ivar right_slot: (N,) the slot at its right edge.
     :ivar left_child_start: (N + 1,) where each node's part of ``left_child`` starts.
     :ivar left_child: left children of all nodes, each node's from left to right.
     :ivar right_child_start: (N + 1,) where each node's part of ``right_child`` starts.
     :ivar right_child: right children of all nodes, each node's from left to right.
-    :ivar word_before: (S,) the node of the word before each slot, -1 for the first slot of a tree.
-    :ivar word_after: (S,) the node of the word after each slot, -1 for the last slot of a tree.
+    :ivar is_first: (S,) whether a slot is the first of its tree.
+    :ivar is_last: (S,) whether a slot is the last of its tree.
+    :ivar sprouting: whose punctemes stand in each slot.
     """
 
-    head: Ints
     left_slot: Ints
     right_slot: Ints
     left_child_start: Ints
     left_child: Ints
     right_child_start: Ints
     right_child: Ints
-    word_before: Ints
-    word_after: Ints
+    is_first: NDArray[np.bool_]
+    is_last: NDArray[np.bool_]
+    sprouting: Sprouting
 
 
 def trees_of(forest: Forest) -> Trees:
     """What the kernels know of a forest."""
-    names = Trees._fields[:-2]
+    names = Trees._fields[:-3]
     columns = {name: np.ascontiguousarray(getattr(forest, name).cpu().numpy()) for name in names}
-    nodes, after = np.arange(forest.num_nodes), forest.word_slot.cpu().numpy()
-    word_before, word_after = np.full((2, forest.num_slots), NONE)
-    word_before[after], word_after[after - 1] = nodes, nodes
-    return Trees(**columns, word_before=word_before, word_after=word_after)
+    is_first, is_last = np.zeros((2, forest.num_slots), np.bool_)
+    start = forest.slot_start.cpu().numpy()
+    is_first[start[:-1]], is_last[start[1:] - 1] = True, True
+    return Trees(**columns, is_first=is_first, is_last=is_last, sprouting=forest.sprouting)
 
 
 class Punctemes(NamedTuple):
@@ -334,31 +334,12 @@ def _accumulate(scores: Array) -> None:
 
 
 @inner
-def _sprouting(trees: Trees, slot: int, nodes: Ints, on_left: Array) -> int:
-    """The constituents with a puncteme in a slot, in the order of their punctemes; returns how many.
-
-    Those that end there come first, inner first, with their right punctemes; then those that start
-    there, outer first, with their left punctemes.
-    """
-    size, node = 0, trees.word_before[slot]
-    while node >= 0 and trees.right_slot[node] == slot:
-        nodes[size], on_left[size] = node, False
-        size, node = size + 1, trees.head[node]
-    middle, node = size, trees.word_after[slot]
-    while node >= 0 and trees.left_slot[node] == slot:
-        nodes[size], on_left[size] = node, True
-        size, node = size + 1, trees.head[node]
-    reverse_part(nodes, middle, size)
-    return size
-
-
-@inner
 def _underlying(
-    punctemes: Punctemes, rows: Array, draw: int, nodes: Ints, on_left: Array, count: int, string: Array
+    punctemes: Punctemes, rows: Array, draw: int, nodes: Ints, on_left: Array, string: Array
 ) -> int:
     """Write the punctemes of some nodes behind the first token of a string; returns its length."""
     length = 1
-    for number in range(count):
+    for number in range(len(nodes)):
         row = rows[nodes[number], draw]
         start = punctemes.left_start if on_left[number] else punctemes.right_start
         tokens = punctemes.left if on_left[number] else punctemes.right
@@ -389,25 +370,25 @@ def rewrite(
     """
     draws = rows.shape[1]
     lengths, out, size = np.empty((last - first) * draws, np.int64), np.empty(1024, np.int32), 0
-    nodes, on_left = np.empty(2 * len(trees.head), np.int64), np.empty(2 * len(trees.head), np.bool_)
     for place in range(first, last):
         slot = slots[place]
-        count = _sprouting(trees, slot, nodes, on_left)
-        string = np.empty(count * punctemes.longest + 2, np.int64)
+        begin, end = trees.sprouting.start[slot], trees.sprouting.start[slot + 1]
+        nodes, on_left = trees.sprouting.node[begin:end], trees.sprouting.on_left[begin:end]
+        string = np.empty(len(nodes) * punctemes.longest + 2, np.int64)
         string[0] = punctemes.start_token
-        first_token = 0 if trees.word_before[slot] < 0 and punctemes.start_token >= 0 else 1
-        ends = trees.word_after[slot] < 0 and punctemes.end_token >= 0
+        first_token = 0 if trees.is_first[slot] and punctemes.start_token >= 0 else 1
+        ends = trees.is_last[slot] and punctemes.end_token >= 0
         for draw in range(draws):
-            length = _underlying(punctemes, rows, draw, nodes, on_left, count, string)
+            length = _underlying(punctemes, rows, draw, nodes, on_left, string)
             if ends:
                 string[length] = punctemes.end_token
                 length += 1
-            end = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
-            while end < 0:
+            written = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
+            while written < 0:
                 out = doubled(out)
-                end = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
-            lengths[(place - first) * draws + draw] = end - size
-            size = end
+                written = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
+            lengths[(place - first) * draws + draw] = written - size
+            size = written
     return lengths, out[:size]
 
 

@@ -38,7 +38,7 @@ from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.handles import HandlesMessenger, UndecidedError, are_handles, handles, origins
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
 from pyropunct.inference.pyro.plates import OtherSite, plate_of_trees, refuse_plates_between
-from pyropunct.inference.pyro.surface import Surface, Underlying
+from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
 from pyropunct.inference.ragged import runs, starts_of
 
 HANDLE = 1 << 40
@@ -48,7 +48,7 @@ HANDLE = 1 << 40
 class _Observed(NamedTuple):
     """A surface site with what is observed of it."""
 
-    fn: Surface
+    fn: SurfaceStrings
     evidence: SlotEvidence
 
 
@@ -92,7 +92,7 @@ class TreeEnumMessenger(HandlesMessenger):
 
     def _pyro_sample(self, msg: Any) -> None:
         fn = msg["fn"]
-        is_surface = isinstance(fn, Surface) and bool(self._upstream(fn.underlying.choices))
+        is_surface = isinstance(fn, SurfaceStrings) and bool(self._upstream(fn.underlying.choices))
         self._refuse_dependence(msg, is_surface)
         if msg["infer"].get("enumerate") == "tree" and not msg["is_observed"]:
             self._take_latent(msg)
@@ -113,7 +113,7 @@ class TreeEnumMessenger(HandlesMessenger):
             parts += [fn.weights, fn.underlying.slots, fn.underlying.relation]
             if not are_handles(fn.underlying.choices):
                 parts.append(fn.underlying.choices)
-        elif isinstance(fn, Surface):
+        elif isinstance(fn, SurfaceStrings):
             parts.append(fn.weights)
         else:
             parts.append(fn)
@@ -330,7 +330,7 @@ class _CompletionMessenger(Messenger):
         self._best = best
 
     def _pyro_sample(self, msg: Any) -> None:
-        if isinstance(msg["fn"], Surface) and isinstance(msg["value"], SlotEvidence):
+        if isinstance(msg["fn"], SurfaceStrings) and isinstance(msg["value"], SlotEvidence):
             msg["value"] = msg["fn"].complete(msg["value"], self._best)
 
 

@@ -43,9 +43,8 @@ class Underlying:
     def tokens(self) -> Tensor:
         """(..., slots, U) token ids, left to right, -1 where there is none.
 
-        Slot i reads the right punctemes of the constituents that end there, inner first, then the left
-        punctemes of those that start there, outer first.  The start and end tokens of the inventory
-        stand around each sentence.
+        The punctemes stand in the order of `Forest.sprouting`, the start and end tokens of the inventory
+        around each sentence.
         """
         row = self.choices + torch.from_numpy(self.inventory.pair_start)[self.relation]
         left, right = (torch.from_numpy(side)[row] for side in self.inventory.padded_rows)
@@ -66,21 +65,14 @@ class Underlying:
     @cached_property
     def _events(self) -> Tensor:
         """(S, E) whose punctemes stand in each slot: w for its left one, N + w for its right one."""
-        forest, n = self.forest, self.forest.num_nodes
-        node = torch.arange(n)
-        slot = torch.cat([forest.right_slot, forest.left_slot])
-        event = torch.cat([n + node, node])
-        # Right punctemes come first, the deepest constituent first; then left ones, the deepest last.
-        rank = torch.cat([-forest.depth - n, forest.depth])
-        order = torch.from_numpy(np.lexsort((rank.numpy(), slot.numpy())))
-        slot, event = slot[order], event[order]
-        counts = torch.bincount(slot, minlength=forest.num_slots)
-        column = torch.arange(len(slot)) - (counts.cumsum(0) - counts)[slot]
-        table = torch.full((forest.num_slots, int(counts.max())), 2 * n)
-        return table.index_put((slot, column), event)
+        n, sprouting = self.forest.num_nodes, self.forest.sprouting
+        counts = np.diff(sprouting.start)
+        table = np.full((len(counts), counts.max()), 2 * n)
+        table[np.arange(counts.max()) < counts[:, None]] = sprouting.node + n * ~sprouting.on_left
+        return torch.from_numpy(table)
 
 
-class Surface(TorchDistribution):
+class SurfaceStrings(TorchDistribution):
     """p(x | u) = prod_i p(x_i | u_i) over slots i.
 
     A value holds the surface strings: (..., slots, L) token ids, filled up with -1.  What is observed may
@@ -105,7 +97,7 @@ class Surface(TorchDistribution):
         )
         super().__init__(batch, torch.Size((1,)), validate_args=False)
 
-    def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "Surface":
+    def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "SurfaceStrings":
         """Itself, since a plate always calls this.
 
         :raises NotImplementedError: if another batch shape is asked for.

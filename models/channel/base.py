@@ -8,7 +8,7 @@ from pyro.nn.module import pyro_method
 from torch import Tensor
 
 from pyropunct.inference.machines import Branch, MachineError, Move, Pass
-from pyropunct.inference.pyro.surface import Surface, Underlying
+from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
 from pyropunct.inference.transducers import Transducer
 
 
@@ -106,12 +106,12 @@ class Channel(PyroModule):
         weights = self.probabilities()
         return self.transducer.edit_table(weights)
 
-    def surface(self, underlying: Underlying, weights: Tensor) -> Surface:
+    def surface(self, underlying: Underlying, weights: Tensor) -> SurfaceStrings:
         """The distribution of the surface strings of the slots of ``underlying``.
 
         :param weights: (..., P) what `probabilities` returned.
         """
-        return Surface(underlying, self.transducer, weights)
+        return SurfaceStrings(underlying, self.transducer, weights)
 
 
 def _shapes(weights: Mapping[str, Tensor], branches: Sequence[Branch]) -> dict[str, tuple[int, ...]]:

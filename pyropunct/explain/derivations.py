@@ -5,11 +5,13 @@ underlying token each surface token is, and which edits were made (Li, Wang & Ei
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
 
 from pyropunct.inference.evidence import exactly
+from pyropunct.inference.forest import forest_of
 from pyropunct.inference.paths import Made, Path, Ways
 from pyropunct.inference.products import EDITS, KEEP
 from pyropunct.models.channel.slip import SLIP
@@ -117,18 +119,14 @@ def underlying_strings(
 ) -> list[tuple[Sprouted, ...]]:
     """The underlying string u_i of each of the slots 0..n.
 
-    First come the right punctemes of the constituents that end at the slot, inner ones before outer ones,
-    then the left punctemes of the constituents that start there, outer ones first.  The sentence start is the
-    first token of slot 0.
+    The sentence start is the first token of slot 0.
     """
-    strings: list[list[Sprouted]] = [[] for _ in range(len(tree) + 1)]
-    strings[0].append(Sprouted(START, 0, -1))
-    for word in reversed(tree.top_down):
-        right = strings[tree.spans[word - 1][1]]
-        right += [Sprouted(token, word, tree.depths[word - 1]) for token in punctemes[word - 1][1]]
-    for word in tree.top_down:
-        left = strings[tree.spans[word - 1][0] - 1]
-        left += [Sprouted(token, word, tree.depths[word - 1]) for token in punctemes[word - 1][0]]
+    start, nodes, on_left = (column.tolist() for column in forest_of([tree.heads]).sprouting)
+    strings = [[Sprouted(START, 0, -1)], *([] for _ in range(len(tree)))]
+    for slot, (first, last) in enumerate(pairwise(start)):
+        for node, left in zip(nodes[first:last], on_left[first:last], strict=True):
+            tokens = punctemes[node][0 if left else 1]
+            strings[slot] += [Sprouted(token, node + 1, tree.depths[node]) for token in tokens]
     return [tuple(string) for string in strings]
 
 

@@ -7,7 +7,7 @@ import torch
 from brute_force import projective_trees, sliding_window, underlying_strings
 from problems import PAIRS, edits_of, inventory, padded, tree_batch, walls, window
 
-from pyropunct.inference.pyro.surface import Surface, Underlying
+from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 WALLS = pytest.mark.parametrize("ends", [(0, None), (None, None), (1, 2), (None, 1)])
@@ -63,7 +63,7 @@ def test_probabilities_of_surfaces(direction: str, ends: tuple[int | None, int |
         string if rng.random() < 0.5 else tuple(rng.sample(string, rng.randint(0, len(string))))
         for string in strings
     ]
-    found = Surface(underlying, channel.transducer, channel.probabilities()).log_prob(padded(surface))
+    found = SurfaceStrings(underlying, channel.transducer, channel.probabilities()).log_prob(padded(surface))
     possible = 0
     for value, string, shown in zip(found.tolist(), strings, surface, strict=True):
         chance = sum(rewritings(string, shown))
@@ -77,7 +77,7 @@ def test_probabilities_of_surfaces(direction: str, ends: tuple[int | None, int |
 def test_draws_are_possible_and_padded(direction: str) -> None:
     channel = window(direction)
     underlying, strings = random_underlying(projective_trees(4), (0, None))
-    surface = Surface(underlying, channel.transducer, channel.probabilities())
+    surface = SurfaceStrings(underlying, channel.transducer, channel.probabilities())
     drawn = surface.sample(torch.Size([3]))
     assert drawn.shape == (3, len(strings), underlying.tokens.shape[-1])
     rewritings = sliding_window(edits_of(channel), direction)
@@ -94,7 +94,7 @@ def test_gradients_are_finite_beside_impossible_slots() -> None:
     weights = channel.probabilities().requires_grad_()
     shown = [*strings]
     shown[0] = (1, 1, 1, 1)
-    found = Surface(underlying, channel.transducer, weights).log_prob(padded(shown))
+    found = SurfaceStrings(underlying, channel.transducer, weights).log_prob(padded(shown))
     assert found.isneginf().tolist() == [True, False, False, False, False]
     (gradient,) = torch.autograd.grad(found.logsumexp(-1), weights)
     assert gradient.isfinite().all()
@@ -106,17 +106,17 @@ def test_weights_of_several_joint_values() -> None:
     channels = [window("left", 1), window("left", 2)]
     weights = torch.stack([channel.probabilities() for channel in channels])
     value = padded(strings)
-    found = Surface(underlying, channels[0].transducer, weights).log_prob(value)
+    found = SurfaceStrings(underlying, channels[0].transducer, weights).log_prob(value)
     assert found.shape == (2, 4)
     for row, channel in enumerate(channels):
-        one = Surface(underlying, channel.transducer, channel.probabilities()).log_prob(value)
+        one = SurfaceStrings(underlying, channel.transducer, channel.probabilities()).log_prob(value)
         torch.testing.assert_close(found[row], one, rtol=1e-13, atol=0)
 
 
 def test_expansion_to_another_shape_is_refused() -> None:
     channel = window("left")
     underlying, _ = random_underlying([[0]], (0, None))
-    surface = Surface(underlying, channel.transducer, channel.probabilities())
+    surface = SurfaceStrings(underlying, channel.transducer, channel.probabilities())
     assert surface.expand(torch.Size([2])) is surface
     with pytest.raises(NotImplementedError, match="cannot expand"):
         surface.expand(torch.Size([5, 2]))
