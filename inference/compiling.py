@@ -1,4 +1,8 @@
-"""How this package compiles its inner loops: with numba, without Python's lock."""
+"""How this package compiles its inner loops: with numba, without Python's lock.
+
+Numba keeps what is `compiled` on disk until the file changes where that function is written.  After a
+change to a function in another file that it calls, delete the ``__pycache__`` folders.
+"""
 
 from typing import Any
 
@@ -12,3 +16,7 @@ compiled = njit(cache=True, **_OPTIONS)
 
 inner = njit(**_OPTIONS, **_NO_WAY_IN)
 """For what compiled functions alone call: a way in from Python would take long to compile."""
+
+spliced = njit(forceinline=True, **_OPTIONS, **_NO_WAY_IN)
+"""For small parts of such: they become part of the caller, which then need not count references to the arrays
+that go in and come out."""

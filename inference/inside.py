@@ -22,10 +22,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference import kernels
 from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.derivatives import last_derivatives
 from pyropunct.inference.gpu import decoding, evidence
+from pyropunct.inference.kernels import decode, inside, outside
+from pyropunct.inference.kernels.semirings import MAX, SUM
+from pyropunct.inference.kernels.structure import Weights
+from pyropunct.inference.kernels.workspace import Workspaces
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.threads import in_threads, parts_of
 
@@ -78,7 +81,7 @@ def best_derivation(problem: Problem) -> Tensor:
     """
     if _for_tensors(problem):
         return decoding.best_derivation(problem)
-    return _decode(problem, True, torch.zeros(1, problem.forest.num_nodes, _chances(problem)))[..., 0, :]
+    return _decode(problem, MAX, torch.zeros(1, problem.forest.num_nodes, _chances(problem)))[..., 0, :]
 
 
 def posterior_draws(problem: Problem, draws: int) -> Tensor:
@@ -90,7 +93,7 @@ def posterior_draws(problem: Problem, draws: int) -> Tensor:
     if _for_tensors(problem):
         return decoding.posterior_draws(problem, draws)
     uniform = torch.rand(draws, problem.forest.num_nodes, _chances(problem), dtype=torch.double)
-    return _decode(problem, False, uniform)
+    return _decode(problem, SUM, uniform)
 
 
 def posterior_pairs(problem: Problem) -> Tensor:
@@ -164,11 +167,11 @@ def _tree_parts(problem: Problem) -> list[int]:
     return np.unique(borders).tolist()
 
 
-def _log_totals(problem: Problem, weights: kernels.Weights) -> NDArray[Any]:
+def _log_totals(problem: Problem, weights: Weights) -> NDArray[Any]:
     totals = np.empty(problem.forest.num_trees, weights.pair.dtype)
 
     def work(first: int, last: int) -> None:
-        kernels.log_totals(problem.structure, weights, first, last, kernels.SUM, totals)
+        inside.log_totals(problem.structure, weights, first, last, SUM, totals)
 
     in_threads(work, _tree_parts(problem))
     return totals
@@ -182,17 +185,17 @@ class _Passed(NamedTuple):
     :ivar parts: what each left behind.
     """
 
-    weights: kernels.Weights
+    weights: Weights
     borders: list[int]
-    parts: list[kernels.InsidePass]
+    parts: list[Workspaces]
 
 
-def _inside_pass(problem: Problem, weights: kernels.Weights) -> tuple[NDArray[Any], _Passed]:
+def _inside_pass(problem: Problem, weights: Weights) -> tuple[NDArray[Any], _Passed]:
     """`_log_totals`, and what the reverse pass will need."""
     totals, borders = np.empty(problem.forest.num_trees, weights.pair.dtype), _tree_parts(problem)
 
-    def work(first: int, last: int) -> kernels.InsidePass:
-        return kernels.inside_pass(problem.structure, weights, first, last, totals)
+    def work(first: int, last: int) -> Workspaces:
+        return inside.inside_pass(problem.structure, weights, first, last, totals)
 
     return totals, _Passed(weights, borders, in_threads(work, borders))
 
@@ -201,10 +204,10 @@ def _gradients(problem: Problem, passed: _Passed, seeds: NDArray[Any]) -> list[N
     """Derivatives of the seeded sum of log totals, in the order of `_leaves`."""
     weights, pair = passed.weights, np.zeros_like(passed.weights.pair)
 
-    def work(first: int, last: int) -> kernels.Weights:
-        gradients = kernels.Weights(pair, *(np.zeros_like(values) for values in weights[1:]))
+    def work(first: int, last: int) -> Weights:
+        gradients = Weights(pair, *(np.zeros_like(values) for values in weights[1:]))
         part = passed.parts[passed.borders.index(first)]
-        kernels.add_gradients(problem.structure, weights, part, first, last, seeds, gradients)
+        outside.add_gradients(problem.structure, weights, part, last, seeds, gradients)
         return gradients
 
     parts = in_threads(work, passed.borders)
@@ -300,7 +303,7 @@ def _like_leaves(
     )
 
 
-def _moved(problem: Problem, directions: Sequence[Tensor]) -> list[kernels.Weights]:
+def _moved(problem: Problem, directions: Sequence[Tensor]) -> list[Weights]:
     """The numbers of each joint value as dual numbers, moved in the given direction of the leaves."""
     batch, arrays = _spread(problem)
     steps = [
@@ -309,27 +312,27 @@ def _moved(problem: Problem, directions: Sequence[Tensor]) -> list[kernels.Weigh
     ]
     steps[0] = steps[0] * arrays[0]  # the leaf is the logarithm
     columns = [values + 1j * DUAL * step for values, step in zip(arrays, steps, strict=True)]
-    return [kernels.Weights(*map(np.ascontiguousarray, row)) for row in zip(*columns, strict=True)]
+    return [Weights(*map(np.ascontiguousarray, row)) for row in zip(*columns, strict=True)]
 
 
-def _joint_weights(values: tuple[NDArray[np.float64], ...], cost: Tensor | None) -> kernels.Weights:
+def _joint_weights(values: tuple[NDArray[np.float64], ...], cost: Tensor | None) -> Weights:
     """The numbers of one joint value of other sites, as dual numbers if there is a cost."""
     if cost is None:
-        return kernels.Weights(*(np.ascontiguousarray(value) for value in values))
+        return Weights(*(np.ascontiguousarray(value) for value in values))
     pair, arc, initial, final = (value.astype(np.complex128) for value in values)
     pair += 1j * DUAL * cost.detach().to("cpu", torch.double).numpy() * values[0]
-    return kernels.Weights(pair, arc, initial, final)
+    return Weights(pair, arc, initial, final)
 
 
-def _decode(problem: Problem, maximise: bool, uniform: Tensor) -> Tensor:
+def _decode(problem: Problem, semiring: np.bool_, uniform: Tensor) -> Tensor:
     batch, arrays = _spread(problem)
     chance = uniform.to(torch.double).numpy()
     found = np.empty((len(arrays[0]), *uniform.shape[:2]), np.int64)
     for number, values in enumerate(zip(*arrays, strict=True)):
-        weights = kernels.Weights(*(np.ascontiguousarray(value) for value in values))
+        weights = Weights(*(np.ascontiguousarray(value) for value in values))
 
         def work(first: int, last: int, weights=weights, number=number) -> None:  # type: ignore[no-untyped-def]
-            kernels.decode(problem.structure, weights, first, last, maximise, chance, found[number])
+            decode.decode(problem.structure, weights, first, last, semiring, chance, found[number])
 
         in_threads(work, _tree_parts(problem))
     return torch.from_numpy(found).reshape(*batch, *uniform.shape[:2]).to(problem.log_pairs.device)

@@ -8,10 +8,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference import kernels
 from pyropunct.inference.automata import Automata
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.kernels.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Problem:
         return choice_start(self.inventory, self.relation)
 
     @cached_property
-    def structure(self) -> kernels.Structure:
+    def structure(self) -> Structure:
         """All that has no weight, as arrays for the kernels."""
         forest, inventory, automata = self.forest, self.inventory, self.automata
         left, right = inventory.left_tries, inventory.right_tries
@@ -50,7 +50,7 @@ class Problem:
         def array(tensor: Tensor) -> NDArray[np.int64]:
             return np.ascontiguousarray(tensor.cpu().numpy())
 
-        return kernels.Structure(
+        return Structure(
             node_start=array(forest.node_start),
             slot_start=array(forest.slot_start),
             root=array(forest.root),

@@ -29,9 +29,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference import kernels
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.inventory import Inventory, Tries
+from pyropunct.inference.kernels.structure import Structure
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.ragged import Ints, runs, starts_of
 
@@ -57,7 +57,7 @@ class Chains(NamedTuple):
     outer_right: Ints
 
 
-def _chains(structure: kernels.Structure) -> Chains:
+def _chains(structure: Structure) -> Chains:
     nodes = len(structure.relation)
     num_left, num_right = np.diff(structure.left_child_start), np.diff(structure.right_child_start)
     left, right = structure.left_child, structure.right_child
@@ -86,7 +86,7 @@ class Side(NamedTuple):
     table: Ints
 
 
-def _side(structure: kernels.Structure, slot: Ints, tries: Tries) -> Side:
+def _side(structure: Structure, slot: Ints, tries: Tries) -> Side:
     """One side of every node, its table not yet laid out."""
     automaton = structure.slot_automaton[slot]
     # Without arcs, only the empty puncteme has any weight.
@@ -202,7 +202,7 @@ class Layout(NamedTuple):
 class Shape(NamedTuple):
     """Trees, their order and their place: all that the groups of terms are made of."""
 
-    structure: kernels.Structure
+    structure: Structure
     inventory: Inventory
     chains: Chains
     left: Side
@@ -232,9 +232,7 @@ def shape_of(problem: Problem) -> Shape:
     )
 
 
-def _lay_out(
-    structure: kernels.Structure, chains: Chains, left: Side, right: Side
-) -> tuple[Side, Side, Layout]:
+def _lay_out(structure: Structure, chains: Chains, left: Side, right: Side) -> tuple[Side, Side, Layout]:
     """Give everything its place, the tables of both sides included."""
     enter, leave = _exchange(chains.leftward, left, right)
     states, root = int(structure.state_start[-1]), structure.root
@@ -398,7 +396,7 @@ def _wall(
     return _group(0, first + mirror, count, target, shape.at.arc, second)
 
 
-def _arcs(structure: kernels.Structure, automaton: Ints, token: Ints | int) -> tuple[Ints, Ints]:
+def _arcs(structure: Structure, automaton: Ints, token: Ints | int) -> tuple[Ints, Ints]:
     """The first arc of some automata and tokens, and how many there are."""
     block = automaton * structure.num_tokens + token
     first = structure.arc_start[block]

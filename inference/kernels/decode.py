@@ -1,0 +1,196 @@
+"""The best T', or draws of T' from the posterior: choices top-down through the inside pass's workspace.
+
+In the derivation semiring of Li, Wang & Eisner (2019, section 3.1) every weight carries the T' that it comes
+from.  Here the choices are found afterwards, by asking at each sum which of its terms the weight came
+from: the greatest, or one drawn in proportion to the terms.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.kernels.inside import inside_tree, pairs_of, wall
+from pyropunct.inference.kernels.semirings import MAX
+from pyropunct.inference.kernels.structure import (
+    LEFT_SIDE,
+    RIGHT_SIDE,
+    arcs_of,
+    child_of,
+    num_children,
+    opposite,
+)
+from pyropunct.inference.kernels.workspace import entry_of, place_of, table_of, workspace_of, workspaces_of
+
+Array = NDArray[Any]
+
+
+class Decision(NamedTuple):
+    """What is decided of a tree of n words, and the chance by which it is.
+
+    :ivar choice: (n,) the choice of each node, known once its head's children are decided.
+    :ivar left_state: (n,) the state at the left edge of each constituent, known at the same time.
+    :ivar right_state: (n,) the state at its right edge, likewise.
+    :ivar uniform: (n, 3 + twice the longest puncteme) random numbers for each node: for its choice; for the
+        state at the edge that its vector enters; for one arc of each token of its left puncteme, then of
+        its right one; the root's last, for the state at the start of the sentence.
+    :ivar terms: room for as many terms as a sum may have.
+    """
+
+    choice: Array
+    left_state: Array
+    right_state: Array
+    uniform: Array
+    terms: Array
+
+
+@inner
+def _pick(weights, uniform, semiring):
+    """An index with the greatest weight, or one drawn in proportion to the weights."""
+    best, total = 0, 0.0
+    for index in range(len(weights)):
+        total += weights[index]
+        if weights[index] > weights[best]:
+            best = index
+    if semiring == MAX:
+        return best
+    threshold = uniform * total
+    for index in range(len(weights)):
+        threshold -= weights[index]
+        if threshold < 0 and weights[index] > 0:
+            return index
+    return best
+
+
+@inner
+def _pick_product(x, y, terms, uniform, semiring):
+    """A term of the inner product of two vectors."""
+    for place in range(len(x)):
+        terms[place] = x[place] * y[place]
+    return _pick(terms[: len(x)], uniform, semiring)
+
+
+@inner
+def _pick_pair(structure, work, node, toward, state, terms, uniform, semiring):
+    """A pair for a node, given the state at the side where its vector leaves."""
+    values, place = work.values, place_of(work, node)
+    enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
+    weights, entered, left = pairs_of(structure, work, work.pair, node, enter, leave)
+    for choice in range(len(weights)):
+        x, y = entered[choice], left[choice]
+        terms[choice] = 0
+        if x < enter.entries and y < leave.entries:
+            terms[choice] = weights[choice] * values[place.s + x] * entry_of(values, leave, y)[state]
+    return _pick(terms[: len(weights)], uniform, semiring)
+
+
+@inner
+def _entry_chosen(structure, work, table, node, choice):
+    """The entry of a node's chosen puncteme in one of its tables."""
+    return table.of_pair[structure.pair_start[structure.relation[node]] + choice]
+
+
+@inner
+def _pick_state(structure, work, node, toward, choice, terms, uniform, semiring):
+    """The state at the side where the vector of a node enters, given the node's choice."""
+    enter, vector = table_of(structure, work, node, opposite(toward)), place_of(work, node).vector
+    chosen = entry_of(work.values, enter, _entry_chosen(structure, work, enter, node, choice))
+    return _pick_product(chosen, work.values[vector : vector + enter.states], terms, uniform, semiring)
+
+
+@inner
+def _walk(structure, work, table, side, entry, state, terms, uniform, semiring):
+    """From a state at the outer edge over the outermost token of an entry; returns the state behind it."""
+    number = table.first + entry
+    before = entry_of(work.values, table, table.parent[number])
+    reads, writes, weights = arcs_of(structure, work.arc, table.slot, table.token[number], side)
+    for arc in range(len(weights)):
+        terms[arc] = weights[arc] * before[reads[arc]] if writes[arc] == state else 0.0
+    return reads[_pick(terms[: len(weights)], uniform, semiring)]
+
+
+@inner
+def _decide(structure, work, decision, node, toward, state, semiring):
+    """Decide a node's pair and both states at its edges; ``state``, where its vector leaves, is known.
+
+    :returns: the other state, where the vector enters.
+    """
+    local, terms = node - work.first, decision.terms
+    chance = decision.uniform[local]
+    choice = _pick_pair(structure, work, node, toward, state, terms, chance[0], semiring)
+    other = _pick_state(structure, work, node, toward, choice, terms, chance[1], semiring)
+    decision.choice[local] = choice
+    decision.left_state[local] = state if toward == LEFT_SIDE else other
+    decision.right_state[local] = other if toward == LEFT_SIDE else state
+    return other
+
+
+@inner
+def _decide_children(structure, work, decision, node, side, column, semiring):
+    """Walk inward through the chosen puncteme of one side of a node, and decide its children there.
+
+    :param column: the first random number of the node that has not been used.
+    :returns: the next such column.
+    """
+    local, table = node - work.first, table_of(structure, work, node, side)
+    state = decision.left_state[local] if side == LEFT_SIDE else decision.right_state[local]
+    entry = _entry_chosen(structure, work, table, node, decision.choice[local])
+    while entry > 0:
+        uniform = decision.uniform[local, column]
+        state = _walk(structure, work, table, side, entry, state, decision.terms, uniform, semiring)
+        entry, column = table.parent[table.first + entry], column + 1
+    for number in range(num_children(structure, node, side) - 1, -1, -1):
+        child = child_of(structure, node, side, number)
+        state = _decide(structure, work, decision, child, side, state, semiring)
+    return column
+
+
+@inner
+def _decide_tree(structure, work, decision, tree, semiring):
+    """Decide all nodes of a tree, heads before their children."""
+    terms, root = decision.terms, structure.root[tree]
+    start = wall(structure, work, tree, LEFT_SIDE, semiring)
+    uniform = decision.uniform[root - work.first, -1]
+    result = work.values[work.top : work.top + len(start)]
+    state = _pick_product(start, result, terms, uniform, semiring)
+    _decide(structure, work, decision, root, LEFT_SIDE, state, semiring)
+    for number in range(len(work.place) - 1, -1, -1):
+        node, column = structure.bottom_up[work.first + number], 2
+        for side in (LEFT_SIDE, RIGHT_SIDE):
+            column = _decide_children(structure, work, decision, node, side, column, semiring)
+
+
+@inner
+def _most_terms(structure, first, last):
+    """How many terms a sum over pairs, arcs or states of some nodes may have."""
+    most = 1
+    for relation in structure.relation[first:last]:
+        most = max(most, structure.pair_start[relation + 1] - structure.pair_start[relation])
+    for start in (structure.arc_start, structure.state_start):
+        for block in range(len(start) - 1):
+            most = max(most, start[block + 1] - start[block])
+    return most
+
+
+@compiled
+def decode(structure, weights, first_tree, last_tree, semiring, uniform, result):
+    """Best derivations of some trees (in the semiring max), or draws from the posterior (sum).
+
+    :param uniform: (draws, N, 3 + twice the longest puncteme) uniform random numbers in [0, 1).
+    :param result: (draws, N) takes the choice of every node, -1 where the surface is impossible.
+    """
+    for tree in range(first_tree, last_tree):
+        first, last = structure.node_start[tree], structure.node_start[tree + 1]
+        spaces = workspaces_of(structure, weights, tree, tree + 1)
+        work = workspace_of(structure, weights, spaces, tree)
+        if inside_tree(structure, work, tree, semiring) <= 0:
+            result[:, first:last] = -1
+            continue
+        left_state, right_state = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
+        terms = np.empty(_most_terms(structure, first, last))
+        for draw in range(len(result)):
+            choice, chance = result[draw, first:last], uniform[draw, first:last]
+            _decide_tree(
+                structure, work, Decision(choice, left_state, right_state, chance, terms), tree, semiring
+            )

@@ -1,0 +1,196 @@
+"""Algorithm 1 of Li, Wang & Eisner (2019): the total weight of all T', or of the best, bottom-up."""
+
+import numpy as np
+
+from pyropunct.inference.compiling import compiled, inner, spliced
+from pyropunct.inference.kernels.semirings import SUM, add_multiple, dot, plus
+from pyropunct.inference.kernels.structure import (
+    LEFT_SIDE,
+    RIGHT_SIDE,
+    arcs_of,
+    child_of,
+    ends_of,
+    num_children,
+    opposite,
+    wall_of,
+    word_slot_of,
+)
+from pyropunct.inference.kernels.workspace import (
+    choices_of,
+    entry_of,
+    link_of,
+    place_of,
+    table_of,
+    workspace_of,
+    workspaces_of,
+)
+
+
+@inner
+def _read(structure, arc, slot, token, toward, before, after, semiring):
+    """Multiply a vector by the matrix of a token: M_i(token) v leftward, v M_i(token) rightward."""
+    reads, writes, weights = arcs_of(structure, arc, slot, token, toward)
+    after[:] = 0
+    for number in range(len(weights)):
+        product = before[reads[number]] * weights[number]
+        after[writes[number]] = plus(after[writes[number]], product, semiring)
+
+
+@inner
+def _fill_table(structure, work, node, side, semiring):
+    """Fill the table left[l] or right[r] of a node from its entry 0."""
+    table = table_of(structure, work, node, side)
+    for entry in range(1, table.entries):
+        number = table.first + entry
+        before = entry_of(work.values, table, table.parent[number])
+        after = entry_of(work.values, table, entry)
+        _read(
+            structure,
+            work.arc,
+            table.slot,
+            table.token[number],
+            side,
+            before,
+            after,
+            semiring,
+        )
+
+
+@spliced
+def pairs_of(structure, work, pair, node, enter, leave):
+    """The pairs of a node that may have weight: p(l, r | w), and their entries in both tables.
+
+    A pair counts if both tables have its entries.
+
+    :param pair: `Weights.pair`, or anything else of its length.
+    """
+    row, choices = choices_of(structure, work, node)
+    start = structure.choice_start[node]
+    return (
+        pair[start : start + choices],
+        enter.of_pair[row : row + choices],
+        leave.of_pair[row : row + choices],
+    )
+
+
+@inner
+def _sum_pairs(structure, work, node, enter, leave, semiring):
+    """t[y] = sum_x p(x, y | w) s[x], where x and y are the punctemes at the sides entered and left."""
+    place = place_of(work, node)
+    s = work.values[place.s : place.s + enter.entries]
+    t = work.values[place.t : place.t + leave.entries]
+    weights, entered, left = pairs_of(structure, work, work.pair, node, enter, leave)
+    t[:] = 0
+    for choice in range(len(weights)):
+        x, y = entered[choice], left[choice]
+        if x < enter.entries and y < leave.entries:
+            t[y] = plus(t[y], weights[choice] * s[x], semiring)
+
+
+@inner
+def _rescale(vector):
+    """Divide a vector by its greatest weight, and return that."""
+    scale = 0.0
+    for state in range(len(vector)):
+        scale = max(scale, vector[state].real)
+    if scale > 0:
+        for state in range(len(vector)):
+            vector[state] /= scale
+    return scale
+
+
+@inner
+def _apply(structure, work, node, toward, out, semiring):
+    """Apply a constituent to its vector: IN(w) v leftward, v IN(w) rightward.
+
+    The vector enters at one side and leaves at the other, which is the one that it moves to.
+
+    :param out: where the result is put.
+    """
+    values, place = work.values, place_of(work, node)
+    enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
+    vector = values[place.vector : place.vector + enter.states]
+    for entry in range(enter.entries):
+        values[place.s + entry] = dot(entry_of(values, enter, entry), vector, semiring)
+    _sum_pairs(structure, work, node, enter, leave, semiring)
+    result = values[out : out + leave.states]
+    result[:] = 0
+    for entry in range(leave.entries):
+        add_multiple(result, values[place.t + entry], entry_of(values, leave, entry), semiring)
+    work.scale[node - work.first] = _rescale(result)
+
+
+@inner
+def _chain(structure, work, node, side, semiring):
+    """Mleft or Mright of a node: apply its children on one side, from the word outward."""
+    slot, start = word_slot_of(structure, node, side), link_of(structure, work, node, side, 0)
+    ends = ends_of(structure, work, slot, opposite(side))
+    for state in range(len(ends)):
+        work.values[start + state] = ends[state]
+    for number in range(num_children(structure, node, side)):
+        child = child_of(structure, node, side, number)
+        _apply(structure, work, child, side, link_of(structure, work, node, side, number + 1), semiring)
+
+
+@inner
+def wall(structure, work, tree, side, semiring):
+    """The weights at one end of a tree, (N_i,), past the token that stands outside, if any."""
+    slot, token = wall_of(structure, tree, side)
+    ends = ends_of(structure, work, slot, side)
+    past = np.zeros_like(ends)
+    if token >= 0:
+        _read(structure, work.arc, slot, token, opposite(side), ends, past, semiring)
+    else:
+        for state in range(len(ends)):
+            past[state] = ends[state]
+    return past
+
+
+@inner
+def inside_tree(structure, work, tree, semiring):
+    """Fill a workspace, and return the scaled total weight of its tree."""
+    values = work.values
+    for number in range(len(work.place)):
+        node = structure.bottom_up[work.first + number]
+        _chain(structure, work, node, LEFT_SIDE, semiring)
+        _chain(structure, work, node, RIGHT_SIDE, semiring)
+        _fill_table(structure, work, node, LEFT_SIDE, semiring)
+        _fill_table(structure, work, node, RIGHT_SIDE, semiring)
+    root = structure.root[tree]
+    end = wall(structure, work, tree, RIGHT_SIDE, semiring)
+    vector = place_of(work, root).vector
+    for state in range(len(end)):
+        values[vector + state] = end[state]
+    _apply(structure, work, root, LEFT_SIDE, work.top, semiring)
+    start = wall(structure, work, tree, LEFT_SIDE, semiring)
+    return dot(start, values[work.top : work.top + len(start)], semiring)
+
+
+@inner
+def _log_total(total, scale):
+    if total.real <= 0:
+        return np.log(total * 0)
+    result = np.log(total)
+    for number in range(len(scale)):
+        result += np.log(scale[number])
+    return result
+
+
+@compiled
+def log_totals(structure, weights, first_tree, last_tree, semiring, result):
+    """Write log p(x | T) of some trees, or the log weight of their best derivation, to ``result``."""
+    for tree in range(first_tree, last_tree):
+        spaces = workspaces_of(structure, weights, tree, tree + 1)
+        work = workspace_of(structure, weights, spaces, tree)
+        result[tree] = _log_total(inside_tree(structure, work, tree, semiring), work.scale)
+
+
+@compiled
+def inside_pass(structure, weights, first_tree, last_tree, result):
+    """Write log p(x | T) of some trees to ``result``, and return the workspaces for the reverse pass."""
+    spaces = workspaces_of(structure, weights, first_tree, last_tree)
+    for tree in range(first_tree, last_tree):
+        work, number = workspace_of(structure, weights, spaces, tree), tree - first_tree
+        spaces.total[number] = inside_tree(structure, work, tree, SUM)
+        result[tree] = _log_total(spaces.total[number], work.scale)
+    return spaces

@@ -1,0 +1,186 @@
+"""The reverse pass of the inside algorithm: each function here undoes one of the inside pass, top-down.
+
+With a prime for adjoints, what was ``y += a x`` becomes ``a' += y' x`` and ``x' += a y'``.  It is the outside
+algorithm of the sum semiring (Li, Wang & Eisner 2019, section 3.2: gradients by automatic differentiation).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.kernels.inside import pairs_of, wall
+from pyropunct.inference.kernels.semirings import SUM, add_multiple, dot
+from pyropunct.inference.kernels.structure import (
+    LEFT_SIDE,
+    RIGHT_SIDE,
+    arcs_of,
+    child_of,
+    ends_of,
+    num_children,
+    opposite,
+    wall_of,
+    word_slot_of,
+)
+from pyropunct.inference.kernels.workspace import entry_of, link_of, place_of, table_of, workspace_of
+
+Array = NDArray[Any]
+
+
+class Adjoints(NamedTuple):
+    """Derivatives with respect to what the inside pass read and wrote.
+
+    :ivar values: those of the numbers in a tree's workspace.
+    :ivar pair: those of log p(l, r | w); each tree writes those of its own nodes.
+    :ivar arc: those of the arcs' weights, to which all trees add.
+    :ivar initial: likewise.
+    :ivar final: likewise.
+    """
+
+    values: Array
+    pair: Array
+    arc: Array
+    initial: Array
+    final: Array
+
+
+@inner
+def _add(target, flow):
+    for place in range(len(target)):
+        target[place] += flow[place]
+
+
+@inner
+def _unread(structure, work, adjoint, slot, token, toward, before, flow_before, flow_after):
+    """Reverse of reading a token."""
+    reads, writes, arcs = arcs_of(structure, work.arc, slot, token, toward)
+    flows = arcs_of(structure, adjoint.arc, slot, token, toward)[2]
+    for number in range(len(arcs)):
+        flow = flow_after[writes[number]]
+        flows[number] += before[reads[number]] * flow
+        flow_before[reads[number]] += arcs[number] * flow
+
+
+@inner
+def _unfill_table(structure, work, adjoint, node, side):
+    """Reverse of filling a table: the adjoints of all its entries go to their parents."""
+    table = table_of(structure, work, node, side)
+    for entry in range(table.entries - 1, 0, -1):
+        number = table.first + entry
+        parent = table.parent[number]
+        _unread(
+            structure,
+            work,
+            adjoint,
+            table.slot,
+            table.token[number],
+            side,
+            entry_of(work.values, table, parent),
+            entry_of(adjoint.values, table, parent),
+            entry_of(adjoint.values, table, entry),
+        )
+
+
+@inner
+def _unsum_pairs(structure, work, adjoint, node, enter, leave):
+    """Reverse of summing over pairs, from the adjoints of t to those of s and of log p(l, r | w)."""
+    place = place_of(work, node)
+    s, flow_s = (
+        work.values[place.s : place.s + enter.entries],
+        adjoint.values[place.s : place.s + enter.entries],
+    )
+    flow_t = adjoint.values[place.t : place.t + leave.entries]
+    weights, entered, left = pairs_of(structure, work, work.pair, node, enter, leave)
+    results = pairs_of(structure, work, adjoint.pair, node, enter, leave)[0]
+    for choice in range(len(weights)):
+        x, y = entered[choice], left[choice]
+        if x < enter.entries and y < leave.entries:
+            flow = weights[choice] * flow_t[y]
+            results[choice] = flow * s[x]
+            flow_s[x] += flow
+
+
+@inner
+def _unapply(structure, work, adjoint, node, toward, out):
+    """Reverse of applying a constituent.
+
+    :param out: where the adjoint of the result lies; it becomes that of the result before it was scaled.
+    """
+    values, flows, place = work.values, adjoint.values, place_of(work, node)
+    enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
+    flow, inverse = flows[out : out + leave.states], 1 / work.scale[node - work.first]
+    for state in range(leave.states):
+        flow[state] *= inverse
+    for entry in range(leave.entries):
+        add_multiple(entry_of(flows, leave, entry), values[place.t + entry], flow, SUM)
+        flows[place.t + entry] = dot(flow, entry_of(values, leave, entry), SUM)
+    _unsum_pairs(structure, work, adjoint, node, enter, leave)
+    vector = values[place.vector : place.vector + enter.states]
+    flow_vector = flows[place.vector : place.vector + enter.states]
+    for entry in range(enter.entries):
+        flow_s = flows[place.s + entry]
+        add_multiple(entry_of(flows, enter, entry), flow_s, vector, SUM)
+        add_multiple(flow_vector, flow_s, entry_of(values, enter, entry), SUM)
+
+
+@inner
+def _unchain(structure, work, adjoint, node, side):
+    """Reverse of applying the children on one side of a node: the outermost comes first."""
+    for number in range(num_children(structure, node, side) - 1, -1, -1):
+        child = child_of(structure, node, side, number)
+        _unapply(structure, work, adjoint, child, side, link_of(structure, work, node, side, number + 1))
+    slot, start = word_slot_of(structure, node, side), link_of(structure, work, node, side, 0)
+    ends = ends_of(structure, adjoint, slot, opposite(side))
+    _add(ends, adjoint.values[start : start + len(ends)])
+
+
+@inner
+def _unwall(structure, work, adjoint, tree, side, flow):
+    """Reverse of `wall`; ``flow`` is the adjoint of what that returned."""
+    slot, token = wall_of(structure, tree, side)
+    ends = ends_of(structure, work, slot, side)
+    if token >= 0:
+        past, flow = flow, np.zeros_like(ends)
+        _unread(structure, work, adjoint, slot, token, opposite(side), ends, flow, past)
+    _add(ends_of(structure, adjoint, slot, side), flow)
+
+
+@inner
+def _outside_tree(structure, work, adjoint, tree, seed):
+    """Reverse of `inside_tree`; ``seed`` is the adjoint of the scaled total weight."""
+    start = wall(structure, work, tree, LEFT_SIDE, SUM)
+    flow, root = np.empty_like(start), structure.root[tree]
+    for state in range(len(start)):
+        adjoint.values[work.top + state] = start[state] * seed
+        flow[state] = work.values[work.top + state] * seed
+    _unwall(structure, work, adjoint, tree, LEFT_SIDE, flow)
+    _unapply(structure, work, adjoint, root, LEFT_SIDE, work.top)
+    vector, table = place_of(work, root).vector, table_of(structure, work, root, RIGHT_SIDE)
+    flow = adjoint.values[vector : vector + table.states]
+    _unwall(structure, work, adjoint, tree, RIGHT_SIDE, flow)
+    for number in range(len(work.place) - 1, -1, -1):
+        node = structure.bottom_up[work.first + number]
+        _unfill_table(structure, work, adjoint, node, RIGHT_SIDE)
+        _unfill_table(structure, work, adjoint, node, LEFT_SIDE)
+        _unchain(structure, work, adjoint, node, LEFT_SIDE)
+        _unchain(structure, work, adjoint, node, RIGHT_SIDE)
+
+
+@compiled
+def add_gradients(structure, weights, spaces, last_tree, seeds, gradients):
+    """Add to ``gradients`` the derivatives of sum_b seeds[b] log p(x_b | T_b) over some trees.
+
+    :param spaces: what `pyropunct.inference.kernels.inside.inside_pass` returned for the same trees.
+    :param seeds: (B,) of the weights' own kind of number.
+    :param gradients: `Weights`; ``pair`` takes derivatives with respect to log p(l, r | w) and must be
+        zero before, the others those with respect to the weights themselves.
+    """
+    for tree in range(spaces.first_tree, last_tree):
+        total = spaces.total[tree - spaces.first_tree]
+        if total.real > 0:
+            work = workspace_of(structure, weights, spaces, tree)
+            adjoint = Adjoints(
+                np.zeros_like(work.values), gradients.pair, gradients.arc, gradients.initial, gradients.final
+            )
+            _outside_tree(structure, work, adjoint, tree, seeds[tree] / total)

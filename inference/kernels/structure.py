@@ -1,0 +1,145 @@
+"""What the inside algorithm is given: trees, automata and punctemes, without and with their weights."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import spliced
+
+Array = NDArray[Any]
+
+# The two sides of a constituent, or the direction of a step.  NumPy's booleans, as for semirings.
+LEFT_SIDE, RIGHT_SIDE = np.bool_(True), np.bool_(False)
+
+
+class Structure(NamedTuple):
+    """Everything about a problem that has no weight: trees, surface strings, inventories.
+
+    The fields up to ``right_child`` are those of `pyropunct.inference.forest.Forest`, those from
+    ``state_start`` to ``num_tokens`` those of `pyropunct.inference.automata.Automata`; then come those of
+    the `pyropunct.inference.inventory.Inventory`, its tries by side.
+
+    :ivar relation: (N,) the relation of each node.
+    :ivar slot_automaton: (S,) which automaton belongs to each slot.
+    :ivar start_token: the token at the left of the first slot of a tree, -1 for none.
+    :ivar end_token: the token at the right of the last slot of a tree, -1 for none.
+    :ivar choice_start: (N + 1,) where each node's part of `Weights.pair` starts.
+    """
+
+    node_start: Array
+    slot_start: Array
+    root: Array
+    bottom_up: Array
+    left_slot: Array
+    word_slot: Array
+    right_slot: Array
+    left_child_start: Array
+    left_child: Array
+    right_child_start: Array
+    right_child: Array
+    relation: Array
+    slot_automaton: Array
+    state_start: Array
+    arc_start: Array
+    source: Array
+    target: Array
+    num_tokens: int
+    start_token: int
+    end_token: int
+    left_start: Array
+    left_token: Array
+    left_parent: Array
+    left_of_pair: Array
+    right_start: Array
+    right_token: Array
+    right_parent: Array
+    right_of_pair: Array
+    pair_start: Array
+    empty_left: Array
+    choice_start: Array
+
+
+class Weights(NamedTuple):
+    """The numbers of a problem, all real or all complex; also the shape of their adjoints.
+
+    :ivar pair: p(l, r | w), for each node in turn one number for each pair of its relation.
+    :ivar arc: the weights of the arcs of all automata: the elements of the matrices M_i.
+    :ivar initial: the initial weights of their states, the vectors lambda_i.
+    :ivar final: the final weights of their states, the vectors rho_i.
+    """
+
+    pair: Array
+    arc: Array
+    initial: Array
+    final: Array
+
+
+@spliced
+def opposite(side):
+    """The other side."""
+    return not side
+
+
+@spliced
+def states_of(structure, slot):
+    """How many states the automaton of a slot has: N_i."""
+    automaton = structure.slot_automaton[slot]
+    return structure.state_start[automaton + 1] - structure.state_start[automaton]
+
+
+@spliced
+def ends_of(structure, weights, slot, side):
+    """The weights at one end of a slot, (N_i,): initial ones at its left, final ones at its right.
+
+    :param weights: anything with such fields: `Weights`, a workspace, adjoints.
+    """
+    ends = weights.initial if side == LEFT_SIDE else weights.final
+    first = structure.state_start[structure.slot_automaton[slot]]
+    return ends[first : first + states_of(structure, slot)]
+
+
+@spliced
+def arcs_of(structure, arc, slot, token, toward):
+    """The arcs of a token in a slot: states that a step reads, states that it writes, and weights.
+
+    A step leftward multiplies a column by M_i(token): it reads at the target of each arc and writes at its
+    source.  A step rightward multiplies a row.  All three are slices, whose loops compile to better code.
+
+    :param arc: `Weights.arc`, or anything else of its length.
+    """
+    block = structure.slot_automaton[slot] * structure.num_tokens + token
+    begin, end = structure.arc_start[block], structure.arc_start[block + 1]
+    source, target = structure.source[begin:end], structure.target[begin:end]
+    if toward == LEFT_SIDE:
+        return target, source, arc[begin:end]
+    return source, target, arc[begin:end]
+
+
+@spliced
+def num_children(structure, node, side):
+    """How many children a node has on one side."""
+    start = structure.left_child_start if side == LEFT_SIDE else structure.right_child_start
+    return start[node + 1] - start[node]
+
+
+@spliced
+def child_of(structure, node, side, number):
+    """A child of a node on one side: number 0 is next to the word."""
+    if side == LEFT_SIDE:
+        return structure.left_child[structure.left_child_start[node + 1] - 1 - number]
+    return structure.right_child[structure.right_child_start[node] + number]
+
+
+@spliced
+def word_slot_of(structure, node, side):
+    """The slot beside a node's word: j - 1 at its left, j at its right."""
+    return structure.word_slot[node] - (1 if side == LEFT_SIDE else 0)
+
+
+@spliced
+def wall_of(structure, tree, side):
+    """Where a tree ends on one side: the slot there, and the token outside, -1 for none."""
+    if side == LEFT_SIDE:
+        return structure.slot_start[tree], structure.start_token
+    return structure.slot_start[tree + 1] - 1, structure.end_token

@@ -1,0 +1,260 @@
+"""Where the numbers of a tree lie while the kernels work on it.
+
+Each tree has one stretch of numbers, ``values``.  For a constituent w between the slots i and k, which have
+N_i and N_k states, and where L and R punctemes (or parts of such) have weight, it holds, node after node::
+
+    left      L x N_i         left[l] = M_i(l) Mleft; entry 0, the empty puncteme, is Mleft itself
+    right     R x N_k         right[r] = Mright M_k(r); entry 0 is Mright itself
+    vector    max(N_i, N_k)   what w is applied to: a column of N_k weights, for a right child a row of N_i
+    s         max(L, R)       R sums, for a right child L
+    t         max(L, R)       L sums, for a right child R
+
+and behind the nodes N_0 weights, the result of applying the root.  Of ``vector``, ``s`` and ``t`` only the
+first entries are used where w has fewer.
+
+Nodes are visited children first.  Every number is written once, and before it is read:
+
+- When w is visited, ``vector`` of each child is written and the child applied, from the word outward.  The
+  innermost child's is made of the word's initial or final weights, every other child's is the result of its
+  inner neighbour.
+- Entry 0 of a table is the result of the outermost child, or the word's initial or final weights if w has no
+  child on that side.  The other entries follow, each from its parent.
+- ``vector`` of the root, the weights at the right end of the tree, comes when all nodes have been visited.
+- ``s``, ``t`` and the result, in this order, are written when w is applied: when its head is visited, or
+  last of all for the root.
+
+Nothing has to be zero beforehand: who adds to numbers clears them first.
+
+Whoever applies a constituent divides the result by its greatest weight, and keeps that as the constituent's
+``scale``; so no vector in the workspace overflows or vanishes, however long the tree.  Tables, ``s`` and
+``t`` are not scaled themselves, but built from results that are.  log p(x | T) is the logarithm of the scaled
+total weight plus those of all scales.  A scale of 0 means that the surface string is impossible; then the
+total is 0 too, and the numbers mean nothing more.
+
+The reverse pass has its *adjoints*, seeded derivatives of log p(x | T), in a second stretch laid out in the
+same way.  That must be all zeros at first, for most adjoints are sums.  The pass goes through the above
+backwards, so every adjoint is complete before it is read.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import inner, spliced
+from pyropunct.inference.kernels.structure import (
+    LEFT_SIDE,
+    child_of,
+    num_children,
+    states_of,
+)
+
+Array = NDArray[Any]
+
+PLACE = np.dtype(
+    [(name, np.int64) for name in ("left", "right", "vector", "s", "t", "left_entries", "right_entries")]
+)
+"""Where the numbers of a node start in its tree's workspace, and how many entries its tables have."""
+
+
+class Workspace(NamedTuple):
+    """One tree at work: its numbers, and the weights of the problem.
+
+    :ivar first: the first node of the tree; it has number 0 in ``place`` and in ``scale``.
+    :ivar place: (n,) a `PLACE` for each node.
+    :ivar values: the numbers.
+    :ivar top: where the result of applying the root starts.
+    :ivar scale: (n,) the greatest weight of the result of applying each node.
+    :ivar pair: see `pyropunct.inference.kernels.structure.Weights`, as for all that follow.
+    """
+
+    first: int
+    place: Array
+    values: Array
+    top: int
+    scale: Array
+    pair: Array
+    arc: Array
+    initial: Array
+    final: Array
+
+
+class Workspaces(NamedTuple):
+    """The workspaces of some consecutive trees, and their results.
+
+    :ivar first_tree: the first of these trees.
+    :ivar place: a `PLACE` for each node of these trees.
+    :ivar start: where the numbers of each tree start in ``values``.
+    :ivar values: the numbers of all trees.
+    :ivar top: where the result of applying the root starts in each tree's own numbers.
+    :ivar scale: that of each node of these trees.
+    :ivar total: the scaled total weight of each tree.
+    """
+
+    first_tree: int
+    place: Array
+    start: Array
+    values: Array
+    top: Array
+    scale: Array
+    total: Array
+
+
+class Table(NamedTuple):
+    """The table of one side of a node, with the trie of its punctemes.
+
+    :ivar slot: the slot at that side of the constituent.
+    :ivar states: how many states the slot has.
+    :ivar place: where the table starts in the workspace.
+    :ivar entries: how many entries it has.
+    :ivar first: where the entries of the node's relation start in the trie.
+    :ivar token: see `pyropunct.inference.inventory.Tries`.
+    :ivar parent: likewise.
+    :ivar of_pair: likewise.
+    """
+
+    slot: int
+    states: int
+    place: int
+    entries: int
+    first: int
+    token: Array
+    parent: Array
+    of_pair: Array
+
+
+@inner
+def _num_entries(structure, slot, start, relation):
+    """How many entries of a trie have weight in a slot: without arcs, only the empty puncteme."""
+    block = structure.slot_automaton[slot] * structure.num_tokens
+    if structure.arc_start[block] == structure.arc_start[block + structure.num_tokens]:
+        return 1
+    return start[relation + 1] - start[relation]
+
+
+@inner
+def _lay_out(structure, tree, places):
+    """Give the numbers of a tree their places: returns where the root's result starts, and where all ends."""
+    size, first = 0, structure.node_start[tree]
+    for local in range(len(places)):
+        node, place = first + local, places[local]
+        relation = structure.relation[node]
+        left, right = structure.left_slot[node], structure.right_slot[node]
+        left_states, right_states = states_of(structure, left), states_of(structure, right)
+        place.left_entries = _num_entries(structure, left, structure.left_start, relation)
+        place.right_entries = _num_entries(structure, right, structure.right_start, relation)
+        most = max(place.left_entries, place.right_entries)
+        place.left = size
+        place.right = place.left + place.left_entries * left_states
+        place.vector = place.right + place.right_entries * right_states
+        place.s = place.vector + max(left_states, right_states)
+        place.t = place.s + most
+        size = place.t + most
+    return size, size + states_of(structure, structure.slot_start[tree])
+
+
+@inner
+def workspaces_of(structure, weights, first_tree, last_tree):
+    """Workspaces for some trees, laid out but not filled."""
+    trees, first = last_tree - first_tree, structure.node_start[first_tree]
+    nodes = structure.node_start[last_tree] - first
+    place, start, top = np.empty(nodes, PLACE), np.zeros(trees + 1, np.int64), np.empty(trees, np.int64)
+    for number in range(trees):
+        tree = first_tree + number
+        begin, end = structure.node_start[tree] - first, structure.node_start[tree + 1] - first
+        top[number], size = _lay_out(structure, tree, place[begin:end])
+        start[number + 1] = start[number] + size
+    kind = weights.pair.dtype
+    return Workspaces(
+        first_tree, place, start, np.empty(start[trees], kind), top, np.ones(nodes), np.empty(trees, kind)
+    )
+
+
+@inner
+def workspace_of(structure, weights, spaces, tree):
+    """The workspace of one of the trees."""
+    number, first = tree - spaces.first_tree, structure.node_start[spaces.first_tree]
+    begin, end = structure.node_start[tree] - first, structure.node_start[tree + 1] - first
+    return Workspace(
+        structure.node_start[tree],
+        spaces.place[begin:end],
+        spaces.values[spaces.start[number] : spaces.start[number + 1]],
+        spaces.top[number],
+        spaces.scale[begin:end],
+        weights.pair,
+        weights.arc,
+        weights.initial,
+        weights.final,
+    )
+
+
+@spliced
+def place_of(work, node):
+    """The `PLACE` of a node."""
+    return work.place[node - work.first]
+
+
+@spliced
+def table_of(structure, work, node, side):
+    """The left or the right table of a node."""
+    place = place_of(work, node)
+    relation = structure.relation[node]
+    if side == LEFT_SIDE:
+        slot = structure.left_slot[node]
+        return Table(
+            slot,
+            states_of(structure, slot),
+            place.left,
+            place.left_entries,
+            structure.left_start[relation],
+            structure.left_token,
+            structure.left_parent,
+            structure.left_of_pair,
+        )
+    slot = structure.right_slot[node]
+    return Table(
+        slot,
+        states_of(structure, slot),
+        place.right,
+        place.right_entries,
+        structure.right_start[relation],
+        structure.right_token,
+        structure.right_parent,
+        structure.right_of_pair,
+    )
+
+
+@spliced
+def entry_of(values, table, entry):
+    """An entry of a table: left[l] or right[r], or its adjoint."""
+    begin = table.place + entry * table.states
+    return values[begin : begin + table.states]
+
+
+@spliced
+def link_of(structure, work, node, side, number):
+    """Where a node's chain of children on one side is before the child of that number is applied.
+
+    Child 0 is next to the word.  The chain goes from the vector of each child to that of the next one
+    outward, and behind the last child to entry 0 of the table on that side.
+    """
+    if number < num_children(structure, node, side):
+        return place_of(work, child_of(structure, node, side, number)).vector
+    place = place_of(work, node)
+    return place.left if side == LEFT_SIDE else place.right
+
+
+@spliced
+def choices_of(structure, work, node):
+    """The first row of a node's pairs in the inventory, and how many of them may have weight.
+
+    Pairs with an empty left puncteme come first, the pair of empty ones before all others.
+    """
+    place = place_of(work, node)
+    relation = structure.relation[node]
+    row = structure.pair_start[relation]
+    if place.left_entries > 1:
+        return row, structure.pair_start[relation + 1] - row
+    if place.right_entries > 1:
+        return row, structure.empty_left[relation]
+    return row, np.int64(1)
