@@ -18,5 +18,5 @@ inner = njit(**_OPTIONS, **_NO_WAY_IN)
 """For what compiled functions alone call: a way in from Python would take long to compile."""
 
 spliced = njit(forceinline=True, **_OPTIONS, **_NO_WAY_IN)
-"""For small parts of such: they become part of the caller, which then need not count references to the arrays
-that go in and come out."""
+"""For parts of such that run once for each node or more often: they become part of the caller.  A call would
+hand over each array of a tuple by itself, hundreds of numbers, and count references to those it returns."""

@@ -26,7 +26,7 @@ from pyropunct.inference.kernels.workspace import (
 )
 
 
-@inner
+@spliced
 def _read(structure, arc, slot, token, toward, before, after, semiring):
     """Multiply a vector by the matrix of a token: M_i(token) v leftward, v M_i(token) rightward."""
     reads, writes, weights = arcs_of(structure, arc, slot, token, toward)
@@ -73,7 +73,7 @@ def pairs_of(structure, work, pair, node, enter, leave):
     )
 
 
-@inner
+@spliced
 def _sum_pairs(structure, work, node, enter, leave, semiring):
     """t[y] = sum_x p(x, y | w) s[x], where x and y are the punctemes at the sides entered and left."""
     place = place_of(work, node)
@@ -87,7 +87,7 @@ def _sum_pairs(structure, work, node, enter, leave, semiring):
             t[y] = plus(t[y], weights[choice] * s[x], semiring)
 
 
-@inner
+@spliced
 def _rescale(vector):
     """Divide a vector by its greatest weight, and return that."""
     scale = 0.0
@@ -120,7 +120,7 @@ def _apply(structure, work, node, toward, out, semiring):
     work.scale[node - work.first] = _rescale(result)
 
 
-@inner
+@spliced
 def _chain(structure, work, node, side, semiring):
     """Mleft or Mright of a node: apply its children on one side, from the word outward."""
     slot, start = word_slot_of(structure, node, side), link_of(structure, work, node, side, 0)

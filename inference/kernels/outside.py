@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.compiling import compiled, inner, spliced
 from pyropunct.inference.kernels.inside import pairs_of, wall
 from pyropunct.inference.kernels.semirings import SUM, add_multiple, dot
 from pyropunct.inference.kernels.structure import (
@@ -45,13 +45,13 @@ class Adjoints(NamedTuple):
     final: Array
 
 
-@inner
+@spliced
 def _add(target, flow):
     for place in range(len(target)):
         target[place] += flow[place]
 
 
-@inner
+@spliced
 def _unread(structure, work, adjoint, slot, token, toward, before, flow_before, flow_after):
     """Reverse of reading a token."""
     reads, writes, arcs = arcs_of(structure, work.arc, slot, token, toward)
@@ -82,7 +82,7 @@ def _unfill_table(structure, work, adjoint, node, side):
         )
 
 
-@inner
+@spliced
 def _unsum_pairs(structure, work, adjoint, node, enter, leave):
     """Reverse of summing over pairs, from the adjoints of t to those of s and of log p(l, r | w)."""
     place = place_of(work, node)
@@ -124,7 +124,7 @@ def _unapply(structure, work, adjoint, node, toward, out):
         add_multiple(flow_vector, flow_s, entry_of(values, enter, entry), SUM)
 
 
-@inner
+@spliced
 def _unchain(structure, work, adjoint, node, side):
     """Reverse of applying the children on one side of a node: the outermost comes first."""
     for number in range(num_children(structure, node, side) - 1, -1, -1):
