@@ -1,9 +1,12 @@
 """How this package compiles its inner loops: with numba, without Python's lock.
 
-Numba keeps what is `compiled` on disk until the file changes where that function is written.  After a
-change to a function in another file that it calls, delete the ``__pycache__`` folders.
+Numba keeps what is `compiled` on disk until the file changes where that function is written.  What it calls
+may be written in other files: so all that was kept is forgotten whenever any file of this folder has changed.
 """
 
+import os
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -20,3 +23,27 @@ inner = njit(**_OPTIONS, **_NO_WAY_IN)
 spliced = njit(forceinline=True, **_OPTIONS, **_NO_WAY_IN)
 """For parts of such that run once for each node or more often: they become part of the caller.  A call would
 hand over each array of a tuple by itself, hundreds of numbers, and count references to those it returns."""
+
+
+def forget_outdated(folder: Path) -> None:
+    """Delete the compiled code of a folder of sources, if any of these has changed since it was kept.
+
+    A folder that cannot be written to is left alone: what has been installed there does not change.
+    """
+    files = [(path.relative_to(folder), path.stat()) for path in sorted(folder.rglob("*.py"))]
+    seen = [(str(path), stat.st_mtime_ns, stat.st_size) for path, stat in files]
+    stamp, note = sha256(repr(seen).encode()).hexdigest(), folder / "__pycache__" / "sources.sha256"
+    try:
+        if note.exists() and note.read_text() == stamp:
+            return
+        for kept in (path for kind in ("*.nbi", "*.nbc") for path in folder.rglob(kind)):
+            kept.unlink(missing_ok=True)
+        note.parent.mkdir(exist_ok=True)
+        new = note.with_name(f"{note.name}.{os.getpid()}")
+        new.write_text(stamp)
+        new.replace(note)  # other processes may be doing the same
+    except OSError:
+        return
+
+
+forget_outdated(Path(__file__).parent)
