@@ -134,7 +134,8 @@ def enumerate_in_parallel(training: Training) -> None:
     """Let Pyro's own ELBO sum over the punctemes in this training."""
     channel: Any = training.story.channel
     weights = channel.weights
-    channel.weights = lambda: weights().double()  # Pyro's sums take one kind of number, and scores are double
+    # Pyro's sums take one kind of number, and scores are double.
+    channel.weights = lambda: {name: values.double() for name, values in weights().items()}
     changed: Any = training
     changed.elbo = TraceEnum_ELBO(max_plate_nesting=1)
     changed.story = _in_parallel(training.story)
