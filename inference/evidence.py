@@ -128,11 +128,12 @@ class SlotEvidence:
 
 def padded(strings: Sequence[Sequence[int]], least: int = 1) -> Tensor:
     """(S, L) token strings as a tensor, filled up with -1 to the length of the longest, or to ``least``."""
-    longest = max((len(string) for string in strings), default=0)
-    longest = max(longest, least)
-    return torch.tensor([[*string, *[EMPTY] * (longest - len(string))] for string in strings]).reshape(
-        len(strings), longest
-    )
+    longest = max(least, max(map(len, strings), default=0))
+    filled = np.full((len(strings), longest), EMPTY)
+    for row, string in enumerate(strings):
+        if string:  # most slots are empty
+            filled[row, : len(string)] = string
+    return torch.from_numpy(filled)
 
 
 def evidence_of(value: Tensor | SlotEvidence) -> SlotEvidence:

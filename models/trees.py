@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from pyropunct.inference.evidence import EMPTY
 from pyropunct.inference.forest import Forest
-
-EMPTY = -1
-"""Fills the surface strings of a batch up to the length of the longest."""
 
 COLUMNS = ("relation", "tag", "form", "shape")
 """What is known of each word of a batch."""

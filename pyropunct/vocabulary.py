@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from pyropunct.inference.evidence import EMPTY, padded
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attach.correcting import string_number
-from pyropunct.models.trees import EMPTY, TreeBatch
+from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
 
@@ -106,13 +106,7 @@ class Vocabulary:
 
     def encode_surfaces(self, surfaces: Sequence[Surface]) -> Tensor:
         """(S, L) token numbers of all S surface strings of several sentences, as in `encode_surface`."""
-        strings = [string for surface in surfaces for string in self._strings(surface)]
-        longest = max(1, max(map(len, strings)))
-        filled = np.full((len(strings), longest), EMPTY)
-        for row, string in enumerate(strings):
-            if string:  # most slots are empty
-                filled[row, : len(string)] = string
-        return torch.from_numpy(filled)
+        return padded([string for surface in surfaces for string in self._strings(surface)])
 
     def _strings(self, surface: Surface) -> list[list[int]]:
         known, unknown = self.token_number, self.token_number[UNKNOWN]

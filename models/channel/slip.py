@@ -111,7 +111,3 @@ class Slip(Channel):
     def kind(self) -> str:
         """The other channel's, which is the one that somebody has chosen."""
         return self.channel.kind
-
-    def edit_table(self) -> Tensor | None:
-        """The other channel's edits."""
-        return self.channel.edit_table()
