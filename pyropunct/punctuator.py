@@ -27,7 +27,7 @@ from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw_text, weighted_trees
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.training.recipes import Recipe
-from pyropunct.training.registry import UnknownVariantError
+from pyropunct.training.registry import Trusted, UnknownVariantError, require_trusted
 from pyropunct.training.stories import blank_story, settle_story
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import Surface, display
@@ -153,14 +153,20 @@ class Punctuator:
         return tensors
 
     @classmethod
-    def load(cls, folder: str | Path) -> "Punctuator":
-        """Read a model that `save` wrote.  No code in the folder is ever run.
+    def load(cls, folder: str | Path, *, variants: Trusted = ()) -> "Punctuator":
+        """Read a model that `save` wrote.  No code in the folder is ever run, and none that it names.
 
+        :param variants: attach models and channels outside the package, each as ``module:Class``, that may be
+            imported if the folder names them, which runs the code of their modules; True for any.
         :raises ModelFolderError: if the folder is missing or damaged, or is not a model of this program.
+        :raises UntrustedVariantError: if it names an attach model or a channel outside the package that is
+            not among ``variants``; its module has not been imported.
         :raises UnknownVariantError: if its attach model or channel cannot be found.
         """
         plain, tensors = read_model_folder(Path(folder))
         try:
+            named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
+            require_trusted(folder, named, variants)
             return cls._rebuilt(plain, tensors)
         except UnknownVariantError:
             raise

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from by_hand import chances
-from command_line import answer
+from command_line import answer, complaint
 from problems import strings_up_to
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "variants.md"
@@ -30,9 +30,11 @@ def test_the_examples_are_fitted(small: Path, tmp_path: Path, module: str, varia
     options = (*variant, "--direction", "left", "--epochs", 1, "--threads", 1)
     value = answer("fit", small / "train.conllu", "--dev", dev, "--out", out, *options)
     last = value["epochs"][-1]["perplexity"]
-    assert answer("evaluate", out, dev)["perplexity"] == pytest.approx(last, rel=1e-3)
+    trusting = "--trust-variants"
+    assert answer("evaluate", out, dev, trusting)["perplexity"] == pytest.approx(last, rel=1e-3)
     assert last < 20
-    assert len(answer("sample", out, dev)["sentences"]) == 30
+    assert len(answer("sample", out, dev, trusting)["sentences"]) == 30
+    assert "if you trust that, load it with --trust-variants" in complaint(2, "evaluate", out, dev)
 
 
 @pytest.mark.parametrize("direction", ["left", "right"])

@@ -9,7 +9,13 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import use_threads
-from pyropunct.commands.options import decoding_options, json_option, seed_option, threads_option
+from pyropunct.commands.options import (
+    decoding_options,
+    json_option,
+    seed_option,
+    threads_option,
+    trust_option,
+)
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
@@ -31,11 +37,19 @@ if TYPE_CHECKING:
     help="Print corrected sentences, or only the edits.",
 )
 @seed_option
+@trust_option
 @threads_option
 @json_option
 @polite
 def correct(
-    model: str, file: str, kind: str, shape: str, threads: int | None, as_json: bool, **settings: Any
+    model: str,
+    file: str,
+    kind: str,
+    shape: str,
+    trust_variants: bool,
+    threads: int | None,
+    as_json: bool,
+    **settings: Any,
 ) -> None:
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
@@ -50,7 +64,7 @@ def correct(
     from pyropunct.treebank.lines import opened
 
     use_threads(threads)
-    corrector = Corrector.load(model)
+    corrector = Corrector.load(model, variants=trust_variants)
     with opened(file) as (stream, name):
         output = _output(corrector, "json" if as_json else shape)
         reader = RawReader(corrector.reader.vocabulary, corrector.reader.conventions)

@@ -5,7 +5,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import FAILURE, OneLineError, polite
 from pyropunct.commands.loading import load_model, use_threads
-from pyropunct.commands.options import json_option, seed_option, threads_option
+from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -22,10 +22,19 @@ from pyropunct.commands.options import json_option, seed_option, threads_option
     help="Print words and surface marks, or the underlying tree.",
 )
 @seed_option
+@trust_option
 @threads_option
 @json_option
 @polite
-def dream(model: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool) -> None:
+def dream(
+    model: str,
+    samples: int,
+    shape: str,
+    seed: int,
+    trust_variants: bool,
+    threads: int | None,
+    as_json: bool,
+) -> None:
     """Draw whole sentences from MODEL: trees, underlying punctuation and surface punctuation.
 
     MODEL draws the tags and relations of words, but not the words; tags are printed in their place.
@@ -36,7 +45,7 @@ def dream(model: str, samples: int, shape: str, seed: int, threads: int | None, 
     from pyropunct.models.syntax import OverlongTreeError
 
     use_threads(threads)
-    punctuator = load_model(model)
+    punctuator = load_model(model, trust_variants)
     pyro.set_rng_seed(seed)
     found = []
     try:

@@ -5,19 +5,26 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
-from pyropunct.commands.options import json_option, threads_option
+from pyropunct.commands.options import json_option, threads_option, trust_option
 
 
 @click.command()
 @click.argument("model")
 @click.argument("file")
+@trust_option
 @threads_option
 @json_option
 @polite
-def evaluate(model: str, file: str, threads: int | None, as_json: bool) -> None:
+def evaluate(
+    model: str,
+    file: str,
+    trust_variants: bool,
+    threads: int | None,
+    as_json: bool,
+) -> None:
     """Measure how well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
     use_threads(threads)
-    punctuator, treebank = load_model(model), read_file(file)
+    punctuator, treebank = load_model(model, trust_variants), read_file(file)
     result = punctuator.evaluate(list(treebank))
     values = {
         "sentences": result.sentences,

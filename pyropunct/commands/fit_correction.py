@@ -8,7 +8,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import check_device, load_model, read_file, use_threads
-from pyropunct.commands.options import json_option, seed_option, threads_option
+from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
 
 if TYPE_CHECKING:
     from pyropunct.correct.learner_errors import ErrorRates
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--epochs", type=click.IntRange(1), default=3, show_default=True, help="Passes over the data.")
 @click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
 @seed_option
+@trust_option
 @threads_option
 @json_option
 @polite
@@ -51,6 +52,7 @@ def fit_correction(
     epochs: int,
     device: str,
     seed: int,
+    trust_variants: bool,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -68,7 +70,7 @@ def fit_correction(
     rates = _rates(errors)
     use_threads(threads)
     check_device(device)
-    clean = load_model(model)
+    clean = load_model(model, trust_variants)
     treebanks = [read_file(path) for path in (train, dev) if path is not None]
     require_punctuation(treebanks[0])
     some, other = held_out(treebanks[0]) if dev is None else (tuple(one) for one in treebanks)

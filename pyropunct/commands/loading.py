@@ -22,14 +22,16 @@ def use_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def load_model(folder: str) -> "Punctuator":
+def load_model(folder: str, trust_variants: bool) -> "Punctuator":
     """The model in a folder.
 
+    :param trust_variants: see `pyropunct.commands.options.trust_option`.
     :raises ModelFolderError: if there is no model in it.
+    :raises UntrustedVariantError: if it names a variant outside the package that is not trusted.
     """
     from pyropunct.punctuator import Punctuator
 
-    return Punctuator.load(folder)
+    return Punctuator.load(folder, variants=trust_variants)
 
 
 def read_file(path: str) -> "Treebank":
@@ -74,10 +76,12 @@ def check_device(device: str) -> None:
         raise OneLineError(f"--device {device}: {str(error).splitlines()[0]}", BAD_INPUT) from error
 
 
-def prepare(model: str, file: str, seed: int, threads: int | None) -> "tuple[Punctuator, Treebank]":
+def prepare(
+    model: str, file: str, seed: int, threads: int | None, trust_variants: bool
+) -> "tuple[Punctuator, Treebank]":
     """Load a model and read a file, for a command that draws."""
     import pyro
 
     use_threads(threads)
     pyro.set_rng_seed(seed)
-    return load_model(model), read_file(file)
+    return load_model(model, trust_variants), read_file(file)

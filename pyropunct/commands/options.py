@@ -37,6 +37,13 @@ sentence_option = click.option(
     "--sentence", "identifier", metavar="ID", help="Only the sentence with this sent_id."
 )
 
+trust_option = click.option(
+    "--trust-variants",
+    is_flag=True,
+    help="Import the attach model and the channel that MODEL names, even if they are no part of pyropunct.  "
+    "This runs the code of their modules.",
+)
+
 threads_option = click.option(
     "--threads", type=click.IntRange(1), help="Threads to use; by default all cores."
 )

@@ -8,7 +8,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
-from pyropunct.commands.options import json_option, threads_option
+from pyropunct.commands.options import json_option, threads_option, trust_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,11 +36,19 @@ if TYPE_CHECKING:
     help="Puncteme pairs to list for each relation.",
 )
 @click.option("--plot", help="SVG file to write a plot to, with a bar for each relation.")
+@trust_option
 @threads_option
 @json_option
 @polite
 def relations(
-    model: str, file: str, least: int, pairs: int, plot: str | None, threads: int | None, as_json: bool
+    model: str,
+    file: str,
+    least: int,
+    pairs: int,
+    plot: str | None,
+    trust_variants: bool,
+    threads: int | None,
+    as_json: bool,
 ) -> None:
     """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
 
@@ -50,7 +58,7 @@ def relations(
     from pyropunct.explain.relations import relation_punctemes
 
     use_threads(threads)
-    punctuator, treebank = load_model(model), read_file(file)
+    punctuator, treebank = load_model(model, trust_variants), read_file(file)
     with console.sentence_bar("relations", len(treebank)) as advance:
         found = relation_punctemes(punctuator, list(treebank), least=least, advance=advance)
     if plot is not None:

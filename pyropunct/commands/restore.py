@@ -9,7 +9,13 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, use_threads
-from pyropunct.commands.options import decoding_options, json_option, seed_option, threads_option
+from pyropunct.commands.options import (
+    decoding_options,
+    json_option,
+    seed_option,
+    threads_option,
+    trust_option,
+)
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
     "--score", is_flag=True, help="Compare with the punctuation of FILE, and print only the scores."
 )
 @seed_option
+@trust_option
 @threads_option
 @json_option
 @polite
@@ -52,6 +59,7 @@ def restore(
     capital: bool,
     shape: str,
     score: bool,
+    trust_variants: bool,
     threads: int | None,
     as_json: bool,
     **settings: Any,
@@ -71,7 +79,7 @@ def restore(
     if keep and score:
         raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
     use_threads(threads)
-    punctuator = load_model(model)
+    punctuator = load_model(model, trust_variants)
     only = None if marks is None else _known_marks(punctuator, marks)
     restoration = Restoration(
         punctuator, marks=only, keep=keep, keep_dots=not score, best_tree=shape == "conllu", **settings

@@ -9,7 +9,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
-from pyropunct.commands.options import json_option, seed_option, threads_option
+from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +61,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 )
 @click.option("--plot", help="SVG file to write a plot to, with a bar for each outcome of each pair.")
 @seed_option
+@trust_option
 @threads_option
 @json_option
 @polite
@@ -69,6 +70,7 @@ def rules(
     file: str | None,
     pairs: int,
     plot: str | None,
+    trust_variants: bool,
     threads: int | None,
     as_json: bool,
     **settings: Any,
@@ -83,7 +85,7 @@ def rules(
 
     use_threads(threads)
     try:
-        learned = _learn(load_model(model), file, settings)
+        learned = _learn(load_model(model, trust_variants), file, settings)
     except NoEditsError as error:
         raise OneLineError(f"{model}: {error}", BAD_INPUT) from error
     shown = learned.prominent(pairs)

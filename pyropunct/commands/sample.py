@@ -5,7 +5,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import prepare
-from pyropunct.commands.options import json_option, seed_option, threads_option
+from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
 from pyropunct.commands.showing import in_order, tell_each
 
 
@@ -17,15 +17,23 @@ from pyropunct.commands.showing import in_order, tell_each
     "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
 )
 @seed_option
+@trust_option
 @threads_option
 @json_option
 @polite
 def sample(
-    model: str, file: str, samples: int, shape: str, seed: int, threads: int | None, as_json: bool
+    model: str,
+    file: str,
+    samples: int,
+    shape: str,
+    seed: int,
+    trust_variants: bool,
+    threads: int | None,
+    as_json: bool,
 ) -> None:
     """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored."""
     shape = "json" if as_json else shape
-    punctuator, treebank = prepare(model, file, seed, threads)
+    punctuator, treebank = prepare(model, file, seed, threads, trust_variants)
     tell_each(
         "sampling",
         in_order(treebank, None, shape),

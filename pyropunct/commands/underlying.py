@@ -8,7 +8,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import prepare
-from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option
+from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option, trust_option
 from pyropunct.commands.showing import in_order, tell_each, usable
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     help="With --format conllu: make each mark a dependent of the constituent that sprouted it.",
 )
 @seed_option
+@trust_option
 @threads_option
 @json_option
 @polite
@@ -49,6 +50,7 @@ def underlying(
     identifier: str | None,
     attach: bool,
     seed: int,
+    trust_variants: bool,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -58,7 +60,7 @@ def underlying(
     shape = "json" if as_json else shape
     if attach and shape != "conllu":
         raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
-    punctuator, treebank = prepare(model, file, seed, threads)
+    punctuator, treebank = prepare(model, file, seed, threads, trust_variants)
     items = in_order(treebank, identifier, shape)
     sentences = usable(items)
     if shape == "svg":

@@ -62,7 +62,7 @@ class ComparisonFolder:
     """
 
     def __init__(self, path: Path, checksums: Mapping[str, str], settings: Settings) -> None:
-        self.path = path
+        self.path, self._settings = path, settings
         self._content: dict[str, Any] = {
             "format": FORMAT,
             "checksums": dict(checksums),
@@ -118,7 +118,7 @@ class ComparisonFolder:
             seconds[name] = made.seconds
             self._write()
         try:
-            return Trained(part.load(folder), seconds[name])
+            return Trained(part.load(folder, self._settings), seconds[name])
         except ValueError as error:
             raise ComparisonFolderError(
                 f"{error}; delete {folder}, and the same command trains it again"

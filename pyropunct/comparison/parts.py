@@ -34,8 +34,8 @@ class Part(ABC, Generic[Model]):
         """Write it to a model folder."""
 
     @abstractmethod
-    def load(self, folder: Path) -> Model:
-        """Read it back.
+    def load(self, folder: Path, conditions: Conditions) -> Model:
+        """Read back what `train` has made under these conditions.
 
         :raises ValueError: if the folder is damaged; the message is one line and names it.
         """
@@ -66,7 +66,7 @@ class ParserPart(Part[BiaffineParser]):
         """Write it."""
         write_model_folder(folder, *model.to_parts())
 
-    def load(self, folder: Path) -> BiaffineParser:
+    def load(self, folder: Path, conditions: Conditions) -> BiaffineParser:
         """Read it back."""
         parts = read_model_folder(folder)
         try:

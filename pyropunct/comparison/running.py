@@ -139,7 +139,7 @@ class _Work:
         made = train_timed(train)
         with TemporaryDirectory() as scratch:
             part.save(made.model, Path(scratch) / name)
-            return Trained(part.load(Path(scratch) / name), made.seconds)
+            return Trained(part.load(Path(scratch) / name, self.settings), made.seconds)
 
     def _parse(self, part: ParserPart, trained: Trained) -> _DevTrees:
         """The trees of a parser for dev, and the scores of its best ones."""

@@ -22,6 +22,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import decide
 from pyropunct.training.fitting import fit
 from pyropunct.training.model_folder import read_model_folder, write_model_folder
+from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -64,7 +65,7 @@ class TrivialSystem(System[Trivial]):
         """Write it as a model without tensors."""
         write_model_folder(folder, {"vocabulary": list(model.final), "recipe": {}, "report": {}}, {})
 
-    def load(self, folder: Path) -> Trivial:
+    def load(self, folder: Path, conditions: Conditions) -> Trivial:
         """Read it back."""
         plain, _ = read_model_folder(folder)
         return Trivial(tuple(plain["vocabulary"]))
@@ -101,7 +102,7 @@ class TaggerSystem(System[Tagger]):
         """Write it."""
         model.save(folder)
 
-    def load(self, folder: Path) -> Tagger:
+    def load(self, folder: Path, conditions: Conditions) -> Tagger:
         """Read it back."""
         return load_tagger(folder)
 
@@ -132,7 +133,7 @@ class TreeSystem(System[Punctuator]):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train it on the gold trees."""
-        recipe = conditions.recipe.changed(**self.changes)
+        recipe = self._recipe(conditions)
         epoch = min(recipe.sentences_per_epoch or len(treebanks.train), len(treebanks.train))
         passes = recipe.epochs * (2 if self.direction == "auto" else 1)
         with watch(f"training {self.title}: sentences", passes * epoch) as advance:
@@ -149,9 +150,13 @@ class TreeSystem(System[Punctuator]):
         """Write it."""
         model.save(folder)
 
-    def load(self, folder: Path) -> Punctuator:
+    def load(self, folder: Path, conditions: Conditions) -> Punctuator:
         """Read it back."""
-        return Punctuator.load(folder)
+        recipe = self._recipe(conditions)
+        return Punctuator.load(folder, variants=(recipe.attach, recipe.channel))
+
+    def _recipe(self, conditions: Conditions) -> Recipe:
+        return conditions.recipe.changed(**self.changes)
 
     def restore(self, model: Punctuator, parses: Parses, conditions: Conditions) -> Iterator[Surface]:
         """Draw surfaces and decide on one (Li, Wang & Eisner 2019, section 6.1)."""

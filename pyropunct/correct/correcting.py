@@ -39,6 +39,7 @@ from pyropunct.restore.rewriting import (
 )
 from pyropunct.training import model_folder
 from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.training.registry import Trusted
 from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, Surface, marks_of
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -178,9 +179,10 @@ class Corrector:
                 getattr(self, name).save(new / name)
 
     @classmethod
-    def load(cls, folder: str | Path) -> "Corrector":
-        """Read a corrector that `save` wrote.  No code in the folder is ever run.
+    def load(cls, folder: str | Path, *, variants: Trusted = ()) -> "Corrector":
+        """Read a corrector that `save` wrote.  No code in the folder is ever run, and none that it names.
 
+        :param variants: see `pyropunct.punctuator.Punctuator.load`.
         :raises ModelFolderError: if the folder is missing or damaged, or is not a corrector of this program.
         """
         folder = Path(folder)
@@ -188,7 +190,7 @@ class Corrector:
             raise ModelFolderError(f"{folder}: is no corrector (fit one with `pyropunct fit-correction`)")
         if not folder.is_dir():
             raise ModelFolderError(f"{folder}: no such corrector folder")
-        reader, writer = (Punctuator.load(folder / name) for name in PARTS)
+        reader, writer = (Punctuator.load(folder / name, variants=variants) for name in PARTS)
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFolderError(f"{folder / 'writer'}: is not the model of a corrector")
         return cls(reader, writer)

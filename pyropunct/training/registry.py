@@ -1,7 +1,7 @@
 """Attach and channel variants by name."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -26,15 +26,27 @@ BASES = ((ATTACH, "pyropunct.models.attach.base:Attach"), (CHANNEL, "pyropunct.m
 """What the variants of each kind derive from."""
 
 
+OWN = "pyropunct.models."
+"""What the names of the package's own modules of variants begin with."""
+
+Trusted = Collection[str] | bool
+"""Names of variants outside the package that may be imported because a model folder names them; True for any.
+"""
+
+
 class UnknownVariantError(ValueError):
     """An unknown name of a variant, or a class that cannot be imported."""
+
+
+class UntrustedVariantError(UnknownVariantError):
+    """A variant outside the package that a model folder names, and that may not be imported for it."""
 
 
 def find(name: str, known: Mapping[str, str]) -> Any:
     """The class of a known name, or of ``module:Class``.
 
-    Names also come from model folders, which may not be trusted.  So only subclasses of the variants' base
-    class are accepted, and nothing else in a module is ever called.
+    To import a module runs its code: see `require_trusted` for names that come from model folders.  Only
+    subclasses of the variants' base class are accepted, and nothing else in a module is ever called.
 
     :raises UnknownVariantError: if there is none.
     """
@@ -50,6 +62,31 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     if not isinstance(variant, type) or not issubclass(variant, _base(base)):
         raise UnknownVariantError(f"{name!r} is no variant: it is not a subclass of {base.replace(':', '.')}")
     return variant
+
+
+def require_trusted(folder: object, names: Mapping[str, object], trusted: Trusted) -> None:
+    """Refuse to import what a model folder names, unless it is part of the package or somebody trusts it.
+
+    Nothing is imported here.
+
+    :param folder: where the names come from, for the message.
+    :param names: the name of the variant of each part of the model.
+    :raises UntrustedVariantError: for the first name that is neither.
+    """
+    for part, name in ((part, str(name)) for part, name in names.items()):
+        module, is_class, _ = name.partition(":")
+        if is_class and not name.startswith(OWN) and not _is_trusted(name, trusted):
+            raise UntrustedVariantError(
+                f"{folder}: its {part} is {name!r}, no part of pyropunct, so to load it would run the code "
+                f"of the module {module!r}: if you trust that, load it with --trust-variants, or in Python "
+                f"with variants=[{name!r}]"
+            )
+
+
+def _is_trusted(name: str, trusted: Trusted) -> bool:
+    if isinstance(trusted, bool):
+        return trusted
+    return name == trusted if isinstance(trusted, str) else name in trusted
 
 
 def _base(name: str) -> type:

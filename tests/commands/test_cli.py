@@ -7,11 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from command_line import answer, environment, invoke, printed, run
 
 from pyropunct.commands.console import describe_treebank
-from pyropunct.commands.main import COMMANDS
+from pyropunct.commands.main import COMMANDS, main
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.training.recipes import RECIPES
@@ -162,10 +163,20 @@ def test_variants(small: Path, tmp_path: Path, options: tuple[str, str]) -> None
         *options,
     )
     last = value["epochs"][-1]["perplexity"]
-    assert answer("evaluate", out, dev)["perplexity"] == pytest.approx(last, rel=1e-4)
+    given = (out, dev, *(("--trust-variants",) if ":" in options[1] else ()))
+    assert answer("evaluate", *given)["perplexity"] == pytest.approx(last, rel=1e-4)
     assert last < 20
-    assert len(answer("underlying", out, dev)["sentences"]) == 30
-    assert len(answer("sample", out, dev)["sentences"]) == 30
+    assert len(answer("underlying", *given)["sentences"]) == 30
+    assert len(answer("sample", *given)["sentences"]) == 30
+
+
+def test_every_command_that_loads_a_model_can_be_told_to_trust_it() -> None:
+    context = click.Context(main)
+    commands = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    options = {name: {one.name for one in command.params} for name, command in commands.items() if command}
+    loading = {name for name, own in options.items() if "model" in own}
+    assert loading == {name for name, own in options.items() if "trust_variants" in own}
+    assert loading == set(commands) - {"compare", "convert", "fit"}
 
 
 # evaluate

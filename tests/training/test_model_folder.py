@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from pyropunct.training.model_folder import (
     write_model_folder,
     write_whole,
 )
-from pyropunct.training.registry import UnknownVariantError
+from pyropunct.training.registry import Trusted, UnknownVariantError, UntrustedVariantError
 
 PLAIN: dict[str, Any] = {
     "vocabulary": {"tokens": ["“", "\t^"]},
@@ -277,11 +278,44 @@ def test_folders_of_version_1_are_read(model: Path) -> None:
 )
 @pytest.mark.parametrize("place", ["attach", "channel"])
 def test_no_function_is_called_because_a_model_names_it(model: Path, place: str, name: str) -> None:
+    """Not even of a module that is trusted."""
     change(model, "recipe", **{place: name})
     with pytest.raises(
         UnknownVariantError, match=r"is no variant: it is not a subclass of (torch|pyropunct)"
     ):
-        Punctuator.load(model)
+        Punctuator.load(model, variants=[name])
+
+
+PAYLOAD = """
+from pathlib import Path
+from pyropunct.models.channel.identity import Identity
+Path(__file__).with_name("exploded").touch()
+
+class Own(Identity):
+    pass
+"""
+
+
+@pytest.mark.parametrize("variants", [(), False, ["payload"], ["other:Own"], "my_payload:Own"])
+def test_no_module_is_imported_because_a_model_names_it(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variants: Trusted
+) -> None:
+    """Unless this very class is trusted, or all are."""
+    (tmp_path / "payload.py").write_text(PAYLOAD)
+    monkeypatch.syspath_prepend(tmp_path)
+    change(model, "recipe", channel="payload:Own", channel_options={})
+    with pytest.raises(
+        UntrustedVariantError, match=r"its channel is 'payload:Own', no part of pyropunct"
+    ) as told:
+        Punctuator.load(model, variants=variants)
+    assert str(told.value).startswith(f"{model}: ")
+    assert not (tmp_path / "exploded").exists()
+    assert "payload" not in sys.modules
+    for trusting in (True, ["payload:Own"]):
+        with pytest.raises(ModelFolderError):  # it is another channel than the one that was fitted
+            Punctuator.load(model, variants=trusting)
+        assert (tmp_path / "exploded").exists()
+    del sys.modules["payload"]
 
 
 @pytest.mark.parametrize(

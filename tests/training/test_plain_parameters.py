@@ -26,7 +26,8 @@ from pyropunct.vocabulary import build_vocabulary
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
-RECIPE = Recipe(attach="variants:TagNetwork", epochs=2)
+VARIANT = "variants:TagNetwork"
+RECIPE = Recipe(attach=VARIANT, epochs=2)
 NEURAL = named_recipe("neural", epochs=2, families=("symmetry", "inside"))
 
 
@@ -140,7 +141,7 @@ def test_weights_are_counted(model: Punctuator) -> None:
 
 def test_saved_and_loaded(model: Punctuator, dev: tuple[Sentence, ...], tmp_path: Path) -> None:
     model.save(tmp_path / "m")
-    again = Punctuator.load(tmp_path / "m")
+    again = Punctuator.load(tmp_path / "m", variants=[VARIANT])
     assert learned(model).keys() == learned(again).keys()
     for name, tensor in learned(model).items():
         tolerance = 1e-6 if name == "syntax.probabilities" else 0  # which are saved in single precision
@@ -155,7 +156,7 @@ def test_models_in_one_process_have_their_own(
     expected = model.log_prob(dev)
     model.save(tmp_path / "m")
     other = fit(train, dev, replace(RECIPE, epochs=1), direction="left", seed=5)
-    again = Punctuator.load(tmp_path / "m")
+    again = Punctuator.load(tmp_path / "m", variants=[VARIANT])
     assert not torch.equal(other.log_prob(dev), expected)
     assert torch.equal(again.log_prob(dev), expected)
     assert torch.equal(model.log_prob(dev), expected)
@@ -218,7 +219,7 @@ def test_models_with_other_parameters_are_refused(
     parts = {name: plain[name] for name in ("vocabulary", "recipe", "report", "conventions")}
     write_model_folder(tmp_path / "m", parts, tensors)
     with pytest.raises(ModelFolderError, match="cannot be made a model again: ValueError: the parameter"):
-        Punctuator.load(tmp_path / "m")
+        Punctuator.load(tmp_path / "m", variants=[VARIANT])
 
 
 def test_with_a_normal_posterior_of_the_sites(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
