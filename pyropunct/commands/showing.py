@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
 
-_SENT_ID = re.compile(r"(#\s*sent_id\s*=\s*)(.*\S)")
+_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*+.*\S")
 
 
 def tell_each(

@@ -6,12 +6,14 @@ that the model knows, and on the abbreviations of its treebank.
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from pyropunct.restore.runs_of_marks import RunsOfMarks
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.quotes import STRAIGHT, direct_quotes
@@ -177,7 +179,7 @@ class RawReader:
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):
-            yield from map(_Mark, self._apart(token))
+            yield from map(_Mark, self._any.apart(token))
         elif token.lower() in self._words:
             yield _Word(token, self._words_of(token))
         else:
@@ -187,7 +189,11 @@ class RawReader:
         """An unknown token, split at the marks inside it."""
         start = 0
         for found in self._separators.finditer(token):
-            if not (token[: found.start()][-1:].isdigit() and token[found.end() :][:1].isdigit()):
+            before, behind = (
+                token[max(0, found.start() - 1) : found.start()],
+                token[found.end() : found.end() + 1],
+            )
+            if not (before.isdigit() and behind.isdigit()):
                 yield from self._word(token[start : found.start()])
                 yield _Mark(found.group())
                 start = found.end()
@@ -202,12 +208,6 @@ class RawReader:
             character in self._known or unicodedata.category(character).startswith("P") for character in token
         )
 
-    def _apart(self, token: str) -> list[str]:
-        """A token of punctuation only, split into known marks if it consists of them."""
-        if token in self._known or not re.fullmatch(f"(?:{self._any.pattern})+", token):
-            return [token]
-        return self._any.findall(token)
-
     def _word(self, token: str) -> Iterator[_Piece]:
         """A word with marks at its ends."""
         front, core, back = self._peeled(token)
@@ -220,17 +220,15 @@ class RawReader:
 
     def _peeled(self, token: str) -> tuple[list[str], str, list[str]]:
         """The known marks in front of a word, the word, and those behind it."""
-        front, back = self._front.match(token), self._back.search(token)
-        assert front is not None  # both match the empty string, at least
-        assert back is not None
-        start, end = front.end(), max(back.start(), front.end())
+        start = self._front.end_of_first(token)
+        end = max(start, self._back.start_of_last(token))
         for closing, opening in _BRACKETS.items():
             core = token[start:end]
             if core.count(opening) > core.count(closing) and token[end : end + 1] == closing:
                 end += 1
             elif core.count(closing) > core.count(opening) and token[start - 1 : start] == opening:
                 start -= 1
-        return self._any.findall(token[:start]), token[start:end], self._any.findall(token[end:])
+        return self._any.apart(token[:start]), token[start:end], self._any.apart(token[end:])
 
     def _words_of(self, token: str) -> list[str]:
         """The words that the treebank makes of a written word.  Known words have no clitics."""
@@ -278,31 +276,29 @@ class RawReader:
         return frozenset(self.vocabulary.forms)
 
     @cached_property
-    def _any(self) -> re.Pattern[str]:
-        return _one_of(self._known)
+    def _any(self) -> RunsOfMarks:
+        return RunsOfMarks(self._known)
 
     @cached_property
     def _separators(self) -> re.Pattern[str]:
         return _one_of(mark for mark in self._known if _is_dash(mark) or _is_unspaced(mark))
 
     @cached_property
-    def _front(self) -> re.Pattern[str]:
-        marks = [mark for mark in self._known - _APOSTROPHES if _opens(mark) or _is_dash(mark)]
-        return re.compile(f"(?:{_one_of(marks).pattern})*")
+    def _front(self) -> RunsOfMarks:
+        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if _opens(mark) or _is_dash(mark))
 
     @cached_property
-    def _back(self) -> re.Pattern[str]:
-        marks = [mark for mark in self._known - _APOSTROPHES if _closes(mark) or _is_dash(mark)]
-        return re.compile(f"(?:{_one_of(marks).pattern})*$")
+    def _back(self) -> RunsOfMarks:
+        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if _closes(mark) or _is_dash(mark))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """The tokens of a line, each with the white space before it; a closing quotation mark is one."""
     quotes = [found.end() - 1 for found in _QUOTED.finditer(text)]
-    cuts = {place for quote in quotes for place in (quote, quote + 1)}
+    cuts = sorted({place for quote in quotes for place in (quote, quote + 1)})
     end = 0
     for found in _TOKEN.finditer(text):
-        inside = sorted(cut for cut in cuts if found.start() < cut < found.end())
+        inside = cuts[bisect_right(cuts, found.start()) : bisect_left(cuts, found.end())]
         for first, last in pairwise([found.start(), *inside, found.end()]):
             yield text[end:first], text[first:last]
             end = last

@@ -11,6 +11,9 @@ from pyropunct.treebank.spacing import space_between_words
 LEAST_SPLITS = 2
 """How often a written word must have been split to be known."""
 
+LONGEST_WRITTEN = 200
+"""The most characters of a written word that is taken apart."""
+
 Splits = Mapping[str, tuple[str, ...]]
 """For each lower-cased written word the words, in small letters too, that it is made of."""
 
@@ -62,12 +65,14 @@ def _units(layout: Layout) -> Iterator[tuple[str, int, int]]:
 
 
 def split_word(text: str, splits: Splits, proclitics: Iterable[str], enclitics: Iterable[str]) -> list[str]:
-    """The words that a written word is made of; itself if it is one word.
+    """The words that a written word is made of; itself if it is one word, or longer than `LONGEST_WRITTEN`.
 
     :param splits: known words.
     :param proclitics: what is split off at the beginning of others, longest first.
     :param enclitics: what is split off at their end, longest first.
     """
+    if len(text) > LONGEST_WRITTEN:
+        return [text]
     folded = _folded(text)
     if folded in splits:
         return _cased(text, splits[folded])

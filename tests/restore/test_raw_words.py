@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
+from limits import within
 
 from pyropunct.restore.raw_words import RawReader
-from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.conventions import Conventions, SpacingStatistics
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 
@@ -107,6 +108,45 @@ def test_quotation_marks(text: str, words: tuple[str, ...], marks: Mapping[int, 
 def test_marks_of_full_width(text: str, words: tuple[str, ...], marks: Mapping[int, Sequence[str]]) -> None:
     """They are the model's narrow ones where it knows these alone, as treebanks of Chinese may have them."""
     assert read(text) == (words, marks)
+
+
+LONG = 10_000
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "marks"),
+    [
+        ("Introduction" + "." * LONG + "12", 1, 0),
+        ("Introduction" + "." * LONG, 1, LONG // 3 + 1),
+        ("." * LONG + "1", 1, 0),
+        ("," * LONG, 0, LONG),
+        ("," * LONG + "¶", 0, 1),
+        ("(" * LONG + "a" + ")" * LONG, 1, 2 * LONG),
+        ("a--" * LONG, LONG, LONG),
+        ("，" * LONG + "a", 1, LONG),
+        ("‘" * LONG, 0, LONG),
+        ("‘a" * LONG + "’b", 1, 1),
+        ("‘a’ " * LONG, LONG, 2 * LONG),
+        ("’" * LONG + "a" + "’" * LONG, 1, 0),
+        ("a.b" * LONG, 1, 0),
+        ("l'" * LONG + "a", 1, 0),
+        ("a " * LONG, LONG, 0),
+        (" " * LONG + "\u200b" * LONG, 0, 0),
+    ],
+    ids=range(16),
+)
+def test_reading_takes_linear_time(text: str, words: int, marks: int) -> None:
+    clitics = Conventions(SpacingStatistics({}, frozenset(["'s"]), frozenset(["l'"])))
+    with within(5):
+        found = RawReader(VOCABULARY, clitics).read(text)
+    assert (len(found.words), sum(map(len, found.surface)) - 1) == (words, marks)
+
+
+def test_no_mark_is_lost_where_two_overlap() -> None:
+    reader = RawReader(
+        Vocabulary((START, DOT, UNKNOWN, "?", "?!", "!!"), ("",), ("",), ("",), ((),)), Conventions()
+    )
+    assert reader.read("a?!!").surface[1] == ("?", "!!")
 
 
 def test_a_line_is_remembered() -> None:
