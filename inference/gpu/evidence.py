@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.derivatives import last_derivatives
-from pyropunct.inference.gpu.program import Layout, Program, Rescaled, patterns_of, program_of, shape_of
+from pyropunct.inference.gpu.program import Offsets, Program, Rescaled, patterns_of, program_of, shape_of
 from pyropunct.inference.problem import Problem
 
 
@@ -153,7 +153,7 @@ def _divide(numbers: Numbers, part: Rescaled, divisor: Tensor) -> None:
         column.index_copy_(0, part.place, column.index_select(0, part.place).div_(divisor))
 
 
-def _start(at: Layout, cost: Tensor | None, leaves: tuple[Tensor, ...]) -> Numbers:
+def _start(at: Offsets, cost: Tensor | None, leaves: tuple[Tensor, ...]) -> Numbers:
     """The leaves and zeros, as dual numbers if there is a cost: then p' = p cost."""
     device = leaves[1].device
     precision = reduce(torch.promote_types, (leaf.dtype for leaf in leaves))
@@ -229,7 +229,7 @@ def _like(leaf: Tensor, gradient: Tensor) -> Tensor:
     return gradient.clamp(-most, most).reshape(leaf.shape).to(leaf)
 
 
-def _seeds(at: Layout, numbers: Numbers, evidence_grad: Tensor, expectation_grad: Tensor) -> Numbers:
+def _seeds(at: Offsets, numbers: Numbers, evidence_grad: Tensor, expectation_grad: Tensor) -> Numbers:
     """The adjoints of the totals z + z' e, from those of log z and of z' / z; zero where z is."""
     total = [column[at.totals].double() for column in numbers]
     possible = total[0] > 0

@@ -171,7 +171,7 @@ def _schedule(structure, left_depth, right_depth):  # type: ignore[no-untyped-de
 # Where everything lies.
 
 
-class Layout(NamedTuple):
+class Offsets(NamedTuple):
     """Where the numbers of a batch start in the flat vector.
 
     ``vector``, ``s`` and ``t`` are (N,), as in the kernels; ``top``, the results of the roots, ``wall``,
@@ -209,7 +209,7 @@ class Shape(NamedTuple):
     right: Side
     enter: Side
     leave: Side
-    at: Layout
+    at: Offsets
     level: Schedule
 
 
@@ -232,7 +232,7 @@ def shape_of(problem: Problem) -> Shape:
     )
 
 
-def _lay_out(structure: Structure, chains: Chains, left: Side, right: Side) -> tuple[Side, Side, Layout]:
+def _lay_out(structure: Structure, chains: Chains, left: Side, right: Side) -> tuple[Side, Side, Offsets]:
     """Give everything its place, the tables of both sides included."""
     enter, leave = _exchange(chains.leftward, left, right)
     states, root = int(structure.state_start[-1]), structure.root
@@ -252,7 +252,7 @@ def _lay_out(structure: Structure, chains: Chains, left: Side, right: Side) -> t
     parts = np.split(start[:-1], np.cumsum([len(block) for block in blocks])[:-1])
     arc, pair, initial, final, one = (int(part[0]) for part in parts[:5])
     left_table, right_table, vector, s, t, top, wall, total = parts[5:]
-    at = Layout(arc, pair, initial, final, one, vector, s, t, top, wall, total, int(start[-1]))
+    at = Offsets(arc, pair, initial, final, one, vector, s, t, top, wall, total, int(start[-1]))
     return left._replace(table=left_table), right._replace(table=right_table), at
 
 
@@ -504,7 +504,7 @@ class Program(NamedTuple):
     """All that has to be done for a batch, level by level, and where its numbers lie."""
 
     levels: list[Level]
-    at: Layout
+    at: Offsets
 
 
 def program_of(shape: Shape, patterns: Patterns, device: torch.device) -> Program:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pyropunct.treebank.reading import Omission, Treebank
 
 IDS_SHOWN = 5
+
+WIDE = 100_000
+"""The width of the output without a terminal: wider than any table."""
 
 
 def say(text: str = "") -> None:
@@ -104,7 +107,11 @@ def _bar() -> Any:
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; numbers are aligned on the right."""
+    """Print a table; numbers are aligned on the right.
+
+    Nothing is ever cut off: on a terminal that is too narrow cells are folded, and without a terminal the
+    table is as wide as it must be.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -112,24 +119,38 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     # Marks such as [ and names such as a[b] are plain text, not markup of rich.
     table = Table(title=Text(title), title_justify="left")
     for name in header:
-        table.add_column(name, justify="left" if name.startswith(" ") else "right")
+        table.add_column(name, justify="left" if name.startswith(" ") else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    # Without a terminal the width is fixed.
-    console = Console(width=None if sys.stdout is not None and sys.stdout.isatty() else 120)
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    console = Console(width=None if on_terminal else WIDE)
     with console.capture() as captured:
         console.print(table)
     say(captured.get().rstrip("\n"))
+
+
+def print_separated(shape: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows for other programs, with all digits of numbers; None is an empty cell.
+
+    :param shape: "tsv" for tabs between cells, in which nothing is quoted, or "csv" for commas.
+    """
+    import csv
+
+    from pyropunct.treebank.conllu_block import visible
+
+    if shape == "tsv":
+        for row in (header, *rows):
+            say("\t".join("" if cell is None else visible(str(cell)) for cell in row))
+        return
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerows([header, *rows])
 
 
 def describe_treebank(treebank: "Treebank") -> list[str]:
     """Lines that say which sentences of a treebank were omitted and which were changed."""
     lines = [f"{treebank.path}: {len(treebank)} sentences"]
     if treebank.omitted:
-        lines.append(
-            f"  omitted {len(treebank.omitted)}: "
-            + _ids([f"{one.identifier} ({one.reason})" for one in treebank.omitted])
-        )
+        lines.append(f"  {_omitted(treebank.omitted)}")
     if treebank.lifted_sentences:
         lines.append(
             f"  {treebank.lifted_arcs} arcs lifted in {len(treebank.lifted_sentences)} sentences: "
@@ -145,9 +166,17 @@ def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False
     :param kept: whether they were written as they were.
     """
     if omitted:
-        first, how = omitted[0], ", written as they were" if kept else ""
-        reason = f"sentence {first.identifier!r}: {first.reason}"
-        tell(f"pyropunct: {name}: {len(omitted)} omitted{how}; the first: {reason}")
+        tell(f"pyropunct: {name}: {_omitted(omitted, ', written as they were' if kept else '')}")
+
+
+def plain_omissions(omitted: Sequence["Omission"]) -> dict[str, Any]:
+    """How many sentences were left out, and each with its reason, for a JSON object."""
+    return {"omitted": len(omitted), "omissions": [one.to_json() for one in omitted]}
+
+
+def _omitted(omitted: Sequence["Omission"], how: str = "") -> str:
+    """How many sentences were left out, and the first of them with their reasons."""
+    return f"{len(omitted)} omitted{how}: " + _ids([f"{one.identifier} ({one.reason})" for one in omitted])
 
 
 def _ids(identifiers: Sequence[str]) -> str:

@@ -70,7 +70,7 @@ def correct(
         reader = RawReader(corrector.reader.vocabulary, corrector.reader.conventions)
         items = Items(read_items(stream, name, kind, reader), quiet=True)
         correcting = partial(corrector.correct, best_tree=shape == "conllu", **settings)
-        show(items, stream, correcting, output, lambda: None)
+        show(items, stream, name, correcting, output, lambda: None)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
 
 

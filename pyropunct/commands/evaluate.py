@@ -25,10 +25,11 @@ def evaluate(
     """Measure how well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
     use_threads(threads)
     punctuator, treebank = load_model(model, trust_variants), read_file(file)
+    console.tell_omitted(treebank.path, treebank.omitted)
     result = punctuator.evaluate(list(treebank))
     values = {
         "sentences": result.sentences,
-        "omitted": len(treebank.omitted),
+        **console.plain_omissions(treebank.omitted),
         "slots": result.slots,
         "log_likelihood": result.log_likelihood,
         "perplexity": result.perplexity,
@@ -36,7 +37,9 @@ def evaluate(
     if as_json:
         console.print_json(values)
     else:
-        rows = [[name.replace("_", " "), _shown(value)] for name, value in values.items()]
+        rows = [
+            [name.replace("_", " "), _shown(value)] for name, value in values.items() if name != "omissions"
+        ]
         console.print_table(file, [" ", "value"], rows)
 
 

@@ -215,10 +215,7 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
                     {
                         "path": treebank.path,
                         "sentences": len(treebank),
-                        "omitted": [
-                            {"id": one.identifier, "line": one.line, "reason": one.reason}
-                            for one in treebank.omitted
-                        ],
+                        **console.plain_omissions(treebank.omitted),
                         "lifted": list(treebank.lifted_sentences),
                     }
                     for treebank in treebanks

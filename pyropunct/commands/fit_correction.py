@@ -73,6 +73,8 @@ def fit_correction(
     clean = load_model(model, trust_variants)
     treebanks = [read_file(path) for path in (train, dev) if path is not None]
     require_punctuation(treebanks[0])
+    for treebank in treebanks:
+        console.tell_omitted(treebank.path, treebank.omitted)
     some, other = held_out(treebanks[0]) if dev is None else (tuple(one) for one in treebanks)
     recipe = correction_recipe(clean.recipe, epochs=epochs)
     if clean.parser is None and not as_json:
@@ -90,7 +92,8 @@ def fit_correction(
             watch=watch,
         )
     corrector.save(out)
-    report = {"model": out, **corrector.writer.report}
+    omissions = [{"path": one.path, **console.plain_omissions(one.omitted)} for one in treebanks]
+    report = {"model": out, **corrector.writer.report, "treebanks": omissions}
     if as_json:
         console.print_json(report)
     else:

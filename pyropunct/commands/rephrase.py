@@ -122,7 +122,7 @@ def rephrase(
     sentences = usable(items)
     with console.sentence_bar("rephrasing", len(sentences)) as advance:
         results = _results(rephraser, sentences, change, samples or 1, treebank.path, advance)
-        _tell(items, results, shape, len(treebank.omitted))
+        _tell(items, results, shape, treebank.omitted)
 
 
 Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
@@ -226,7 +226,7 @@ def _tell(
     items: "Sequence[Sentence | Omission]",
     results: "Iterator[tuple[Sentence, ...]]",
     shape: str,
-    omitted: int,
+    omitted: "Sequence[Omission]",
 ) -> None:
     from pyropunct.treebank.reading import Omission
 
@@ -244,7 +244,7 @@ def _tell(
         else:
             print("".join(one.text() + "\n" for one in some), end="")
     if shape == "json":
-        console.print_json({"sentences": found, "omitted": omitted})
+        console.print_json({"sentences": found, **console.plain_omissions(omitted)})
 
 
 def _described(sentence: "Sentence") -> dict[str, Any]:

@@ -89,7 +89,7 @@ def restore(
         reader = RawReader(punctuator.vocabulary, punctuator.conventions)
         items = Items(read_items(stream, name, kind, reader), quiet=keep or score)
         with console.stream_bar(stream, name) as advance:
-            show(items, stream, restoration.restore, output, advance)
+            show(items, stream, name, restoration.restore, output, advance)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
 
 

@@ -33,10 +33,10 @@ class Output(Protocol):
         """Take a sentence that could not be used."""
         ...
 
-    def finish(self, omitted: int) -> None:
+    def finish(self, omitted: Sequence[Omission]) -> None:
         """Show the rest of the output.
 
-        :param omitted: how many sentences could not be used.
+        :param omitted: the sentences that could not be used.
         """
         ...
 
@@ -107,7 +107,7 @@ class TextOutput:
     def omit(self, omission: Omission) -> None:
         """There is nothing to print."""
 
-    def finish(self, omitted: int) -> None:
+    def finish(self, omitted: Sequence[Omission]) -> None:
         """Print nothing: every line is complete."""
 
 
@@ -128,7 +128,7 @@ class JsonOutput(TextOutput):
 
     Each of its ``sentences`` has ``line`` (in raw text) or ``id`` (in CoNLL-U), ``text``, ``words``, the
     ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth.
-    ``omitted`` counts the sentences that could not be used.
+    ``omitted`` counts the sentences that could not be used, and ``omissions`` has the reason for each.
     """
 
     _before = '{"sentences": ['
@@ -152,10 +152,11 @@ class JsonOutput(TextOutput):
         """Further entries of a sentence, which subclasses add."""
         return {}
 
-    def finish(self, omitted: int) -> None:
+    def finish(self, omitted: Sequence[Omission]) -> None:
         """Print the end of the object."""
         start = "" if self._before == ", " else self._before
-        self._write(f'{start}], "omitted": {omitted}}}\n')
+        rest = json.dumps(console.plain_omissions(omitted), ensure_ascii=False)
+        self._write(f"{start}], {rest[1:]}\n")
 
 
 class ScoreOutput:
@@ -176,7 +177,7 @@ class ScoreOutput:
     def omit(self, omission: Omission) -> None:
         """There is nothing to compare."""
 
-    def finish(self, omitted: int) -> None:
+    def finish(self, omitted: Sequence[Omission]) -> None:
         """Print the scores.
 
         :raises TreebankError: if there was no punctuation to compare with.
@@ -188,12 +189,12 @@ class ScoreOutput:
         else:
             self._print_table()
 
-    def _values(self, omitted: int) -> dict[str, Any]:
+    def _values(self, omitted: Sequence[Omission]) -> dict[str, Any]:
         scores = self._scores
         marks = [{"mark": display(mark), **_score(score)} for mark, score in scores.of_marks().items()]
         return {
             "sentences": scores.sentences,
-            "omitted": omitted,
+            **console.plain_omissions(omitted),
             "slots": scores.slots,
             "edits": scores.edits,
             "average_edit_distance": scores.average_edit_distance,

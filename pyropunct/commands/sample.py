@@ -36,6 +36,7 @@ def sample(
     punctuator, treebank = prepare(model, file, seed, threads, trust_variants)
     tell_each(
         "sampling",
+        treebank,
         in_order(treebank, None, shape),
         punctuator.sample(list(treebank), samples),
         shape,

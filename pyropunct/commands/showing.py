@@ -16,6 +16,7 @@ _SENT_ID = re.compile(r"#\s*sent_id\s*=\s*+.*\S")
 
 def tell_each(
     title: str,
+    treebank: "Treebank",
     items: "Sequence[Sentence | Omission]",
     results: Iterable[Sequence[Any]],
     shape: str,
@@ -23,6 +24,7 @@ def tell_each(
 ) -> None:
     """Show the results of each sentence one after the other, or those of all sentences as one JSON object.
 
+    :param treebank: where the sentences are from.
     :param items: the sentences that have results, and those left out, which CoNLL-U output has unchanged.
     :param tell: for each shape a function that shows a result of a sentence; for "json", one that makes a
         dictionary of all results of a sentence; for "conllu", one that returns the lines of a result.
@@ -45,7 +47,7 @@ def tell_each(
                 for one in some:
                     tell[shape](item, one)
     if shape == "json":
-        console.print_json({"sentences": found})
+        console.print_json({"sentences": found, **console.plain_omissions(treebank.omitted)})
 
 
 def numbered(blocks: Sequence[str], identifier: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from pyropunct.commands import console
 from pyropunct.restore.reading import Item, chunks
 from pyropunct.restore.restoring import Restored, Source, has_marks
+from pyropunct.treebank.conllu_block import NO_SENTENCE, TreebankError
 from pyropunct.treebank.reading import Omission
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Items:
 def show(
     items: Items,
     stream: BinaryIO,
+    name: str,
     restore: Callable[[Sequence[Source]], Iterator[Restored]],
     output: "Output",
     advance: Callable[[], None],
@@ -43,9 +45,13 @@ def show(
     """Show what becomes of each sentence that can be used, and those that cannot in their places.
 
     :param stream: what is read.
+    :param name: the name that errors give to it.
     :param advance: called after each part.
+    :raises TreebankError: if nothing is there.
     """
+    empty = True
     for some in chunks(items, stream):
+        empty = False
         usable = [item for item in some if not isinstance(item, Omission)]
         restored = restore(usable) if usable else iter(())
         for item in some:
@@ -54,4 +60,6 @@ def show(
             else:
                 output.add(next(restored))
         advance()
-    output.finish(len(items.omitted))
+    if empty:
+        raise TreebankError(name, NO_SENTENCE)
+    output.finish(items.omitted)

@@ -68,6 +68,7 @@ def underlying(
     drawings: list[PunctuatedTree] = []
     tell_each(
         "underlying",
+        treebank,
         items,
         punctuator.underlying(sentences, samples),
         shape,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pyropunct.parsing import AttachmentScores
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.treebank.marks import Surface, display
+from pyropunct.treebank.reading import Omission
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"
 """The source of trees: the treebank, a parser, or none."""
@@ -22,12 +23,14 @@ class TreebankSize(NamedTuple):
     :ivar checksum: the checksum of its sentences.
     :ivar sentences: the number of sentences.
     :ivar words: the number of words.
+    :ivar omitted: the sentences that were left out.
     """
 
     path: str | None
     checksum: str
     sentences: int
     words: int
+    omitted: tuple[Omission, ...] = ()
 
     @property
     def slots(self) -> int:
@@ -36,7 +39,12 @@ class TreebankSize(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON types."""
-        return {**self._asdict(), "slots": self.slots}
+        return {
+            **self._asdict(),
+            "slots": self.slots,
+            "omitted": len(self.omitted),
+            "omissions": [one.to_json() for one in self.omitted],
+        }
 
 
 class ParserResult(NamedTuple):
@@ -113,7 +121,9 @@ class Outcome:
             "aed": self.aed,
             "edits": self.scores.edits,
             "all_marks": _mark_json(self.scores.overall()),
-            "marks": {display(mark): _mark_json(score) for mark, score in self.scores.of_marks().items()},
+            "marks": [
+                {"mark": display(mark), **_mark_json(score)} for mark, score in self.scores.of_marks().items()
+            ],
             "seconds": self.seconds,
         }
 

@@ -66,9 +66,9 @@ def compare(
 
 
 def _size(source: Iterable[Sentence], sentences: Sequence[Sentence]) -> TreebankSize:
-    path = source.path if isinstance(source, Treebank) else None
+    path, omitted = (source.path, source.omitted) if isinstance(source, Treebank) else (None, ())
     words = sum(len(sentence.tree) for sentence in sentences)
-    return TreebankSize(path, checksum(sentences), len(sentences), words)
+    return TreebankSize(path, checksum(sentences), len(sentences), words, omitted)
 
 
 def _environment() -> dict[str, Any]:

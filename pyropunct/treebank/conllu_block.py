@@ -10,6 +10,10 @@ _UNSEEN = frozenset(["Cc", "Zl", "Zp"])
 COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 
+NO_SENTENCE = "there is no sentence in the file"
+"""What is wrong with an empty file, of whatever format."""
+
+
 class TreebankError(ValueError):
     """A treebank that cannot be used.
 

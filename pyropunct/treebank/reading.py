@@ -8,9 +8,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
-from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token, TreebankError
+from pyropunct.treebank.conllu_block import (
+    DEPREL,
+    FORM,
+    NO_SENTENCE,
+    UPOS,
+    XPOS,
+    Block,
+    Token,
+    TreebankError,
+)
 from pyropunct.treebank.conllu_reader import Progress, decode, read_blocks
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
@@ -54,6 +63,10 @@ class Omission:
     def conllu(self) -> str:
         """The original lines and the blank line behind them."""
         return as_written(self.lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Where it stands, and the reason, in plain JSON types."""
+        return {"id": self.identifier, "line": self.line, "reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -143,7 +156,7 @@ def read_text(
         else:
             omitted.append(outcome)
     if not sentences and not omitted:
-        raise TreebankError(name, "there is no sentence in the file")
+        raise TreebankError(name, NO_SENTENCE)
     if not sentences:
         first = omitted[0]
         raise TreebankError(

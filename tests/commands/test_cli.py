@@ -96,7 +96,7 @@ def test_fit_reports_every_epoch_and_every_direction(small: Path, tmp_path: Path
     assert value["direction"] == min(value["directions"], key=value["directions"].get)
     assert set(value["directions"]) == {"left", "right"}
     assert value["treebanks"] == [
-        {"path": str(path), "sentences": size, "omitted": [], "lifted": []}
+        {"path": str(path), "sentences": size, "omitted": 0, "omissions": [], "lifted": []}
         for path, size in ((train, 120), (dev, 30))
     ]
     assert set(value["edits"][0]) == {"before", "name", "after", "probability", "count"}
@@ -120,7 +120,7 @@ def test_the_first_omitted_sentences_are_told_with_their_reasons() -> None:
     blocks = [f"# sent_id = s{number}\n{mark.format(1)}" for number in range(40)]
     lines = describe_treebank(read_text("\n\n".join([*blocks, word])))
     reasons = ", ".join(f"s{number} (it has no word)" for number in range(5))
-    assert lines == ["<string>: 1 sentences", f"  omitted 40: {reasons} and 35 more"]
+    assert lines == ["<string>: 1 sentences", f"  40 omitted: {reasons} and 35 more"]
 
 
 def test_fit_without_a_treebank_takes_the_embedded_ones(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_every_command_that_loads_a_model_can_be_told_to_trust_it() -> None:
 
 def test_evaluate(small: Path) -> None:
     value = answer("evaluate", small / "model", small / "dev.conllu")
-    assert list(value) == ["sentences", "omitted", "slots", "log_likelihood", "perplexity"]
+    assert list(value) == ["sentences", "omitted", "omissions", "slots", "log_likelihood", "perplexity"]
     treebank = read_treebank(small / "dev.conllu")
     assert value["sentences"] == 30
     assert value["slots"] == sum(len(sentence.tree) + 1 for sentence in treebank)
@@ -197,8 +197,12 @@ def test_evaluate_counts_omitted_sentences(small: Path, tmp_path: Path) -> None:
     odd = tmp_path / "odd.conllu"
     dot = "1\t!\t!\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
     odd.write_text((small / "dev.conllu").read_text(encoding="utf-8") + dot, encoding="utf-8")
-    value = answer("evaluate", small / "model", odd)
+    result = invoke("evaluate", small / "model", odd, "--json")
+    value = json.loads(result.stdout)
     assert (value["sentences"], value["omitted"]) == (30, 1)
+    line = (small / "dev.conllu").read_text(encoding="utf-8").count("\n") + 1
+    assert value["omissions"] == [{"id": "#31", "line": line, "reason": "it has no word"}]
+    assert result.stderr == f"pyropunct: {odd}: 1 omitted: #31 (it has no word)\n"
 
 
 def test_evaluate_prints_the_same_numbers_in_a_table(small: Path) -> None:
@@ -280,9 +284,7 @@ def test_conllu_has_omitted_sentences_as_they_were(
     first, second, end = printed(name, small / "model", one, *more, "--format", "conllu").split("\n\n")
     result = invoke(name, small / "model", both, *more, "--format", "conllu")
     assert result.stdout.split("\n\n") == [first, odd.strip(), second, end]
-    assert result.stderr.endswith(
-        "1 omitted, written as they were; the first: sentence 'odd': it has no word\n"
-    )
+    assert result.stderr.endswith("1 omitted, written as they were: odd (it has no word)\n")
 
 
 @pytest.mark.parametrize("name", ["sample", "underlying"])

@@ -46,6 +46,36 @@ def test_bad_treebank(
     assert [one.name for one in tmp_path.iterdir()] == ["bad.conllu"]
 
 
+@pytest.mark.parametrize("text", ["", "# a comment\n"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "FILE"),
+        ("evaluate", "MODEL", "FILE"),
+        ("underlying", "MODEL", "FILE", "--json"),
+        ("sample", "MODEL", "FILE"),
+        ("restore", "MODEL", "FILE"),
+        ("restore", "MODEL", "FILE", "--json"),
+        ("restore", "MODEL", "FILE", "--score"),
+        ("rules", "MODEL", "FILE"),
+        ("relations", "MODEL", "FILE"),
+        ("rephrase", "MODEL", "FILE", "--delete", "nmod"),
+        ("fit-correction", "FILE", "--model", "MODEL"),
+        ("compare", "FILE", "FILE"),
+        ("convert", "FILE"),
+    ],
+    ids=" ".join,
+)
+def test_an_empty_file_is_told_by_all_in_the_same_words(
+    small: Path, tmp_path: Path, arguments: tuple[str, ...], text: str
+) -> None:
+    file = tmp_path / "empty.conllu"
+    file.write_text("" if arguments[0] == "convert" else text)
+    places = {"FILE": file, "MODEL": small / "model"}
+    message = complaint(BAD_INPUT, *(places.get(one, one) for one in arguments))
+    assert message == f"{file}: there is no sentence in the file"
+
+
 def test_not_utf8(small: Path, tmp_path: Path) -> None:
     path = tmp_path / "latin.conllu"
     path.write_bytes(HELLO.replace("Hello", "Grüß").encode("latin-1"))

@@ -122,7 +122,7 @@ def test_bad_input(file: Path, tmp_path: Path) -> None:
     file.write_bytes(b"(NN caf\xe9)")
     assert complaint(BAD_INPUT, "convert", file).startswith(f"{file}:1: byte 7 is 0xe9, which is not UTF-8")
     file.write_text("\n", encoding="utf-8")
-    assert complaint(BAD_INPUT, "convert", file) == f"{file}: there is no tree in the file"
+    assert complaint(BAD_INPUT, "convert", file) == f"{file}: there is no sentence in the file"
     assert invoke("convert").exit_code == BAD_INPUT
 
 

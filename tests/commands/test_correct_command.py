@@ -130,9 +130,10 @@ def test_sentences_that_cannot_be_used_are_told(corrector: Path, file: Path) -> 
     result = invoke("correct", corrector, file, *QUICK)
     assert result.exit_code == 0
     assert result.stdout.count("\n") == 1
-    assert result.stderr == f"pyropunct: {file}: 1 omitted; the first: sentence '#2': it has no word\n"
+    assert result.stderr == f"pyropunct: {file}: 1 omitted: #2 (it has no word)\n"
     file.write_text("", encoding="utf-8")
-    assert json.loads(printed("correct", corrector, file, "--json")) == {"sentences": [], "omitted": 0}
+    empty = f"{file}: there is no sentence in the file"
+    assert complaint(BAD_INPUT, "correct", corrector, file, "--json") == empty
 
 
 def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:

@@ -231,7 +231,8 @@ def test_omitted_sentences(model: Path, small: Path, file: Path) -> None:
     result = invoke("restore", model, file, *QUICK, "--json")
     value = json.loads(result.stdout)
     assert (len(value["sentences"]), value["omitted"]) == (30, 2)
-    note = f"pyropunct: {file}: 2 omitted; the first: sentence '#1': it has no word\n"
+    assert [one["id"] for one in value["omissions"]] == ["#1", "#2"]
+    note = f"pyropunct: {file}: 2 omitted: #1 (it has no word), #2 (it has no word)\n"
     assert result.stderr == TAKEN_OFF + note
 
 
@@ -250,7 +251,8 @@ def test_conllu_has_omitted_sentences_as_they_were(model: Path, small: Path, fil
     result = invoke("restore", model, file, *conllu)
     found = result.stdout.split("\n\n")
     assert found == [*[odd.strip()] * CHUNK, *without[:2], odd.strip(), *without[2:4], odd.strip(), ""]
-    assert f"{CHUNK + 2} omitted, written as they were; the first: sentence 'odd'" in result.stderr
+    assert f"{CHUNK + 2} omitted, written as they were: odd (it has no word), odd" in result.stderr
+    assert result.stderr.endswith(f" and {CHUNK - 3} more\n")
 
 
 # Scores
@@ -280,7 +282,7 @@ def test_score_of_raw_text(model: Path, file: Path) -> None:
 
 
 def test_nothing_to_score(model: Path, file: Path) -> None:
-    for text in ("", "my sister\n\n", "?!\n"):
+    for text in ("\n", "my sister\n\n", "?!\n"):
         file.write_text(text)
         assert complaint(BAD_INPUT, "restore", model, file, *QUICK, "--score") == (
             f"{file}: there is no punctuation to compare with"
@@ -326,9 +328,8 @@ def test_no_such_file(model: Path, file: Path) -> None:
     assert complaint(BAD_INPUT, "restore", model, file) == f"{file}: there is no such file"
 
 
-def test_nothing_at_all(model: Path, file: Path) -> None:
-    assert restored(model, file, "") == ""
-    assert json.loads(restored(model, file, "", "--json")) == {"sentences": [], "omitted": 0}
+def test_an_empty_line_is_not_nothing(model: Path, file: Path) -> None:
+    assert restored(model, file, "\n") == "\n"
 
 
 def test_what_comes_before_a_bad_line_is_printed(model: Path, file: Path) -> None:

@@ -41,14 +41,22 @@ def test_one_sentence_by_hand() -> None:
 def test_marks_have_their_own_scores() -> None:
     gold = [(START,), (ABBREVIATION_DOT, ","), (".",)]
     marks = Outcome(NONE, None, [[(START,), (",",), (".", "!")]], [gold], 1.0).to_json()["marks"]
-    assert {name: (one["gold"], one["restored"], one["right"]) for name, one in marks.items()} == {
+    found = {one["mark"]: one for one in marks}
+    assert {name: (one["gold"], one["restored"], one["right"]) for name, one in found.items()} == {
         ",": (1, 1, 1),
         ".": (1, 1, 1),
         "abbr.": (1, 0, 0),
         "!": (0, 1, 0),
     }
-    assert marks["abbr."]["precision"] is None
-    assert marks["!"]["recall"] is None
+    assert found["abbr."]["precision"] is None
+    assert found["!"]["recall"] is None
+
+
+def test_a_mark_that_looks_like_another_has_scores_of_its_own() -> None:
+    """Somebody may write "abbr." or "UNK" as a mark; what is displayed is no key."""
+    gold = [(START,), (ABBREVIATION_DOT,), ("abbr.", "abbr.")]
+    marks = Outcome(NONE, None, [gold], [gold], 1.0).to_json()["marks"]
+    assert sorted((one["mark"], one["gold"]) for one in marks) == [("abbr.", 1), ("abbr.", 2)]
 
 
 def test_values_of_columns() -> None:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.conllu_block import NO_SENTENCE, TreebankError
 from pyropunct.treebank.conllu_reader import Progress
 from pyropunct.treebank.conllu_writer import as_written, escaped
 from pyropunct.treebank.constituency.head_rules import HeadRules, load_head_rules
@@ -143,7 +143,7 @@ class Conversion:
             if tokens:
                 yield _conllu(tokens, f"{stem}-{position}")
         if not position:
-            raise TreebankError(name, "there is no tree in the file")
+            raise TreebankError(name, NO_SENTENCE)
 
     def _tokens(self, tree: PhraseTree, name: str, position: int) -> list[_Token]:
         """The words and marks of a tree with their heads; none if all elements are empty."""

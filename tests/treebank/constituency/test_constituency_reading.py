@@ -95,4 +95,4 @@ def test_bad_brackets(text: str, line: int, problem: str) -> None:
 def test_no_tree() -> None:
     with pytest.raises(TreebankError) as caught:
         list(Conversion(load_head_rules("english")).blocks(["", "<DOC>"], "some.mrg"))
-    assert str(caught.value) == "some.mrg: there is no tree in the file"
+    assert str(caught.value) == "some.mrg: there is no sentence in the file"
