@@ -11,6 +11,7 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError, interrupts, polite
 from pyropunct.commands.loading import check_device, read_file, use_threads
 from pyropunct.commands.options import decoder_option, json_option, seed_option, threads_option, trees_option
+from pyropunct.commands.training_reports import step_bar
 from pyropunct.training.recipes import RECIPES, named_recipe
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def compare(
     require_punctuation(treebanks[0])
     try:
         with interrupts():
-            comparison = run_comparison(*treebanks, settings, out, console.sentence_bar)
+            comparison = run_comparison(*treebanks, settings, out, step_bar)
     except KeyboardInterrupt:
         raise OneLineError(
             f"interrupted: trained parts are kept in {out}; continue with the same command", FAILURE

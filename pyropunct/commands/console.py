@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Edit
-    from pyropunct.training.fitting import Progress
     from pyropunct.treebank.reading import Omission, Treebank
 
 IDS_SHOWN = 5
@@ -47,9 +46,9 @@ def print_json(value: Any) -> None:
 @contextmanager
 def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on a terminal for reading a file; yields what `read_treebank` takes as ``progress``."""
-    with _bar() as bar:
-        task = bar.add_task(f"reading {path}", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with bar() as shown:
+        task = shown.add_task(f"reading {path}", total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
 @contextmanager
@@ -69,27 +68,20 @@ def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
 @contextmanager
 def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar over sentences on a terminal; yields a function that takes the number newly done."""
-    with _bar() as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.advance(task, done)
+    with bar() as shown:
+        task = shown.add_task(what, total=total)
+        yield lambda done: shown.advance(task, done)
 
 
-@contextmanager
-def training_bar(epochs: int) -> Iterator[Callable[["Progress"], None]]:
-    """A progress bar for training on a terminal; yields the ``watch`` argument of `pyropunct.fit`."""
-    with _bar() as bar:
-        task = bar.add_task("preparing", total=None)
+def shows_bars() -> bool:
+    """Whether progress bars are seen."""
+    from rich.console import Console
 
-        def show(progress: "Progress") -> None:
-            text = f"{progress.direction}, epoch {progress.epoch} of {epochs}"
-            if progress.last is not None:
-                text += f", dev perplexity {progress.last.perplexity:.4f}"
-            bar.update(task, description=text, completed=progress.done, total=progress.sentences)
-
-        yield show
+    return Console(stderr=True).is_terminal
 
 
-def _bar() -> Any:
+def bar() -> Any:
+    """A progress bar of rich, on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

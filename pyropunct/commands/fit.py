@@ -12,6 +12,7 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError, interrupts, polite
 from pyropunct.commands.loading import check_device, read_file, use_threads
 from pyropunct.commands.options import json_option, seed_option, threads_option
+from pyropunct.commands.training_reports import parser_watch, training_watch
 from pyropunct.training.recipe_settings import CHOICES, SettingError, parsed_setting
 from pyropunct.training.recipes import RECIPES, named_recipe
 from pyropunct.training.registry import ATTACH, CHANNEL
@@ -96,12 +97,14 @@ def fit(
     check_device(device)
     changed = _changed(recipe, changes, settings)
     treebanks = _training_treebanks(train, dev)
+    if not resume:
+        _forget(checkpoint)
     advice = f"finished epochs are kept in {checkpoint.parent}; continue with the same command and --resume"
     try:
         with interrupts():
             model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
             if parser:
-                model = replace(model, parser=_train_parser(treebanks, seed))
+                model = replace(model, parser=_train_parser(treebanks, seed, checkpoint))
         model.save(folder)
     except KeyboardInterrupt:
         raise OneLineError(
@@ -116,7 +119,7 @@ def fit(
 
 
 def _kept(checkpoint: Path) -> list[Path]:
-    """The checkpoints that exist, one for each direction."""
+    """The checkpoints that exist: one for each direction, and one for the parser."""
     return sorted(checkpoint.parent.glob(f"{checkpoint.name}.*"))
 
 
@@ -178,7 +181,7 @@ def _train(
     from pyropunct.training.fitting import fit as train_model
 
     train, dev = treebanks[0], treebanks[1] if len(treebanks) > 1 else None
-    with console.training_bar(recipe.epochs) as watch:
+    with training_watch(recipe.epochs) as watch:
         return train_model(
             train,
             dev,
@@ -192,15 +195,15 @@ def _train(
         )
 
 
-def _train_parser(treebanks: "list[Treebank]", seed: int) -> "BiaffineParser":
-    from pyropunct.comparison.progress import of_epochs
+def _train_parser(treebanks: "list[Treebank]", seed: int, checkpoint: Path) -> "BiaffineParser":
     from pyropunct.parsing import ParserRecipe, train_parser
+    from pyropunct.training.checkpoints import Checkpoint
 
-    recipe = ParserRecipe()
-    words = sum(len(sentence.tree) for sentence in treebanks[0])
+    recipe, kept = ParserRecipe(), Checkpoint(checkpoint.with_name(f"{checkpoint.name}.parser"))
+    epochs = recipe.planned_epochs(sum(len(sentence.tree) for sentence in treebanks[0]))
     dev = treebanks[1] if len(treebanks) > 1 else None
-    with console.sentence_bar("training the parser: words", recipe.planned_epochs(words) * words) as advance:
-        return train_parser(treebanks[0], dev, recipe, seed=seed, watch=of_epochs(advance))
+    with parser_watch(epochs) as watch:
+        return train_parser(treebanks[0], dev, recipe, seed=seed, checkpoint=kept, watch=watch)
 
 
 def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_json: bool) -> None:
@@ -222,6 +225,7 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
                 ],
                 "edits": [edit._asdict() for edit in edits[:EDITS_SHOWN]],
                 "parser": _parser_scores(model),
+                "parser_epochs": _parser_epochs(model),
             }
         )
         return
@@ -238,6 +242,8 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
         for epoch in model.report["epochs"]
     ]
     console.print_table("Training", ["epoch", "objective", "dev perplexity", "seconds"], rows)
+    if parser_epochs := _parser_epochs(model):
+        _print_parser_epochs(parser_epochs)
     if edits:
         console.print_edits(edits, EDITS_SHOWN)
     tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
@@ -247,11 +253,24 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
     console.say(f"model written to {folder}")
 
 
-def _parser_scores(model: "Punctuator") -> dict[str, Any] | None:
-    """The scores of the model's parser on the dev treebank, if there are both."""
+def _parser_epochs(model: "Punctuator") -> list[dict[str, Any]]:
+    """The epochs of the training of the model's parser, if it has one."""
     from pyropunct.parsing import BiaffineParser
 
-    if not isinstance(model.parser, BiaffineParser):
-        return None
-    scores = [epoch["scores"] for epoch in model.parser.report["epochs"] if epoch["scores"]]
+    return list(model.parser.report["epochs"]) if isinstance(model.parser, BiaffineParser) else []
+
+
+def _print_parser_epochs(epochs: list[dict[str, Any]]) -> None:
+    header = ["epoch", "loss", "dev UAS", "dev LAS", "dev tags", "seconds"]
+    rows = []
+    for epoch in epochs:
+        scores = epoch["scores"]
+        shares = ["-"] * 3 if scores is None else [f"{scores[name]:.2f}" for name in ("uas", "las", "upos")]
+        rows.append([str(epoch["number"]), f"{epoch['loss']:.4f}", *shares, f"{epoch['seconds']:.0f}"])
+    console.print_table("Training of the parser", header, rows)
+
+
+def _parser_scores(model: "Punctuator") -> dict[str, Any] | None:
+    """The scores of the model's parser on the dev treebank, if there are both."""
+    scores = [epoch["scores"] for epoch in _parser_epochs(model) if epoch["scores"]]
     return max(scores, key=lambda some: some["las"], default=None)

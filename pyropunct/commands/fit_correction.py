@@ -9,6 +9,7 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import check_device, load_model, read_file, use_threads
 from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
+from pyropunct.commands.training_reports import training_watch
 
 if TYPE_CHECKING:
     from pyropunct.correct.learner_errors import ErrorRates
@@ -79,7 +80,7 @@ def fit_correction(
     recipe = correction_recipe(clean.recipe, epochs=epochs)
     if clean.parser is None and not as_json:
         console.say(f"{model} has no parser: the corrector will read CoNLL-U, but no raw text")
-    with console.training_bar(recipe.epochs) as watch:
+    with training_watch(recipe.epochs) as watch:
         corrector = train_corrector(
             some,
             other,

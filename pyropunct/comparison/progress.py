@@ -19,19 +19,22 @@ def unwatched(what: str, size: int) -> Iterator[Advance]:
 
 
 class _Progress(Protocol):
-    """How far training is; ``done`` starts from zero in each epoch."""
+    """How far training is; ``done`` starts from zero in each epoch, and ``finished`` is told at its end."""
 
     @property
     def done(self) -> int: ...
 
+    @property
+    def finished(self) -> bool: ...
+
 
 def of_epochs(advance: Advance) -> Callable[[_Progress], None]:
-    """A function for `pyropunct.fit` and `pyropunct.parsing.train_parser` to call after every step."""
-    last = 0
+    """The ``watch`` argument of `pyropunct.fit` and of `pyropunct.parsing.train_parser`."""
+    before = 0
 
     def watch(progress: _Progress) -> None:
-        nonlocal last
-        advance(progress.done - last if progress.done > last else progress.done)
-        last = progress.done
+        nonlocal before
+        advance(progress.done - before)
+        before = 0 if progress.finished else progress.done
 
     return watch

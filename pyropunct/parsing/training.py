@@ -1,9 +1,10 @@
 """Training: from a treebank to a `BiaffineParser`."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import NamedTuple
+from hashlib import sha256
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import nn
@@ -29,7 +30,7 @@ class ParserEpoch(NamedTuple):
     :ivar number: counted from 1.
     :ivar loss: per word of the training treebank, in natural logarithms: lower is better.
     :ivar scores: on the dev treebank, if there is one.
-    :ivar seconds: since training began.
+    :ivar seconds: spent since training began.
     """
 
     number: int
@@ -52,8 +53,23 @@ class ParserProgress(NamedTuple):
     words: int
     last: ParserEpoch | None
 
+    @property
+    def finished(self) -> bool:
+        """Whether the current epoch is finished, its scores known and the checkpoint written."""
+        return self.last is not None and self.last.number == self.epoch
+
 
 ParserWatch = Callable[[ParserProgress], None]
+
+
+class ParserCheckpoint(Protocol):
+    """Where the state of a training is kept, such as a `pyropunct.training.checkpoints.Checkpoint`."""
+
+    def load(self, training: "ParserTraining") -> None:
+        """Let a training go on from what is kept, if anything is."""
+
+    def save(self, training: "ParserTraining") -> None:
+        """Keep the state of a training."""
 
 
 def train_parser(
@@ -62,6 +78,7 @@ def train_parser(
     recipe: ParserRecipe | None = None,
     *,
     seed: int = 0,
+    checkpoint: ParserCheckpoint | None = None,
     watch: ParserWatch | None = None,
 ) -> BiaffineParser:
     """Train a tagger and parser of unpunctuated words on the unpunctuated trees of a treebank.
@@ -70,7 +87,8 @@ def train_parser(
     :param dev: sentences whose LAS chooses the epoch that is kept; without them the last epoch is kept.
     :param recipe: the settings.
     :param seed: equal seeds give equal parsers, on the same machine with the same number of threads.
-    :param watch: called after every step.
+    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
+    :param watch: called after every step, and when an epoch is finished.
     :raises ValueError: if there is no sentence in one of the two.
     """
     train, dev = tuple(train), None if dev is None else tuple(dev)
@@ -78,21 +96,22 @@ def train_parser(
         raise ValueError(f"there is no sentence to {'choose an epoch by' if train else 'train a parser on'}")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        training = ParserTraining(train, dev, ParserRecipe() if recipe is None else recipe)
-        training.run(watch)
-    return training.parser(seed)
+        training = ParserTraining(train, dev, ParserRecipe() if recipe is None else recipe, seed)
+        training.run(checkpoint, watch)
+    return training.parser()
 
 
 class ParserTraining:
     """The training of one parser, an epoch at a time.
 
+    :param seed: that of torch's random numbers, for the report.
     :ivar planned: the number of epochs.
     """
 
     def __init__(
-        self, train: Sequence[Sentence], dev: Sequence[Sentence] | None, recipe: ParserRecipe
+        self, train: Sequence[Sentence], dev: Sequence[Sentence] | None, recipe: ParserRecipe, seed: int
     ) -> None:
-        self.train, self.dev, self.recipe = train, dev, recipe
+        self.train, self.dev, self.recipe, self.seed = train, dev, recipe, seed
         self.lengths = torch.tensor([len(sentence.tree) for sentence in train])
         self.words = int(self.lengths.sum())
         self.planned = recipe.planned_epochs(self.words)
@@ -102,8 +121,8 @@ class ParserTraining:
         betas = (0.9, recipe.second_moment)
         self.optimiser = torch.optim.Adam(self.network.parameters(), recipe.learning_rate, betas, fused=True)
         self.epochs: list[ParserEpoch] = []
-        self.best, self.best_las = self.averaged, -1.0
-        self._began = time.monotonic()
+        self.best, self.best_las = deepcopy(self.averaged), -1.0
+        self._spent = 0.0
 
     @property
     def averaged(self) -> BiaffineNetwork:
@@ -112,14 +131,23 @@ class ParserTraining:
         assert isinstance(network, BiaffineNetwork)
         return network
 
-    def run(self, watch: ParserWatch | None = None) -> None:
-        """Train until all planned epochs are done."""
+    def run(self, checkpoint: ParserCheckpoint | None = None, watch: ParserWatch | None = None) -> None:
+        """Train until all planned epochs are done.
+
+        :param checkpoint: see `train_parser`.
+        """
+        if checkpoint is not None:
+            checkpoint.load(self)
         while len(self.epochs) < self.planned:
             self.run_epoch(watch)
+            if checkpoint is not None:
+                checkpoint.save(self)
+            if watch is not None:
+                watch(ParserProgress(len(self.epochs), self.words, self.words, self.epochs[-1]))
 
     def run_epoch(self, watch: ParserWatch | None = None) -> None:
         """One epoch of steps, and the scores of its averaged weights on dev."""
-        total, done = 0.0, 0
+        began, total, done = time.monotonic(), 0.0, 0
         for numbers in self._batches():
             size = int(self.lengths[numbers].sum())
             total += self.step(numbers, done) * size
@@ -129,10 +157,10 @@ class ParserTraining:
                 watch(ParserProgress(len(self.epochs) + 1, done, self.words, last))
         scores = None if self.dev is None else self._evaluate(self.dev)
         if scores is None or scores.las > self.best_las:
-            self.best = deepcopy(self.averaged)
+            self.best.load_state_dict(self.averaged.state_dict())
             self.best_las = -1.0 if scores is None else scores.las
-        seconds = time.monotonic() - self._began
-        self.epochs.append(ParserEpoch(len(self.epochs) + 1, total / self.words, scores, seconds))
+        self._spent += time.monotonic() - began
+        self.epochs.append(ParserEpoch(len(self.epochs) + 1, total / self.words, scores, self._spent))
 
     def _batches(self) -> list[list[int]]:
         """The numbers of the sentences, those of like length together, the batches in random order."""
@@ -180,7 +208,44 @@ class ParserTraining:
         found = parser.parse([tree.forms for tree in trees])
         return attachment_scores([best[0].tree for best in found], trees)
 
-    def parser(self, seed: int) -> BiaffineParser:
+    def state(self) -> dict[str, Any]:
+        """The state from which training can continue exactly as without an interruption."""
+        return {
+            "network": self.network.state_dict(),
+            "average": self.average.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "best": self.best.state_dict(),
+            "best_las": self.best_las,
+            "random": torch.get_rng_state(),
+            "epochs": [
+                (*epoch[:2], None if epoch.scores is None else tuple(epoch.scores), epoch.seconds)
+                for epoch in self.epochs
+            ],
+        }
+
+    def go_on_from(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` gave."""
+        self.network.load_state_dict(state["network"])
+        self.average.load_state_dict(state["average"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.best.load_state_dict(state["best"])
+        self.best_las = state["best_las"]
+        torch.set_rng_state(state["random"])
+        self.epochs = [
+            ParserEpoch(number, loss, None if scores is None else AttachmentScores(*scores), seconds)
+            for number, loss, scores, seconds in state["epochs"]
+        ]
+        self._spent = self.epochs[-1].seconds
+
+    def fingerprint(self) -> str:
+        """A checksum of the data, the settings and the seed."""
+        digest = sha256(repr((self.recipe, self.seed, len(self.train), self.dev is None)).encode())
+        for part in (self.train, self.dev or ()):
+            for sentence in part:
+                digest.update(repr(sentence.tree).encode())
+        return digest.hexdigest()
+
+    def parser(self) -> BiaffineParser:
         """The parser of the best epoch."""
         report = {
             "epochs": [
@@ -190,6 +255,6 @@ class ParserTraining:
             "train_sentences": len(self.train),
             "train_words": self.words,
             "weights": sum(weight.numel() for weight in self.best.parameters()),
-            "seed": seed,
+            "seed": self.seed,
         }
         return BiaffineParser(self.vocabulary, self.recipe, self.best.eval(), report)

@@ -1,7 +1,7 @@
 """Training: from a treebank to a `Punctuator`."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +21,7 @@ from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.model_folder import ModelFolderError, unpack_tensors, write_whole
+from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.optimisers import SparseAdagrad
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.stories import blank_story, build_story, settle_story
@@ -69,6 +69,11 @@ class Progress(NamedTuple):
     sentences: int
     last: Epoch | None
 
+    @property
+    def finished(self) -> bool:
+        """Whether the current epoch is finished, its dev perplexity known and the checkpoint written."""
+        return self.last is not None and self.last.number == self.epoch
+
 
 Watch = Callable[[Progress], None]
 
@@ -100,7 +105,7 @@ def fit(
     :param checkpoint: the state of training is saved after every epoch, in one file per direction; these are
         named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
-    :param watch: called after every step.
+    :param watch: called after every step, and when an epoch is finished.
     :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
     :raises UnknownVariantError: if the recipe names an unknown variant.
     """
@@ -110,12 +115,12 @@ def fit(
     directions = ("left", "right") if direction == "auto" else (direction,)
     kept = {} if checkpoint is None else _checkpoints(checkpoint)
     if not resume:
-        for path in kept.values():
-            path.unlink(missing_ok=True)
+        for file in kept.values():
+            file.forget()
     fitted = []
     for one in directions:
         training = Training(vocabulary, train, dev, replace(recipe, direction=one), seed, device)
-        training.run(kept.get(one), resume, watch)
+        training.run(kept.get(one), watch)
         fitted.append(training.punctuator())
     best = min(fitted, key=lambda model: model.report["epochs"][-1]["perplexity"])
     tried = {model.recipe.direction: model.report["epochs"][-1]["perplexity"] for model in fitted}
@@ -123,9 +128,11 @@ def fit(
     return replace(best, report=report, conventions=Conventions.learn(train))
 
 
-def _checkpoints(path: Path) -> dict[str, Path]:
+def _checkpoints(path: Path) -> dict[str, Checkpoint]:
     """The file of each direction."""
-    return {direction: path.with_name(f"{path.name}.{direction}") for direction in ("left", "right")}
+    return {
+        direction: Checkpoint(path.with_name(f"{path.name}.{direction}")) for direction in ("left", "right")
+    }
 
 
 def held_out(sentences: Iterable[Sentence]) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
@@ -250,14 +257,19 @@ class Training:
         """Sentences in an epoch."""
         return min(self.recipe.sentences_per_epoch or len(self.train), len(self.train))
 
-    def run(self, checkpoint: Path | None = None, resume: bool = False, watch: Watch | None = None) -> None:
-        """Train until all epochs of the recipe are done."""
-        if checkpoint is not None and resume and checkpoint.exists():
-            self.load(checkpoint)
+    def run(self, checkpoint: Checkpoint | None = None, watch: Watch | None = None) -> None:
+        """Train until all epochs of the recipe are done.
+
+        :param checkpoint: if it is there, training goes on from it; it is written after every epoch.
+        """
+        if checkpoint is not None:
+            checkpoint.load(self)
         while len(self.epochs) < self.recipe.epochs:
             self.run_epoch(watch)
             if checkpoint is not None:
-                write_whole(checkpoint, self.state())
+                checkpoint.save(self)
+            if watch is not None:
+                watch(self._progress(len(self.epochs), self.epoch_size))
 
     def run_epoch(self, watch: Watch | None = None) -> None:
         """Take the steps of one epoch, and measure the perplexity on dev."""
@@ -268,13 +280,15 @@ class Training:
             total += self.step(part, done) * len(part)
             done += len(part)
             if watch is not None:
-                last = self.epochs[-1] if self.epochs else None
-                number = len(self.epochs) + 1
-                watch(Progress(self.recipe.direction, number, done, len(order), last))
+                watch(self._progress(len(self.epochs) + 1, done))
         self._settle(self._current)
         perplexity = self._punctuator(self._current).evaluate(self.dev).perplexity
         self._spent += time.monotonic() - began
         self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
+
+    def _progress(self, epoch: int, done: int) -> Progress:
+        last = self.epochs[-1] if self.epochs else None
+        return Progress(self.recipe.direction, epoch, done, self.epoch_size, last)
 
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:
@@ -343,7 +357,6 @@ class Training:
     def state(self) -> dict[str, Any]:
         """The state from which training can continue exactly as without an interruption."""
         return {
-            "fingerprint": self.fingerprint(),
             "guide": self.guide.state_dict(),
             "story": self.story.state_dict(),
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
@@ -351,27 +364,8 @@ class Training:
             "epochs": [tuple(epoch) for epoch in self.epochs],
         }
 
-    def load(self, path: Path) -> None:
-        """Continue from a checkpoint.
-
-        :raises ModelFolderError: if it is damaged, or is of other data, settings or another seed.
-        """
-        try:
-            state = unpack_tensors(path.read_bytes(), str(path))
-        except OSError as error:
-            raise ModelFolderError(f"{path}: cannot be read: {error.strerror}") from error
-        if state.get("fingerprint") != self.fingerprint():
-            raise ModelFolderError(
-                f"{path}: this checkpoint is of other data, settings or another seed; "
-                "delete it, or repeat the command that began it"
-            )
-        try:
-            self._go_on_from(state)
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            reason = " ".join(str(error).split())
-            raise ModelFolderError(f"{path}: is damaged: {type(error).__name__}: {reason}") from error
-
-    def _go_on_from(self, state: dict[str, Any]) -> None:
+    def go_on_from(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` gave."""
         self.guide.load_state_dict(state["guide"])
         self.story.load_state_dict(state["story"])
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):

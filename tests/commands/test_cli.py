@@ -115,6 +115,24 @@ def test_fit_prints_tables(small: Path, tmp_path: Path) -> None:
     assert text.endswith(f"model written to {tmp_path}/m\n")
 
 
+def test_lines_with_the_time_tell_how_far_a_fit_is(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a terminal: one for each epoch, and others if it is silent for long."""
+    options = ("--direction", "left", "--epochs", 2, "--families", "head")
+    treebanks = (small / "train.conllu", "--dev", small / "dev.conllu")
+    arguments = ("fit", *treebanks, "--out", tmp_path / "m", *options)
+    epoch = r"\d\d:\d\d:\d\d left, epoch {} of 2: "
+    result = r"objective -?[\d.]+, dev perplexity [\d.]+, [\d,]+ sentences a second, \d+ s so far\n"
+    ends = [(epoch + result).format(number) for number in (1, 2)]
+    begin = r"\d\d:\d\d:\d\d preparing\n"
+    assert re.fullmatch(begin + "".join(ends), invoke(*arguments).stderr)
+    monkeypatch.setattr("pyropunct.commands.training_reports.SILENCE", 0.0)
+    steps = [epoch.format(n) + f"{done} of 120 sentences\n" for n in (1, 2) for done in (64, 120)]
+    expected = [begin, *steps[:2], ends[0], *steps[2:], ends[1]]
+    assert re.fullmatch("".join(expected), invoke(*arguments).stderr)
+
+
 def test_the_first_omitted_sentences_are_told_with_their_reasons() -> None:
     mark, word = "{}\tX\t_\tPUNCT\t_\t_\t0\troot\t_\t_", "1\tgo\t_\tVERB\t_\t_\t0\troot\t_\t_"
     blocks = [f"# sent_id = s{number}\n{mark.format(1)}" for number in range(40)]

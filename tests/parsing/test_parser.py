@@ -16,7 +16,13 @@ from pyropunct.parsing import (
     attachment_scores,
     train_parser,
 )
-from pyropunct.training.model_folder import read_model_folder, write_model_folder
+from pyropunct.training.checkpoints import Checkpoint
+from pyropunct.training.model_folder import (
+    ModelFolderError,
+    read_model_folder,
+    unpack_tensors,
+    write_model_folder,
+)
 from pyropunct.treebank.projective import is_projective
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -168,12 +174,57 @@ def test_equal_seeds_give_equal_parsers(train: list[Sentence], dev: list[Sentenc
     assert one.parse(words(dev)) == same.parse(words(dev))
 
 
+@pytest.mark.parametrize("chosen", [None, slice(10)], ids=["without dev", "with dev"])
+def test_going_on_from_a_checkpoint(train: list[Sentence], tmp_path: Path, chosen: slice | None) -> None:
+    """Stopped in any epoch, a training that goes on gives the same parser."""
+    recipe = ParserRecipe(**{**SMALL.to_json(), "epochs": 3})
+    data = train[:20], None if chosen is None else train[chosen]
+    whole = train_parser(*data, recipe)
+    for stop in (1, 3):
+        checkpoint = Checkpoint(tmp_path / f"after {stop}")
+
+        def watch(progress: ParserProgress, stop: int = stop) -> None:
+            if progress.epoch == stop:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            train_parser(*data, recipe, checkpoint=checkpoint, watch=watch)
+        resumed = train_parser(*data, recipe, checkpoint=checkpoint)
+        for name, weight in whole.network.state_dict().items():
+            assert torch.equal(weight, resumed.network.state_dict()[name]), name
+        assert timeless(resumed) == timeless(whole)
+
+
+def timeless(parser: BiaffineParser) -> dict[str, object]:
+    """What happened in training, but for the seconds that it took."""
+    return {**parser.report, "epochs": [{**epoch, "seconds": 0} for epoch in parser.report["epochs"]]}
+
+
+def test_a_checkpoint_of_something_else(train: list[Sentence], tmp_path: Path) -> None:
+    recipe = ParserRecipe(**{**SMALL.to_json(), "epochs": 1})
+    checkpoint = Checkpoint(tmp_path / "checkpoint")
+    train_parser(train[:40], None, recipe, checkpoint=checkpoint)
+    others: list[tuple[list[Sentence], list[Sentence] | None, int]] = [
+        (train[:41], None, 0),
+        (train[:39], train[39:40], 0),
+        (train[:40], None, 1),
+    ]
+    for some, dev, seed in others:
+        with pytest.raises(ModelFolderError, match="checkpoint is of other data, settings or another seed"):
+            train_parser(some, dev, recipe, seed=seed, checkpoint=checkpoint)
+    state = unpack_tensors(checkpoint.path.read_bytes(), "c")
+    del state["network"]["arcs.weight"]
+    torch.save(state, checkpoint.path)
+    with pytest.raises(ModelFolderError, match=r"checkpoint: is damaged: RuntimeError: .*arcs\.weight"):
+        train_parser(train[:40], None, recipe, checkpoint=checkpoint)
+
+
 def test_progress(train: list[Sentence]) -> None:
     seen: list[ParserProgress] = []
     train_parser(train[:50], train[:10], ParserRecipe(**{**SMALL.to_json(), "epochs": 2}), watch=seen.append)
     total = sum(len(sentence.tree) for sentence in train[:50])
     assert {progress.words for progress in seen} == {total}
-    assert [progress.done for progress in seen].count(total) == 2
+    assert [progress.finished for progress in seen if progress.done == total] == [False, True] * 2
     assert {progress.epoch for progress in seen} == {1, 2}
     assert seen[0].last is None
     assert seen[-1].last is not None

@@ -127,11 +127,12 @@ def test_fewer_families_have_fewer_weights(train: tuple[Sentence, ...], dev: tup
 def test_progress_is_told(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
     told: list[Progress] = []
     fit(train, dev, Recipe(epochs=2, batch_size=50), direction="left", watch=told.append)
-    assert [(one.direction, one.epoch, one.done, one.sentences) for one in told] == [
-        ("left", epoch, done, 120) for epoch in (1, 2) for done in (50, 100, 120)
+    assert [(one.direction, one.epoch, one.done, one.sentences, one.finished) for one in told] == [
+        ("left", epoch, done, 120, finished)
+        for epoch in (1, 2)
+        for done, finished in ((50, False), (100, False), (120, False), (120, True))
     ]
-    assert told[2].last is None
-    assert told[3].last is not None
+    assert [one.last and one.last.number for one in told] == [None] * 3 + [1] * 4 + [2]
 
 
 def test_going_on_from_a_checkpoint(

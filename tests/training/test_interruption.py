@@ -1,18 +1,22 @@
 """Ctrl-C in the middle of a fit, and going on later."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from command_line import answer, command, complaint, environment, one_line, printed
+from command_line import answer, command, complaint, environment, invoke, one_line, printed, without_log
 
 from pyropunct.commands.frame import interrupts
+from pyropunct.parsing import BiaffineParser, ParserRecipe
+from pyropunct.parsing.training import ParserTraining
 from pyropunct.punctuator import Punctuator
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -91,9 +95,42 @@ def test_going_on_gives_the_model_of_an_uninterrupted_fit(
     resumed = subprocess.run(
         command(*fit(small, out, "--resume")), check=True, capture_output=True, text=True, env=environment()
     )
-    assert resumed.stderr == ""
+    assert without_log(resumed.stderr) == ""
     assert_same_model(out, whole)
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its finished epochs are kept, and are those of a fit that nothing interrupts."""
+    quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=20)
+    monkeypatch.setattr("pyropunct.parsing.ParserRecipe", quick)
+    options = ("--direction", "left", "--epochs", 1, "--parser")
+    expected = answer(*fit(small, tmp_path / "whole", *options))["parser"]
+    run_epoch = ParserTraining.run_epoch
+
+    def twice(training: ParserTraining, watch: Any = None) -> None:
+        if len(training.epochs) == 2:
+            raise KeyboardInterrupt
+        run_epoch(training, watch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ParserTraining, "run_epoch", twice)
+        assert "--resume" in complaint(FAILURE, *fit(small, tmp_path / "m", *options))
+    kept = sorted(path.name for path in (tmp_path / "m.unfinished").iterdir())
+    assert kept == ["checkpoint.left", "checkpoint.parser"]
+    result = invoke(*fit(small, tmp_path / "m", *options, "--resume", "--json"))
+    assert json.loads(result.stdout)["parser"] == expected
+    told = [line for line in result.stderr.splitlines() if "epoch" in line]
+    assert len(told) == 1
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d parser, epoch 3 of 3: loss [\d.]+, dev UAS [\d.]+, LAS [\d.]+, "
+        r"[\d,]+ words a second, \d+ s so far",
+        told[0],
+    )
+    parsers = [Punctuator.load(tmp_path / name).parser for name in ("m", "whole")]
+    states = [parser.network.state_dict() for parser in parsers if isinstance(parser, BiaffineParser)]
+    assert all(torch.equal(value, states[1][name]) for name, value in states[0].items())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "whole"]
 
 
 def test_interrupted_before_an_epoch_was_finished(small: Path, tmp_path: Path) -> None:

@@ -1,0 +1,150 @@
+"""How far a training is: a progress bar on a terminal, lines with the time elsewhere."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyropunct.commands import console
+
+if TYPE_CHECKING:
+    from pyropunct.parsing import ParserProgress
+    from pyropunct.training.fitting import Progress
+
+SILENCE = 30.0
+"""The seconds after which a line says how far a step is that is not done yet."""
+
+
+class _Stage(NamedTuple):
+    """How far a training is.
+
+    :ivar title: what is trained, and which epoch it is.
+    :ivar done: the part of the epoch that is done.
+    :ivar size: the whole epoch.
+    :ivar seconds: spent on finished epochs.
+    :ivar loss: of the last finished epoch, if there is one.
+    :ivar score: of the same on dev, if there is a dev treebank.
+    :ivar finished: whether the last finished epoch is that of the title.
+    """
+
+    title: str
+    done: int
+    size: int
+    seconds: float
+    loss: str | None
+    score: str | None
+    finished: bool
+
+
+@contextmanager
+def training_watch(epochs: int) -> "Iterator[Callable[[Progress], None]]":
+    """Yields the ``watch`` argument of `pyropunct.fit`.
+
+    :param epochs: how many there are for each direction.
+    """
+
+    def stage(progress: "Progress") -> _Stage:
+        title, last = f"{progress.direction}, epoch {progress.epoch} of {epochs}", progress.last
+        seconds = 0.0 if last is None else last.seconds
+        loss = None if last is None else f"objective {last.objective:.4f}"
+        score = None if last is None else f"dev perplexity {last.perplexity:.4f}"
+        return _Stage(title, progress.done, progress.sentences, seconds, loss, score, progress.finished)
+
+    with _shown("preparing", "sentences") as show:
+        yield lambda progress: show(stage(progress))
+
+
+@contextmanager
+def parser_watch(epochs: int) -> "Iterator[Callable[[ParserProgress], None]]":
+    """Yields the ``watch`` argument of `pyropunct.parsing.train_parser`.
+
+    :param epochs: how many there are.
+    """
+
+    def stage(progress: "ParserProgress") -> _Stage:
+        title, last = f"parser, epoch {progress.epoch} of {epochs}", progress.last
+        scores = None if last is None else last.scores
+        seconds = 0.0 if last is None else last.seconds
+        loss = None if last is None else f"loss {last.loss:.4f}"
+        score = None if scores is None else f"dev UAS {scores.uas:.2f}, LAS {scores.las:.2f}"
+        return _Stage(title, progress.done, progress.words, seconds, loss, score, progress.finished)
+
+    with _shown("preparing the parser", "words") as show:
+        yield lambda progress: show(stage(progress))
+
+
+@contextmanager
+def _shown(preparing: str, unit: str) -> Iterator[Callable[[_Stage], None]]:
+    """Yields a function to call after every step.
+
+    :param preparing: what is said before the first step.
+    :param unit: what an epoch is counted in.
+    """
+    if not console.shows_bars():
+        log = _TrainingLog(unit)
+        log.say(preparing)
+        yield log.tell
+        return
+    with console.bar() as bar:
+        task = bar.add_task(preparing, total=None)
+
+        def show(stage: _Stage) -> None:
+            text = ", ".join(filter(None, (stage.title, stage.score)))
+            bar.update(task, description=text, completed=stage.done, total=stage.size)
+
+        yield show
+
+
+@contextmanager
+def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """As `console.sentence_bar`, for steps that may take long: without a terminal, lines tell of them."""
+    if console.shows_bars():
+        with console.sentence_bar(what, total) as advance:
+            yield advance
+        return
+    log, done = _Log(), 0
+    log.say(f"{what}: {total:,}")
+
+    def advance_log(number: int) -> None:
+        nonlocal done
+        done += number
+        log.say_seldom(f"{what}: {done:,} of {total:,}")
+
+    yield advance_log
+
+
+class _Log:
+    """Lines with the time on standard error."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def say(self, text: str) -> None:
+        console.tell(f"{time.strftime('%H:%M:%S')} {text}")
+        self._last = time.monotonic()
+
+    def say_seldom(self, text: str) -> None:
+        """Say it if nothing has been said for some time."""
+        if time.monotonic() - self._last >= SILENCE:
+            self.say(text)
+
+
+class _TrainingLog(_Log):
+    """A line for each epoch, and more if epochs are long.
+
+    :param unit: what an epoch is counted in.
+    """
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit, self._before = unit, 0.0
+
+    def tell(self, stage: _Stage) -> None:
+        """Say how far training is, if it is time for that."""
+        if not stage.finished:
+            self._before = stage.seconds
+            self.say_seldom(f"{stage.title}: {stage.done:,} of {stage.size:,} {self._unit}")
+            return
+        rate = stage.size / max(stage.seconds - self._before, 1e-9)
+        pace = f"{rate:,.0f} {self._unit} a second", f"{stage.seconds:,.0f} s so far"
+        self.say(f"{stage.title}: " + ", ".join(filter(None, (stage.loss, stage.score, *pace))))
