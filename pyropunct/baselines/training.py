@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from math import ceil
+from math import ceil, isfinite
 from typing import NamedTuple
 
 import torch
@@ -14,6 +14,7 @@ from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import Tagger, batch_slots
 from pyropunct.baselines.taggers import tagger_class
 from pyropunct.baselines.words import collect_words
+from pyropunct.models.divergence import DivergedError
 from pyropunct.treebank.sentence import Sentence
 
 LARGEST_GRADIENT = 5.0
@@ -95,13 +96,21 @@ class TaggerTraining:
         self.schedule = torch.optim.lr_scheduler.LinearLR(self.optimiser, 1.0, 0.0, steps)
 
     def run(self, dev: Sequence[Sentence], watch: Callable[[TaggerEpoch], None] | None) -> Tagger:
-        """Train until all epochs are done, or until the recipe's patience is exhausted."""
+        """Train until all epochs are done, or until the recipe's patience is exhausted.
+
+        :raises DivergedError: if the loss or the perplexity of dev is not finite.
+        """
         epochs: list[TaggerEpoch] = []
         best: dict[str, Tensor] = {}
         began, chosen = time.monotonic(), 0
         while len(epochs) < self.planned and len(epochs) - chosen < self.patience:
             loss = self.run_epoch()
             perplexity = self.tagger.evaluate(dev).perplexity
+            if not isfinite(loss) or not isfinite(perplexity):
+                raise DivergedError(
+                    f"the training of {self.tagger.name} diverged in epoch {len(epochs) + 1}: its loss is "
+                    f"{loss}, with learning_rate={self.recipe.learning_rate:g}"
+                )
             epochs.append(TaggerEpoch(len(epochs) + 1, loss, perplexity, time.monotonic() - began))
             if perplexity == min(epoch.perplexity for epoch in epochs):
                 chosen = len(epochs)

@@ -1,11 +1,12 @@
 """Output of the command line: tables, progress bars, JSON, and errors in one line."""
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pyropunct.files import json_text
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Edit
@@ -38,9 +39,9 @@ def close() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON object, the only thing on standard output."""
-    print(json.dumps(value, ensure_ascii=False))
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object, the only thing on standard output; see `pyropunct.files.json_text`."""
+    print(json_text(value))
 
 
 @contextmanager

@@ -68,6 +68,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
 def _explained(error: Exception) -> OneLineError:
     from pyropunct.inference.machines import MachineError
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+    from pyropunct.models.divergence import DivergedError
     from pyropunct.restore.restoring import NoParserError
     from pyropunct.training.model_folder import ModelFolderError
     from pyropunct.training.recipe_settings import SettingError
@@ -77,6 +78,7 @@ def _explained(error: Exception) -> OneLineError:
     bad_input = (
         TreebankError
         | ModelFolderError
+        | DivergedError
         | SettingError
         | UnknownVariantError
         | ImpossibleSurfaceError

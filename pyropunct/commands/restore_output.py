@@ -1,10 +1,10 @@
 """Output of the command ``pyropunct restore``, sentence by sentence."""
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from pyropunct.commands import console
+from pyropunct.files import json_text
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, raw_text, words_of
@@ -145,7 +145,7 @@ class JsonOutput(TextOutput):
             **self._more(restored),
             "expected_edits": restored.risk,
         }
-        self._write(self._before + json.dumps(value, ensure_ascii=False))
+        self._write(self._before + json_text(value))
         self._before = ", "
 
     def _more(self, restored: Restored) -> dict[str, Any]:

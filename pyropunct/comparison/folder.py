@@ -12,6 +12,7 @@ from pyropunct.comparison.comparison import Comparison
 from pyropunct.comparison.findings import FORMAT
 from pyropunct.comparison.parts import Part
 from pyropunct.comparison.settings import Settings
+from pyropunct.files import json_text
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.treebank.sentence import Sentence
 
@@ -135,7 +136,7 @@ class ComparisonFolder:
         self._write()
 
     def _write(self) -> None:
-        self._replace(DESCRIPTION, json.dumps(self._content, ensure_ascii=False, indent=1).encode())
+        self._replace(DESCRIPTION, json_text(self._content, indent=1).encode())
 
     def _replace(self, name: str, content: bytes) -> None:
         """Replace a file atomically: after a failure the old content is intact."""

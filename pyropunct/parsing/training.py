@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from pyropunct.models.divergence import DivergedError
 from pyropunct.parsing.biaffine import BiaffineNetwork
 from pyropunct.parsing.encoding import build_parser_vocabulary
 from pyropunct.parsing.parser import BiaffineParser
@@ -180,6 +181,7 @@ class ParserTraining:
 
         :param numbers: which sentences, counted from 0.
         :param done: how many words of the current epoch have been seen before.
+        :raises DivergedError: if the loss is not finite; then no step is taken.
         """
         sentences = [self.train[number] for number in numbers]
         batch = self.vocabulary.encode([sentence.tree.forms for sentence in sentences])
@@ -188,6 +190,11 @@ class ParserTraining:
         self.network.train()
         self.optimiser.zero_grad()
         loss = self.network.loss(batch, self.vocabulary.answers(sentences))
+        if not loss.isfinite():
+            raise DivergedError(
+                f"the parser's training diverged in epoch {len(self.epochs) + 1}: its loss is "
+                f"{float(loss.detach())}, with learning_rate={self.recipe.learning_rate:g}"
+            )
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
         self.optimiser.step()

@@ -1,12 +1,15 @@
 """Training: from a treebank to a `Punctuator`."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyro
 import torch
 from pyro.infer.autoguide import AutoGuide, AutoNormal
@@ -14,8 +17,14 @@ from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, in
 from torch import Tensor
 
 from pyropunct.inference.pyro.guides import PointEstimate
-from pyropunct.inference.pyro.handlers import collapse_trees, scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.handlers import (
+    ImpossibleSurfaceError,
+    collapse_trees,
+    scale_likelihood,
+    tree_elbo,
+)
 from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
+from pyropunct.models.divergence import DivergedError
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
@@ -23,7 +32,7 @@ from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.optimisers import SparseAdagrad
-from pyropunct.training.recipes import Recipe
+from pyropunct.training.recipes import Recipe, unusual
 from pyropunct.training.stories import blank_story, build_story, settle_story
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
@@ -34,6 +43,9 @@ HELD_OUT = 10
 
 LARGE_BATCH = 500
 """The number of sentences whose contexts the attach model looks up together."""
+
+NAMED = 3
+"""The most sentences that are named where training diverges."""
 
 GUIDES: dict[str, Callable[..., AutoGuide]] = {"map": PointEstimate, "normal": AutoNormal}
 
@@ -106,6 +118,7 @@ def fit(
         named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
     :param watch: called after every step, and when an epoch is finished.
+    :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
     :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
     :raises UnknownVariantError: if the recipe names an unknown variant.
     """
@@ -281,8 +294,7 @@ class Training:
             done += len(part)
             if watch is not None:
                 watch(self._progress(len(self.epochs) + 1, done))
-        self._settle(self._current)
-        perplexity = self._punctuator(self._current).evaluate(self.dev).perplexity
+        perplexity = self._perplexity()
         self._spent += time.monotonic() - began
         self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
 
@@ -290,28 +302,80 @@ class Training:
         last = self.epochs[-1] if self.epochs else None
         return Progress(self.recipe.direction, epoch, done, self.epoch_size, last)
 
+    def _perplexity(self) -> float:
+        """The perplexity per slot of dev, at the end of an epoch.
+
+        :raises DivergedError: if this or a weight is not finite.
+        """
+        self._settle(self._current)
+        try:
+            with np.errstate(invalid="ignore"):  # what comes of this is looked at below
+                perplexity = self._punctuator(self._current).evaluate(self.dev).perplexity
+        except ImpossibleSurfaceError as error:
+            raise self._diverged(f"on dev, {error}") from error
+        weights = (*learned_values(self._current).values(), *self._current.parameters())
+        if not isfinite(perplexity) or not all(bool(weight.isfinite().all()) for weight in weights):
+            raise self._diverged(f"at its end, the perplexity of dev is {perplexity}")
+        return perplexity
+
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:
         """One step on some training sentences; returns the objective per sentence.
 
         :param numbers: which sentences, counted from 0.
         :param done: how many sentences of the current epoch have been seen before.
+        :raises DivergedError: if the objective is not finite; then no step is taken.
         """
-        number = len(self.train)
-        model = scale_likelihood(self.story, number / len(numbers))
         for optimiser in self.optimisers:
             optimiser.zero_grad()
             for group in optimiser.param_groups:
                 group["lr"] = group["initial_lr"] * self.decay(done, group["end"])
         # Every step runs the same sites, so the first one alone is checked by Pyro, which takes time.
         with pyro.validation_enabled(not self._checked):
-            loss = self.elbo.differentiable_loss(model, self.guide, *self.batch(numbers))
+            objective = self._objective(numbers)
         self._checked = True
-        (loss / number).backward()
+        if not objective.isfinite():
+            raise self._diverged_at(numbers)
+        objective.backward()
         for optimiser in self.optimisers:
             if any(group["lr"] for group in optimiser.param_groups):
                 optimiser.step()
-        return float(loss.detach()) / number
+        return float(objective.detach())
+
+    def _objective(self, numbers: Sequence[int]) -> Tensor:
+        """The objective per sentence, estimated from some training sentences.
+
+        It is not a number where their surface is so improbable that its probability counts as zero.
+        """
+        model = scale_likelihood(self.story, len(self.train) / len(numbers))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Encountered NaN")  # Pyro's; the caller tells more
+            try:
+                loss = self.elbo.differentiable_loss(model, self.guide, *self.batch(numbers))
+            except ImpossibleSurfaceError:
+                return torch.tensor(nan)
+        return loss / len(self.train)
+
+    @torch.no_grad()
+    def _diverged_at(self, numbers: Sequence[int]) -> DivergedError:
+        """The error for an objective that is not finite, which names the sentences that make it so."""
+        lost = [number for number in numbers if not self._objective([number]).isfinite()] or numbers
+        longest = {number: max(map(len, self.train[number].surface)) for number in lost}
+        worst = sorted(lost, key=lambda number: -longest[number])
+        names = ", ".join(repr(self.train[number].identifier) for number in worst[:NAMED])
+        more = f" and {len(lost) - NAMED} others" if len(lost) > NAMED else ""
+        marks = f"up to {longest[worst[0]]} marks in a slot"
+        return self._diverged(f"the objective is no finite number at {names}{more}, with {marks}")
+
+    def _diverged(self, problem: str) -> DivergedError:
+        settings = unusual(self.recipe)
+        if settings:
+            told = ", ".join(f"{name}={value:g}" for name, value in settings.items())
+            advice = f"settings that are unusual: {told}"
+        else:
+            advice = "all settings are usual: leave such sentences out, or take lower learning rates"
+        place = f"epoch {len(self.epochs) + 1}, direction {self.recipe.direction}"
+        return DivergedError(f"training diverged in {place}: {problem} ({advice})")
 
     def decay(self, done: int, end: float = 1.0) -> float:
         """The factor of a learning rate: 1, or with the recipe's ``decay`` falling linearly from 1 to 0.01.

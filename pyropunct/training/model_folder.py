@@ -108,7 +108,10 @@ def _fill(new: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) ->
     description = {"format": FORMAT, "version": VERSION, "sha256": checksum, **plain}
     new.mkdir()
     (new / TENSORS).write_bytes(packed)
-    text = json.dumps(description, ensure_ascii=False, indent=1)
+    try:
+        text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False)
+    except ValueError as error:
+        raise ModelFolderError("the report of the model holds a number that is not finite") from error
     (new / DESCRIPTION).write_text(text, encoding="utf-8")
 
 

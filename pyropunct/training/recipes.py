@@ -162,6 +162,20 @@ RECIPES: dict[str, Recipe] = {
 Eisner (2019, section 3.2)."""
 
 
+def unusual(recipe: Recipe) -> dict[str, Any]:
+    """The rates, prior scales and other real numbers of a recipe that no recipe in `RECIPES` has."""
+    usual = [asdict(one) for one in RECIPES.values()]
+    found = {
+        name: value
+        for name, value in asdict(recipe).items()
+        if isinstance(usual[0][name], float) and value not in [one[name] for one in usual]
+    }
+    for part in OWN_SETTINGS:
+        options = dict(getattr(recipe, f"{part}_options"))
+        found |= {f"{part}.{name}": value for name, value in options.items() if isinstance(value, float)}
+    return found
+
+
 def named_recipe(name: str, **changes: Any) -> Recipe:
     """A recipe of `RECIPES` with some settings changed.
 
