@@ -155,7 +155,7 @@ class JsonOutput(TextOutput):
     def finish(self, omitted: Sequence[Omission]) -> None:
         """Print the end of the object."""
         start = "" if self._before == ", " else self._before
-        rest = json.dumps(console.plain_omissions(omitted), ensure_ascii=False)
+        rest = json_text(console.plain_omissions(omitted))
         self._write(f"{start}], {rest[1:]}\n")
 
 
