@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 @click.option("--samples", type=click.IntRange(0), default=0, help="Draw this many trees from the posterior.")
 @sentence_option
 @click.option(
+    "--width",
+    type=click.IntRange(1),
+    help="With --format svg: cut longer sentences into rows of this many pixels; by default 1200.",
+)
+@click.option(
     "--attach-punctuation",
     "attach",
     is_flag=True,
@@ -48,6 +53,7 @@ def underlying(
     shape: str,
     samples: int,
     identifier: str | None,
+    width: int | None,
     attach: bool,
     seed: int,
     trust_variants: bool,
@@ -60,6 +66,8 @@ def underlying(
     shape = "json" if as_json else shape
     if attach and shape != "conllu":
         raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
+    if width is not None and shape != "svg":
+        raise OneLineError("--width is that of a drawing: use it with --format svg", BAD_INPUT)
     punctuator, treebank = prepare(model, file, seed, threads, trust_variants)
     items = in_order(treebank, identifier, shape)
     sentences = usable(items)
@@ -75,9 +83,10 @@ def underlying(
         _underlying_shapes(punctuator, attach, drawings),
     )
     if shape == "svg":
-        from pyropunct.figures.drawing import drawn_svg
+        from pyropunct.figures.layout import WIDTH
+        from pyropunct.figures.svg import drawn_svg
 
-        print(drawn_svg(drawings), end="")
+        print(drawn_svg(drawings, width or WIDTH), end="")
     elif shape == "html":
         from pyropunct.figures.page import page_html
 
@@ -86,7 +95,7 @@ def underlying(
 
 
 def _check_drawable(drawings: int) -> None:
-    from pyropunct.figures.drawing import MOST_DRAWINGS
+    from pyropunct.figures.svg import MOST_DRAWINGS
 
     if drawings > MOST_DRAWINGS:
         raise OneLineError(

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from command_line import complaint, printed
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from punctuated import arabic, clara, french
 from treebank_strategies import Written, sentences
 
 from pyropunct.explain.derivations import SlotDerivation, underlying_strings
-from pyropunct.figures.drawing import PunctuatedTree, drawn_svg, drawn_text, edit_lines, text_width
+from pyropunct.figures.drawing import PunctuatedTree, drawn_text, edit_lines
+from pyropunct.figures.svg import drawn_svg
 from pyropunct.treebank.reading import read_text, read_treebank
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -99,12 +100,7 @@ def test_words_from_right_to_left() -> None:
     assert [edit["unicode-bidi"] for edit in edits] == ["plaintext"]
 
 
-def test_text_width() -> None:
-    assert text_width("ab", 10) == pytest.approx(11.6)
-    assert text_width("語", 10) == pytest.approx(10.5)
-    assert text_width("n\u0303", 10) == text_width("n", 10)
-
-
+@settings(deadline=None)  # matplotlib is imported when the first text is measured
 @given(sentences(), st.sampled_from([",", "<", "]]>", "\x01"]))
 def test_whatever_is_written_is_xml(written: Written, mark: str) -> None:
     [sentence] = read_text(written.conllu)
@@ -126,7 +122,7 @@ def test_a_deep_tree() -> None:
     empty = SlotDerivation((), (), (), (), False)
     drawing = PunctuatedTree(sentence, [((), ())] * size, [empty] * (size + 1))
     assert drawn_text(drawing).count("└─") == size - 1
-    assert texts(drawn_svg([drawing]))["w"] == 3 * size
+    assert texts(drawn_svg([drawing], width=100 * size))["w"] == 3 * size
 
 
 # the command line
@@ -142,6 +138,8 @@ def test_the_command_draws(small: Path) -> None:
     assert text.startswith(f"# {one.identifier}\n")
     assert all(form in text for form in one.tree.forms)
     assert printed(*chosen, "svg") == drawing
+    narrow = ElementTree.fromstring(printed(*chosen, "svg", "--width", 500))
+    assert int(narrow.attrib["width"]) <= 500 < int(ElementTree.fromstring(drawing).attrib["width"])
     assert texts(printed(*chosen, "svg", "--samples", 2))[one.identifier] == 2
     everything = printed("underlying", small / "model", dev, "--format", "text")
     assert everything.count("underlying  ") == 30
@@ -154,6 +152,7 @@ def test_the_command_draws(small: Path) -> None:
         (("--format", "svg", "--json"), "--json and --format svg are two formats: take one of them"),
         (("--format", "html", "--json"), "--json and --format html are two formats: take one of them"),
         (("--sentence", "nobody"), "sentence 'nobody' is not there"),
+        (("--width", "900"), "--width is that of a drawing: use it with --format svg"),
         (("--attach-punctuation",), "--attach-punctuation writes trees: use it with --format conllu"),
     ],
 )

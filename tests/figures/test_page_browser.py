@@ -17,8 +17,9 @@ from punctuated import arabic, chain, clara, hostile
 
 from pyropunct.explain.brackets import bracketed
 from pyropunct.explain.derivations import Derivations
-from pyropunct.figures.drawing import PunctuatedTree, drawn_svg
+from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.page import page_html, token_fates
+from pyropunct.figures.svg import drawn_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.marks import START, display

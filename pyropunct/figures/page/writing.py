@@ -15,8 +15,10 @@ from typing import Any
 
 from pyropunct.explain.brackets import bracket_slots
 from pyropunct.explain.derivations import SlotDerivation
-from pyropunct.figures.drawing import FRAME, STYLES, Drawing, Label, PunctuatedTree, Stroke
+from pyropunct.figures.drawing import PunctuatedTree
+from pyropunct.figures.layout import Drawing, Label, Stroke
 from pyropunct.figures.page.fates import SLIP, token_fates
+from pyropunct.figures.svg import FRAME, STYLES
 from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
@@ -26,7 +28,7 @@ def page_html(treebank: Treebank, trees: Sequence[PunctuatedTree], model: str, r
     """A page with a search over trees; equal arguments give equal pages.
 
     The page is a single file that loads nothing else: its Content-Security-Policy allows only its own style
-    sheet and script, by their hashes.  Drawings are laid out here, see `pyropunct.figures.drawing.Drawing`;
+    sheet and script, by their hashes.  Drawings are laid out here, see `pyropunct.figures.layout.Drawing`;
     the script makes SVG of a drawing when it is to be shown.
 
     :param treebank: the source of the trees; the page lists the sentences that were left out of it.
