@@ -66,7 +66,8 @@ class TreeEnumMessenger(HandlesMessenger):
     dimension -1, unless the model has a plate named "trees" there, with as many elements as there are trees.
 
     :param allow_impossible: let log p(x | T) be minus infinity where no punctemes explain the surface.
-    :raises ValueError: if a surface site fed by handles is not observed, or a slot is not seen once.
+    :raises ValueError: if a surface site fed by handles is not observed, a slot is not seen once, or an
+        expectation is wanted before the surface has been seen.
     :raises NotImplementedError: if anything else depends on handles (`UndecidedError`), a site is masked,
         the sites of the trees have different scales, or the evidence has no place in the plates.
     :raises ImpossibleSurfaceError: if no punctemes explain the surface of some tree.
@@ -225,8 +226,10 @@ class TreeEnumMessenger(HandlesMessenger):
 
     def _pyro_tree_expectation(self, msg: Any) -> None:
         _, cost, _, _ = msg["args"]
+        if not self._observed:
+            raise ValueError("tree_expectation comes before any surface site is observed: put it behind them")
         self._evidence, expectation = inside.expected_cost(self.problem, cost)
-        msg["value"], msg["done"] = expectation, True
+        msg["value"], msg["done"], msg["stop"] = expectation, True, True
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         super().__exit__(exc_type, exc_value, traceback)

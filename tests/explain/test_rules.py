@@ -23,6 +23,7 @@ from pyropunct.explain.rules import (
     precision,
     recall,
 )
+from pyropunct.inference.products import EDITS
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.learned import other_values
 from pyropunct.punctuator import Punctuator
@@ -209,6 +210,16 @@ def test_counts_are_those_of_the_edits(model: Punctuator, dev: list[Sentence]) -
             after = tuple(map(display, outcome.after))
             expected = sum(edit.count for edit in edits if (edit.before, edit.after) == (shown, after))
             assert outcome.count == pytest.approx(8 * expected, rel=1e-4, abs=1e-6)
+
+
+def test_edits_have_the_probabilities_of_the_channel(model: Punctuator, dev: list[Sentence]) -> None:
+    """Those of a before b, which differ from those of b before a."""
+    table, edits = model.edit_probabilities(), model.edits(dev)
+    assert table is not None
+    numbers = {display(token): number for number, token in enumerate(model.vocabulary.tokens)}
+    places = [(numbers[a], numbers[b], EDITS.index(kind)) for (a, b), kind, *_ in edits]
+    assert [edit.probability for edit in edits] == [float(table[place]) for place in places]
+    assert any(a != b for a, b, _ in places)
 
 
 def test_a_caret_of_the_text_is_not_the_sentence_start() -> None:

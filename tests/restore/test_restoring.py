@@ -88,7 +88,8 @@ def test_several_trees_share_the_draws(model: Punctuator, dev: Treebank) -> None
     expected = [DECODERS["mbr"](without_unknown(mixture(pair, [0.75, 0.25]))) for pair in parts]
     parses = weighted_trees(model, [tree.forms for tree in trees], 2)
     assert [len(some) for some in parses] == [2] * 5
-    assert list(decide(model, parses, samples=60, seed=2)) == expected
+    for samples in (60, 59):  # the least number of draws
+        assert list(decide(model, parses, samples=samples, seed=2)) == expected
 
 
 def test_a_sentence_does_not_depend_on_the_others(model: Punctuator, dev: Treebank) -> None:

@@ -267,11 +267,13 @@ def test_prior_and_posterior_prediction() -> None:
 @pytest.mark.parametrize("elbo", [Trace_ELBO, TreeEnum_ELBO])
 def test_scale(elbo: type) -> None:
     """Of all terms, as Pyro's own handler does it, or of those of trees: here there are no others."""
-    story = tiny_story(window("left"))
-    case = story_case(story, BIG, 1)
+    story = tiny_story(window("left"), symmetry_weight=1.7)
+    case = story_case(story, BIG, 6)
     batch, model = batch_of([case]), collapse_trees(story)
-    loss = elbo(max_plate_nesting=1).loss(model, nothing, *batch)
-    assert loss > 1
+    loss, regulariser = elbo(max_plate_nesting=1).loss(model, nothing, *batch), story.symmetry_weight
+    story.symmetry_weight = 0.0
+    assert loss > 1 + elbo(max_plate_nesting=1).loss(model, nothing, *batch)
+    story.symmetry_weight = regulariser
     assert elbo(max_plate_nesting=1).loss(poutine.scale(model, 0.25), nothing, *batch) == pytest.approx(
         loss / 4, rel=1e-14
     )
@@ -422,6 +424,16 @@ def model_with(mark: str) -> object:
 def test_what_trees_cannot_be_summed_out_of(mark: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         collapse_trees(model_with(mark))()  # type: ignore[operator]
+
+
+def test_an_expectation_before_the_surface_is_refused() -> None:
+    def model() -> None:
+        start, forest = torch.tensor([0, 3]), forest_of([[0]])
+        pair = pyro.sample("pair", dist.Categorical(torch.ones(1, 3)), infer={"enumerate": "tree"})
+        tree_expectation(pair, torch.ones(3), start, forest)
+
+    with pytest.raises(ValueError, match="tree_expectation comes before any surface site is observed"):
+        collapse_trees(model)()
 
 
 def test_masked_sites_are_refused() -> None:

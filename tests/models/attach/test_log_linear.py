@@ -43,7 +43,7 @@ def treebank() -> tuple[TreeBatch, Tensor]:
 
 
 def attach_of(*families: str, least: int = 1) -> LogLinearAttach:
-    attach = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, families, least=least)
+    attach = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, families, prior_scale=0.7, least=least)
     attach.learn([seen(*treebank())])
     return attach
 

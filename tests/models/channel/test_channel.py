@@ -28,6 +28,7 @@ from pyropunct.inference.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.inference.pyro.handlers import collapse_trees
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.training.registry import CHANNEL, find
 
 VARIANTS = pytest.mark.parametrize("variant", CHANNELS.values(), ids=CHANNELS)
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
@@ -150,6 +151,16 @@ def test_expected_counts_of_edits(direction: str) -> None:
     counts = edit_counts(channel, underlying, surface)
     assert float(counts.sum()) == pytest.approx(2, abs=1e-13)  # two edits on every way
     assert counts[0].abs().sum() == counts[:, 0].abs().sum() == 0
+
+
+@pytest.mark.parametrize("name", ["sliding-window", "strength", "pooled", "inserting"])
+def test_two_tokens_are_kept_before_anything_is_learned(name: str) -> None:
+    """At the prior's means, where the logit of keeping them is the one that is not zero."""
+    channel = find(name, CHANNEL)(NUM_TOKENS, prior_keep=2.0)
+    for site, prior in list(channel._pyro_samples.items()):
+        setattr(channel, site, prior(channel).mean)
+    expected = torch.tensor([2.0, 0.0, 0.0, 0.0]).softmax(-1).expand(NUM_TOKENS, NUM_TOKENS, 4)
+    torch.testing.assert_close(channel.edit_table(), expected)
 
 
 def test_bigrams_are_counted() -> None:
