@@ -30,20 +30,35 @@ def forget_outdated(folder: Path) -> None:
 
     A folder that cannot be written to is left alone: what has been installed there does not change.
     """
-    files = [(path.relative_to(folder), path.stat()) for path in sorted(folder.rglob("*.py"))]
-    seen = [(str(path), stat.st_mtime_ns, stat.st_size) for path, stat in files]
-    stamp, note = sha256(repr(seen).encode()).hexdigest(), folder / "__pycache__" / "sources.sha256"
+    note = _note(folder)
     try:
-        if note.exists() and note.read_text() == stamp:
+        if note.exists() and note.read_text() == _stamp(folder):
             return
         for kept in (path for kind in ("*.nbi", "*.nbc") for path in folder.rglob(kind)):
             kept.unlink(missing_ok=True)
-        note.parent.mkdir(exist_ok=True)
-        new = note.with_name(f"{note.name}.{os.getpid()}")
-        new.write_text(stamp)
-        new.replace(note)  # other processes may be doing the same
+        keep_compiled(folder)
     except OSError:
         return
+
+
+def keep_compiled(folder: Path) -> None:
+    """Note that the compiled code of a folder is that of its sources as they are now."""
+    note = _note(folder)
+    note.parent.mkdir(exist_ok=True)
+    new = note.with_name(f"{note.name}.{os.getpid()}")
+    new.write_text(_stamp(folder))
+    new.replace(note)  # other processes may be doing the same
+
+
+def _note(folder: Path) -> Path:
+    return folder / "__pycache__" / "sources.sha256"
+
+
+def _stamp(folder: Path) -> str:
+    """A checksum of the names, times and sizes of the sources."""
+    files = [(path.relative_to(folder), path.stat()) for path in sorted(folder.rglob("*.py"))]
+    seen = [(str(path), stat.st_mtime_ns, stat.st_size) for path, stat in files]
+    return sha256(repr(seen).encode()).hexdigest()
 
 
 forget_outdated(Path(__file__).parent)

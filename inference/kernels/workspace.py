@@ -52,7 +52,10 @@ from pyropunct.inference.kernels.structure import (
 Array = NDArray[Any]
 
 PLACE = np.dtype(
-    [(name, np.int64) for name in ("left", "right", "vector", "s", "t", "left_entries", "right_entries")]
+    (
+        np.record,  # whose fields are attributes without numba too
+        [(name, np.int64) for name in ("left", "right", "vector", "s", "t", "left_entries", "right_entries")],
+    )
 )
 """Where the numbers of a node start in its tree's workspace, and how many entries its tables have."""
 

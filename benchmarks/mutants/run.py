@@ -1,0 +1,38 @@
+"""Mutation testing: small bugs are put in, one at a time; which of them do the tests catch?
+
+Needs cosmic-ray and coverage beside what the tests need, a POSIX system, and about an hour of one core::
+
+    pip install cosmic-ray==8.7.0 coverage==7.17.3
+    nice python benchmarks/mutants/run.py OUT [--mutants N] [--minutes M]
+
+OUT is a new folder; if the program is stopped, the same command goes on.  First it runs the tests once, to
+know which lines each runs.  Then each mutant meets the tests that run its lines, the quickest first, until
+one fails.  Mutants that cannot be imported do not count.  The settings are in settings.toml.
+
+Mutants of the kernels are run without the compiler: numba would take up to a minute for each.
+"""
+
+import argparse
+import tomllib
+from pathlib import Path
+
+
+def main() -> None:
+    """Run the program from the command line."""
+    from trials import Trials, report  # not in the processes that are forked, which import this file
+
+    kind = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=kind)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--mutants", type=int)
+    parser.add_argument("--minutes", type=float, default=60.0, help="of the mutants, not of recording")
+    options = parser.parse_args()
+    settings = tomllib.loads((Path(__file__).parent / "settings.toml").read_text(encoding="utf-8"))
+    trials = Trials(options.out.resolve(), settings)
+    trials.record()
+    trials.run(options.mutants or settings["mutants"], options.minutes)
+    print(report(list(trials.results())))
+
+
+if __name__ == "__main__":
+    main()
