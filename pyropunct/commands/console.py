@@ -119,7 +119,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     console = Console(width=None if on_terminal else WIDE)
     with console.capture() as captured:
         console.print(table)
-    say(captured.get().rstrip("\n"))
+    say("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
 
 
 def print_separated(shape: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

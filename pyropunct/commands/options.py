@@ -25,6 +25,21 @@ class Registered(click.Choice):
         return tuple(getattr(import_module(module), name))
 
 
+tables_option = click.option(
+    "--format",
+    "shape",
+    type=click.Choice(["table", "tsv", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="A table for people, or all digits for programs: values separated by tabs or commas, or JSON.",
+)
+examples_option = click.option(
+    "--examples",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Show so many places in FILE for each, according to the best underlying trees.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 seed_option = click.option(
     "--seed",

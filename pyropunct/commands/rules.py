@@ -7,19 +7,47 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyropunct.commands import console
+from pyropunct.commands.examples import EXAMPLE_COLUMNS, example_rows, say_examples
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
-from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
+from pyropunct.commands.options import (
+    examples_option,
+    json_option,
+    seed_option,
+    tables_option,
+    threads_option,
+    trust_option,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from pyropunct.explain.examples import Example, Rule
     from pyropunct.explain.rules import LearnedPair, LearnedRules, Outcome
     from pyropunct.punctuator import Punctuator
+    from pyropunct.treebank.reading import Treebank
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
 NONE = "–"
+
+LEGEND = """\
+underlying   two neighbouring underlying marks, a and b; ^ is the beginning of
+             the sentence, abbr. the dot of an abbreviation, UNK a rare mark
+count        how often the pair is expected in FILE
+a b          the probability that both are kept
+b            that a is absorbed;  a  that b is absorbed;  b a  that they change
+             places; of two equal marks the first two columns are all"""
+
+NUNBERG_LEGEND = """\
+Nunberg      what his rules of English make of the pair
+rank         of his outcome among the probabilities; 1 is the greatest"""
+
+NOT_ENGLISH = "Nunberg's rules are of English: --nunberg shows them."
+
+NOT_COUNTED = """\
+Without FILE it is not known which pairs occur.  A pair that never does has the
+probabilities of its prior: give the training treebank to tell them apart."""
 
 
 def _number(context: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -59,23 +87,32 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 @click.option(
     "--pairs", type=click.IntRange(1), default=24, show_default=True, help="Pairs in the table and the plot."
 )
+@click.option(
+    "--nunberg/--no-nunberg",
+    default=None,
+    help="Compare with Nunberg's rules, or not; by default if the commonest words of the model are English.",
+)
+@examples_option
 @click.option("--plot", help="SVG file to write a plot to, with a bar for each outcome of each pair.")
+@tables_option
 @seed_option
-@trust_option
 @threads_option
+@trust_option
 @json_option
 @polite
 def rules(
     model: str,
     file: str | None,
     pairs: int,
+    examples: int,
     plot: str | None,
-    trust_variants: bool,
+    shape: str,
     threads: int | None,
+    trust_variants: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Compare the edits that MODEL has learned with Nunberg's rules for English.
+    """Show the edits that MODEL has learned, for English beside Nunberg's rules.
 
     For each pair of neighbouring underlying marks, shows the probability of each outcome, and the expected
     number of times that it happens in FILE, a CoNLL-U file such as the training treebank.  Then shows how
@@ -83,9 +120,11 @@ def rules(
     """
     from pyropunct.explain.rules import NoEditsError
 
+    if examples and file is None:
+        raise click.UsageError("--examples are places in FILE, which is missing")
     use_threads(threads)
     try:
-        learned = _learn(load_model(model, trust_variants), file, settings)
+        learned, places, treebank = _learn(load_model(model, trust_variants), file, examples, settings)
     except NoEditsError as error:
         raise OneLineError(f"{model}: {error}", BAD_INPUT) from error
     shown = learned.prominent(pairs)
@@ -93,26 +132,119 @@ def rules(
         from pyropunct.figures.rules import rules_svg
 
         Path(plot).write_bytes(rules_svg(shown))
-    if as_json:
-        console.print_json({"model": model, "file": file, **learned.to_json()})
-    else:
+    if as_json or shape == "json":
+        omissions = {} if treebank is None else console.plain_omissions(treebank.omitted)
+        plain = _with_examples(learned, places if examples else None)
+        console.print_json({"model": model, "file": file, **omissions, **plain})
+    elif shape == "table":
         _tell(learned, shown)
+        for pair in shown if examples else ():
+            for outcome in pair.outcomes:
+                title = f"{_text(pair.before)}  becomes  {_text(outcome.after)}  {outcome.probability:.3f}"
+                expected = outcome.count or 0.0
+                title += f", expected {expected:,.1f} times"
+                say_examples(title, expected, _places(pair, outcome, places))
+    else:
+        rows = _rows(learned, places if examples else None)
+        console.print_separated(shape, [*COLUMNS, *(EXAMPLE_COLUMNS if examples else ())], rows)
 
 
-def _learn(model: "Punctuator", file: str | None, settings: dict[str, Any]) -> "LearnedRules":
+def _learn(
+    model: "Punctuator", file: str | None, examples: int, settings: dict[str, Any]
+) -> "tuple[LearnedRules, Mapping[Rule, Sequence[Example]], Treebank | None]":
+    """What was learned, and examples of it in the file, with the treebank of the file."""
+    from pyropunct.explain.examples import rule_examples
+    from pyropunct.explain.languages import is_english
     from pyropunct.explain.rules import learned_rules, require_edits
 
     require_edits(model)
+    if settings["nunberg"] is None:
+        settings["nunberg"] = is_english(model.vocabulary.forms)
     if file is None:
-        return learned_rules(model, **settings)
+        return learned_rules(model, **settings), {}, None
     treebank = read_file(file)
+    console.tell_omitted(treebank.path, treebank.omitted)
     with console.sentence_bar("counting", len(treebank)) as advance:
-        return learned_rules(model, list(treebank), advance=advance, **settings)
+        learned = learned_rules(model, list(treebank), advance=advance, **settings)
+    if not examples:
+        return learned, {}, treebank
+    with console.sentence_bar("examples", len(treebank)) as advance:
+        return learned, rule_examples(model, list(treebank), examples, advance), treebank
+
+
+def _places(
+    pair: "LearnedPair", outcome: "Outcome", places: "Mapping[Rule, Sequence[Example]]"
+) -> "Sequence[Example]":
+    return places.get((pair.before, outcome.after), ())
+
+
+def _with_examples(
+    learned: "LearnedRules", places: "Mapping[Rule, Sequence[Example]] | None"
+) -> dict[str, Any]:
+    """What was learned in plain JSON types, with examples if they are wanted."""
+    plain = learned.to_json()
+    for pair, plain_pair in zip(learned.pairs, plain["pairs"] if places is not None else (), strict=False):
+        for outcome, shown in zip(pair.outcomes, plain_pair["outcomes"], strict=True):
+            shown["examples"] = [one.to_json() for one in _places(pair, outcome, places or {})]
+    return plain
+
+
+COLUMNS = (
+    "a",
+    "b",
+    "becomes",
+    "probability",
+    "low",
+    "high",
+    "count",
+    "count_of_pair",
+    "pair_occurs",
+    "by_nunberg",
+    "rank_of_nunberg",
+)
+"""Of the output for programs: a row for each outcome of each pair."""
+
+
+def _rows(
+    learned: "LearnedRules", places: "Mapping[Rule, Sequence[Example]] | None"
+) -> "Iterator[list[Any]]":
+    """A row for each outcome, or for each of its examples."""
+    for pair in learned.pairs:
+        occurs = {True: "yes", False: "no", None: None}[pair.occurs]
+        for outcome in pair.outcomes:
+            low, high = outcome.interval or (None, None)
+            own = [_text(outcome.after), outcome.probability, low, high, outcome.count, pair.count, occurs]
+            his = None if pair.by_nunberg is None else "yes" if outcome.after == pair.by_nunberg else "no"
+            row = [_text(pair.before[:1]), _text(pair.before[1:]), *own, his, pair.rank]
+            yield from example_rows(row, None if places is None else _places(pair, outcome, places))
 
 
 def _tell(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> None:
-    header = [" underlying", " Nunberg", "rank", "count", "a b", "b", "a", "b a"]
-    console.print_table("Learned edits of a b", header, [_row(pair) for pair in shown])
+    his = [" Nunberg", "rank"] if learned.nunberg else []
+    header = [" underlying", "count", *his, "a b", "b", "a", "b a"]
+    console.print_table("Learned edits of a b", header, [_row(pair, learned.nunberg) for pair in shown])
+    console.say(LEGEND)
+    console.say(NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH)
+    if learned.sentences is None:
+        console.say(NOT_COUNTED)
+    else:
+        console.say(_occurring(learned, shown))
+    if learned.nunberg:
+        _tell_nunberg(learned)
+
+
+def _occurring(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> str:
+    """Which pairs occur."""
+    total = f"{learned.occurring:,} of {len(learned.pairs):,} pairs are expected in FILE"
+    rare = sum(not pair.occurs for pair in shown)
+    what = f"; {rare} of those above are not: (in parentheses)" if rare else ""
+    return (
+        f"{total}{what}.\nIf FILE is the training treebank, the others have the probabilities of their prior."
+    )
+
+
+def _tell_nunberg(learned: "LearnedRules") -> None:
+    console.say()
     rows = [
         [name, f"{one.edits}", f"{one.listed}", _decimals(one.share)]
         for name, one in learned.precision.items()
@@ -129,18 +261,19 @@ def _tell(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> None:
         console.say(f"{len(learned.unlearned)} of Nunberg's rules are about marks that the model lacks.")
 
 
-def _row(pair: "LearnedPair") -> list[str]:
+def _row(pair: "LearnedPair", nunberg: bool) -> list[str]:
     by_nunberg = pair.by_nunberg
-    cells = {"a b": "", "b": "", "a": "", "b a": ""}
-    names = ("a b", "b") if len(pair.outcomes) == 2 else cells
-    cells |= {name: _probability(outcome) for name, outcome in zip(names, pair.outcomes, strict=True)}
-    return [
-        _text(pair.before),
+    his = [
         NONE if by_nunberg is None else _text(by_nunberg),
         NONE if pair.rank is None else f"{pair.rank:g}",
-        NONE if pair.count is None else f"{pair.count:,.1f}",
-        *cells.values(),
     ]
+    cells = {"a b": "", "b": "", "a": "", "b a": ""}
+    names = ("a b", "b") if len(pair.outcomes) == 2 else cells
+    around = "({})" if pair.occurs is False else "{}"
+    for name, outcome in zip(names, pair.outcomes, strict=True):
+        cells[name] = around.format(_probability(outcome))
+    count = NONE if pair.count is None else f"{pair.count:,.1f}"
+    return [_text(pair.before), count, *(his if nunberg else ()), *cells.values()]
 
 
 def _probability(outcome: "Outcome") -> str:

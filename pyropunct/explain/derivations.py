@@ -55,6 +55,7 @@ class SlotDerivation(NamedTuple):
     :ivar origins: for each token of x_i its place in u_i, None if it is not a token of u_i.
     :ivar edits: the edits on the channel's best path, in its order, without those that keep both tokens.
     :ivar slipped: whether the channel ignored u_i.
+    :ivar kept: the pairs of neighbours that the channel kept as they were, in its order.
     """
 
     underlying: tuple[Sprouted, ...]
@@ -62,6 +63,7 @@ class SlotDerivation(NamedTuple):
     origins: tuple[int | None, ...]
     edits: tuple[SlotEdit, ...]
     slipped: bool
+    kept: tuple[tuple[str, str], ...] = ()
 
     @property
     def changed(self) -> bool:
@@ -104,14 +106,34 @@ class Derivations:
             origins = common_tokens(u, x, [sprouted.depth for sprouted in underlying])
             return SlotDerivation(underlying, surface, origins, (), True)
         edits = [self._named(underlying, made) for made in path.edits if made.edit.kind != KEEP]
-        return SlotDerivation(underlying, surface, path.origins, tuple(edits), False)
+        kept = [self._neighbours(underlying, made) for made in path.edits if made.edit.kind == KEEP]
+        return SlotDerivation(underlying, surface, path.origins, tuple(edits), False, tuple(kept))
 
     def _named(self, underlying: Sequence[Sprouted], made: Made) -> SlotEdit:
+        pair = self._neighbours(underlying, made)
+        return SlotEdit(pair, EDITS[made.edit.kind], made.edit.after_of(*pair))
+
+    def _neighbours(self, underlying: Sequence[Sprouted], made: Made) -> tuple[str, str]:
+        """The two tokens of an edit."""
         first, second = (
             self._vocabulary.tokens[token] if place is None else underlying[place].token
             for token, place in zip(made.edit[:2], made.places, strict=True)
         )
-        return SlotEdit((first, second), EDITS[made.edit.kind], made.edit.after_of(first, second))
+        return first, second
+
+
+def sprouted_marks(sentence: Sentence, slot: int, derivation: SlotDerivation) -> list[tuple[int, Sprouted]]:
+    """The marks of a slot, as token ids of the original, that are underlying tokens, each with its token.
+
+    :param derivation: of this slot.
+    """
+    marks = sentence.layout.marks[slot]
+    special = len(derivation.surface) - len(marks)  # the sentence start or an abbreviation dot comes first
+    return [
+        (mark, derivation.underlying[origin])
+        for mark, origin in zip(marks, derivation.origins[special:], strict=True)
+        if origin is not None and derivation.underlying[origin].word
+    ]
 
 
 def underlying_strings(

@@ -7,7 +7,7 @@ Eisner 2019, section 2).  Its head is the head word of that constituent, unless 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pyropunct.explain.derivations import SlotDerivation
+from pyropunct.explain.derivations import SlotDerivation, sprouted_marks
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, Token
 from pyropunct.treebank.sentence import Sentence
 
@@ -28,16 +28,8 @@ def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) 
     """
     attachments = {}
     for slot, derivation in enumerate(derivations):
-        marks = sentence.layout.marks[slot]
-        special = len(derivation.surface) - len(
-            marks
-        )  # the sentence start or an abbreviation dot comes first
-        explained = [
-            (mark, derivation.underlying[origin].word)
-            for mark, origin in zip(marks, derivation.origins[special:], strict=True)
-            if origin is not None and derivation.underlying[origin].word
-        ]
-        heads = uncrossed([word for _, word in explained], slot)
+        explained = sprouted_marks(sentence, slot, derivation)
+        heads = uncrossed([sprouted.word for _, sprouted in explained], slot)
         for (mark, _), word in zip(explained, heads, strict=True):
             attachments[mark] = sentence.layout.words[word - 1]
     return attachments

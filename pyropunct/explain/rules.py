@@ -28,6 +28,9 @@ DECIDED = 0.5
 FREQUENT = 25.0
 """The least underlying count of a pair whose distribution the paper calls well trained (footnote 16)."""
 
+OCCURRING = 0.5
+"""The least underlying count of a pair that is said to occur: rounded, it is one."""
+
 LEVEL = 0.9
 """The posterior probability of a credible interval."""
 
@@ -83,6 +86,15 @@ class LearnedPair:
         """The expected underlying count of the pair."""
         counts = [outcome.count for outcome in self.outcomes if outcome.count is not None]
         return math.fsum(counts) if counts else None
+
+    @property
+    def occurs(self) -> bool | None:
+        """Whether the pair is expected in the sentences; None if there are none.
+
+        The probabilities of a pair that does not occur are not learned from it: they come from the prior, or
+        from other pairs with the same marks.
+        """
+        return None if self.count is None else self.count >= OCCURRING
 
     @property
     def edits(self) -> tuple[Outcome, ...]:
@@ -149,6 +161,7 @@ class LearnedRules:
     """What a channel has learned about pairs of tokens, compared with Nunberg's rules.
 
     :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
+    :ivar nunberg: whether they are compared with Nunberg's rules.  If not, the pairs have none.
     :ivar unlearned: Nunberg's rules with a mark that the model lacks.  They have no rank and are left out of
         `recall`.
     :ivar confidence: the probability above which an edit is confident.
@@ -158,6 +171,7 @@ class LearnedRules:
     """
 
     pairs: tuple[LearnedPair, ...]
+    nunberg: bool = True
     unlearned: tuple[NunbergRule, ...] = ()
     confidence: float = CONFIDENT
     least: float = FREQUENT
@@ -172,15 +186,20 @@ class LearnedRules:
     def prominent(self, most: int) -> tuple[LearnedPair, ...]:
         """The pairs to look at first.
 
-        If pairs are counted, these are the most frequent ones, otherwise those of Nunberg's marks with the
-        most probable edits.
+        If pairs are counted, these are the most frequent ones, otherwise those with the most probable edits;
+        if they are compared with Nunberg's rules, of his marks.
 
         :param most: how many.
         """
         if self.sentences is not None:
             return self.pairs[:most]
-        listed = [pair for pair in self.pairs if pair.listed]
+        listed = [pair for pair in self.pairs if pair.listed or not self.nunberg]
         return tuple(sorted(listed, key=lambda pair: -max(edit.probability for edit in pair.edits))[:most])
+
+    @property
+    def occurring(self) -> int | None:
+        """How many pairs occur in the sentences, if there are any."""
+        return None if self.sentences is None else sum(bool(pair.occurs) for pair in self.pairs)
 
     def frequent(self, pair: LearnedPair) -> bool:
         """Whether a pair is frequent in the sentences, if there are any."""
@@ -188,9 +207,10 @@ class LearnedRules:
 
     @cached_property
     def precision(self) -> Mapping[str, Precision]:
-        """The precision of the confident edits, of all pairs and of the frequent ones."""
+        """The precision of the confident edits, of all pairs, those that occur and frequent ones."""
         of_pairs = {"all": [pair for pair in self.pairs if pair.listed]}
         if self.sentences is not None:
+            of_pairs["occurring"] = [pair for pair in of_pairs["all"] if pair.occurs]
             of_pairs["frequent"] = [pair for pair in of_pairs["all"] if self.frequent(pair)]
         return {name: precision(some, self.confidence) for name, some in of_pairs.items()}
 
@@ -216,18 +236,36 @@ class LearnedRules:
         return {name: recall(pairs) for name, pairs in groups.items()}
 
     def to_json(self) -> dict[str, Any]:
-        """Everything in plain JSON types; special tokens as they are displayed."""
+        """Everything in plain JSON types; special tokens as they are displayed.
+
+        What compares with Nunberg's rules is None if they were not asked for.
+        """
+        precisions = {name: {**one._asdict(), "share": one.share} for name, one in self.precision.items()}
+        recalls = {name: one._asdict() for name, one in self.recall.items()}
         return {
             "sentences": self.sentences,
             "confidence": self.confidence,
             "least": self.least,
             "level": self.level,
-            "precision": {
-                name: {**one._asdict(), "share": one.share} for name, one in self.precision.items()
-            },
-            "recall": {name: one._asdict() for name, one in self.recall.items()},
-            "unlearned": [_plain_rule(rule) for rule in self.unlearned],
-            "pairs": [_plain_pair(pair) for pair in self.pairs],
+            "nunberg": self.nunberg,
+            "precision": precisions if self.nunberg else None,
+            "recall": recalls if self.nunberg else None,
+            "unlearned": [_plain_rule(rule) for rule in self.unlearned] if self.nunberg else None,
+            "occurring": self.occurring,
+            "pairs": [self._plain_pair(pair) for pair in self.pairs],
+        }
+
+    def _plain_pair(self, pair: LearnedPair) -> dict[str, Any]:
+        return {
+            "before": displayed_tokens(pair.before),
+            "listed": pair.listed if self.nunberg else None,
+            "rule": None if pair.rule is None else _plain_rule(pair.rule),
+            "rank": pair.rank,
+            "count": pair.count,
+            "occurs": pair.occurs,
+            "outcomes": [
+                {**outcome._asdict(), "after": displayed_tokens(outcome.after)} for outcome in pair.outcomes
+            ],
         }
 
 
@@ -258,6 +296,7 @@ def learned_rules(
     model: Punctuator,
     sentences: Sequence[Sentence] | None = None,
     *,
+    nunberg: bool = True,
     confidence: float = CONFIDENT,
     least: float = FREQUENT,
     level: float = LEVEL,
@@ -269,6 +308,7 @@ def learned_rules(
     :param model: a model whose channel has edits.
     :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the
         training treebank, in the best T'.
+    :param nunberg: compare them with Nunberg's rules, which are about English.
     :param confidence: edits with a greater probability are confident.
     :param least: pairs with this expected count or a greater one are frequent.
     :param level: the posterior probability of the credible intervals, which a model trained with a normal
@@ -280,8 +320,8 @@ def learned_rules(
     table = require_edits(model)
     intervals = _intervals(model, level, seed)
     counts = None if sentences is None else _counts(model, sentences, advance)
-    rules, unlearned = _in_tokens_of(model)
-    listed = set(_tokens_of_marks(model).values())
+    rules, unlearned = _in_tokens_of(model) if nunberg else ({}, ())
+    listed = set(_tokens_of_marks(model).values()) if nunberg else set()
     probabilities, tokens = _probabilities(table.double().numpy()), model.vocabulary.tokens
     pairs = []
     for a, b in _neighbours(tokens):
@@ -301,6 +341,7 @@ def learned_rules(
     pairs.sort(key=lambda pair: -(pair.count or 0))
     return LearnedRules(
         tuple(pairs),
+        nunberg,
         unlearned,
         confidence,
         least,
@@ -401,19 +442,10 @@ def _in_tokens_of(model: Punctuator) -> tuple[dict[tuple[str, str], NunbergRule]
 
 
 def _plain_rule(rule: NunbergRule) -> dict[str, Any]:
-    return {"before": _shown(rule.before), "after": _shown(rule.after), "schema": rule.schema}
+    before, after = map(displayed_tokens, (rule.before, rule.after))
+    return {"before": before, "after": after, "schema": rule.schema}
 
 
-def _plain_pair(pair: LearnedPair) -> dict[str, Any]:
-    return {
-        "before": _shown(pair.before),
-        "listed": pair.listed,
-        "rule": None if pair.rule is None else _plain_rule(pair.rule),
-        "rank": pair.rank,
-        "count": pair.count,
-        "outcomes": [{**outcome._asdict(), "after": _shown(outcome.after)} for outcome in pair.outcomes],
-    }
-
-
-def _shown(tokens: Iterable[str]) -> list[str]:
+def displayed_tokens(tokens: Iterable[str]) -> list[str]:
+    """Tokens as a person reads them."""
     return [display(token) for token in tokens]

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
+from typing import NamedTuple
 
 from pyropunct.treebank.conllu_block import FORM, Block, MultiwordRange, has_space_after
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
@@ -210,18 +211,36 @@ def original_spaces(block: Block) -> list[bool]:
     return spaces
 
 
-def print_text(layout: Layout, items: Sequence[Item]) -> str:
-    """The printed text of the items."""
+class Printed(NamedTuple):
+    """A printed text.
+
+    :ivar text: the text.
+    :ivar places: for each item where it begins and where it ends in the text; the words of a multiword token
+        share a place.
+    """
+
+    text: str
+    places: tuple[tuple[int, int], ...]
+
+
+def printed(layout: Layout, items: Sequence[Item]) -> Printed:
+    """The text of the items, and where they stand in it."""
     spaces = spaces_after(layout, items)
     ranges = kept_ranges(layout, items)
-    text = []
+    text, places = "", []
     position = 0
     while position < len(items):
-        form = items[position].form
+        form, first = items[position].form, position
         if position in ranges:
             multiword = ranges[position]
             position += multiword.last - multiword.first
             form = range_form(layout, multiword, items[position])
-        text.append(form + (" " if spaces[position] else ""))
+        places += [(len(text), len(text) + len(form))] * (position + 1 - first)
+        text += form + (" " if spaces[position] else "")
         position += 1
-    return "".join(text).rstrip(" ")
+    return Printed(text.rstrip(" "), tuple(places))
+
+
+def print_text(layout: Layout, items: Sequence[Item]) -> str:
+    """The printed text of the items."""
+    return printed(layout, items).text

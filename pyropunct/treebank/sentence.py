@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
 from pyropunct.treebank.marks import Surface
-from pyropunct.treebank.repunctuate import Layout, arrange, print_text, written_words
+from pyropunct.treebank.repunctuate import Layout, arrange, print_text, printed, written_words
 from pyropunct.treebank.tree import Tree
 
 
@@ -41,6 +41,24 @@ class Sentence:
         :raises ValueError: if the number of slots is not n + 1.
         """
         return print_text(self.layout, arrange(self.layout, self.surface if surface is None else surface))
+
+    def passage(self, tokens: Collection[int], slot: int) -> tuple[str, str, str]:
+        """The original text in three parts: what comes before some tokens, these, and what follows.
+
+        The part in the middle reaches from the first of the tokens to the last.
+
+        :param tokens: as token ids of the original; if there are none, the middle is empty, at the slot.
+        :param slot: which of the slots 0..n.
+        """
+        items = arrange(self.layout, self.surface)
+        text, places = printed(self.layout, items)
+        own = [place for item, place in zip(items, places, strict=True) if item.token in tokens]
+        if own:
+            first, last = min(own)[0], max(end for _, end in own)
+        else:
+            before = [place for item, place in zip(items, places, strict=True) if item.slot <= slot]
+            first = last = max((end for _, end in before), default=0)
+        return text[:first], text[first:last], text[last:]
 
     def words_apart(self, slots: Collection[int]) -> list[str]:
         """The words as the original writes them: see `pyropunct.treebank.repunctuate.written_words`."""

@@ -7,14 +7,17 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 import torch
-from command_line import answer, complaint, printed
+from command_line import answer, complaint, invoke, printed
 from made_up_rules import TOKENS, made_up
 
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.explain.languages import is_english
 from pyropunct.explain.rules import LearnedPair, learned_rules
 from pyropunct.figures.rules import rules_svg
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.marks import display
+from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -28,7 +31,8 @@ def cells(line: str) -> list[str]:
 
 @pytest.mark.parametrize("counted", [False, True])
 def test_the_table_has_the_numbers_of_the_json(small: Path, counted: bool) -> None:
-    arguments = ["rules", small / "model", *([small / "train.conllu"] if counted else []), "--least", "5"]
+    file = [small / "train.conllu"] if counted else []
+    arguments = ["rules", small / "model", *file, "--least", "5", "--nunberg"]
     value = answer(*arguments)
     assert (value["sentences"], value["file"]) == (
         (120, str(small / "train.conllu")) if counted else (None, None)
@@ -37,10 +41,10 @@ def test_the_table_has_the_numbers_of_the_json(small: Path, counted: bool) -> No
     pairs = {" ".join(pair["before"]): pair for pair in value["pairs"]}
     for row in rows[:6]:
         pair = pairs[row[0]]
-        assert row[2] == ("–" if pair["rank"] is None else f"{pair['rank']:g}")
-        assert row[3] == (f"{pair['count']:,.1f}" if counted else "–")
+        assert row[1] == (f"{pair['count']:,.1f}" if counted else "–")
+        assert row[3] == ("–" if pair["rank"] is None else f"{pair['rank']:g}")
         assert list(filter(None, row[4:])) == [f"{one['probability']:.3f}" for one in pair["outcomes"]]
-    assert len(value["precision"]) == (2 if counted else 1)
+    assert len(value["precision"]) == (3 if counted else 1)
     for row, (name, one) in zip(rows[6:], value["precision"].items(), strict=False):
         share = "–" if one["share"] is None else f"{one['share']:.3f}"
         assert row == [name, str(one["edits"]), str(one["listed"]), share]
@@ -50,11 +54,49 @@ def test_the_table_has_the_numbers_of_the_json(small: Path, counted: bool) -> No
 
 
 def test_marks_that_the_model_lacks_are_told(small: Path) -> None:
-    lacking = len(answer("rules", small / "model")["unlearned"])
+    arguments = ("rules", small / "model", "--nunberg")
+    lacking = len(answer(*arguments)["unlearned"])
     assert lacking > 0
-    assert f"\n{lacking} of Nunberg's rules are about marks that the model lacks." in printed(
-        "rules", small / "model"
-    )
+    told = f"\n{lacking} of Nunberg's rules are about marks that the model lacks."
+    assert told in printed(*arguments)
+
+
+def test_nunberg_is_shown_for_english(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which the small treebank is too small to be recognised as."""
+    text = printed("rules", small / "model")
+    assert "rank" not in text
+    assert "Nunberg's rules are of English: --nunberg shows them.\n" in text
+    value = answer("rules", small / "model")
+    assert value["nunberg"] is False
+    assert value["precision"] is value["recall"] is value["unlearned"] is None
+    assert all(pair["rule"] is pair["rank"] is None for pair in value["pairs"])
+    monkeypatch.setattr("pyropunct.explain.languages.ENGLISH_WORDS", frozenset({"the", "a", "unheard"}))
+    assert answer("rules", small / "model") == answer("rules", small / "model", "--nunberg")
+    assert answer("rules", small / "model", "--no-nunberg") == value
+
+
+def test_the_language_of_treebanks() -> None:
+    for part in ("train", "test"):
+        words = [form for one in read_treebank(embedded_treebank_path(part)) for form in one.tree.forms]
+        assert is_english([word.lower() for word in words])
+    assert not is_english(["the", "of", "and", "to", "a", "in", "on", "for", "as", "die", "is", "his", "le"])
+
+
+def test_which_pairs_occur(small: Path) -> None:
+    value = answer("rules", small / "model", small / "dev.conllu")
+    assert {pair["occurs"] for pair in value["pairs"]} == {True, False}
+    assert all(pair["occurs"] == (pair["count"] >= 0.5) for pair in value["pairs"])
+    assert value["occurring"] == sum(pair["occurs"] for pair in value["pairs"])
+    text = printed("rules", small / "model", small / "dev.conllu", "--pairs", value["occurring"] + 2)
+    numbers = f"{value['occurring']} of {len(value['pairs']):,}"
+    assert f"\n{numbers} pairs are expected in FILE; 2 of those above are not: (in parentheses).\n" in text
+    rows = [cells(line) for line in text.splitlines() if line.startswith("│")]
+    bracketed = [any(cell.startswith("(0.") for cell in row) for row in rows]
+    assert bracketed == [False] * value["occurring"] + [True] * 2
+    alone = answer("rules", small / "model")
+    assert alone["occurring"] is None
+    assert {pair["occurs"] for pair in alone["pairs"]} == {None}
+    assert "Without FILE it is not known which pairs occur." in printed("rules", small / "model")
 
 
 def test_intervals_are_shown(small: Path, tmp_path: Path) -> None:
@@ -178,8 +220,6 @@ def test_other_bad_input(small: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", ["--level", "--confidence", "--least"])
 @pytest.mark.parametrize("value", ["nan", "-1", "some"])
 def test_options_that_are_no_sensible_numbers(small: Path, option: str, value: str) -> None:
-    from command_line import invoke
-
     result = invoke("rules", small / "model", option, value)
     assert result.exit_code == 2
     assert option in result.stderr

@@ -138,7 +138,13 @@ def test_groups_of_rules(model: Punctuator, dev: list[Sentence]) -> None:
         "frequent": 3,
         "edited, frequent": 2,
     }
-    assert some.precision == {"all": Precision(3, 1), "frequent": Precision(2, 1)}
+    assert some.precision == {
+        "all": Precision(3, 1),
+        "occurring": Precision(2, 1),
+        "frequent": Precision(2, 1),
+    }
+    assert replace(some, least=30).precision["occurring"] == Precision(2, 1)
+    assert replace(some, least=30).precision["frequent"] == Precision(1, 1)
     alone = replace(some, sentences=None)
     assert set(alone.recall) == {"all", "determined", "decided", "edited"}
     assert set(alone.precision) == {"all"}
