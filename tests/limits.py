@@ -8,15 +8,15 @@ from typing import Any
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Fail if what is inside takes longer.  It should take a small part of that."""
+    """Fail if what is inside takes more processor time.  It should take a small part of that."""
 
     def stop(*_: Any) -> None:
         raise TimeoutError(f"not done in {seconds} seconds")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -1,5 +1,7 @@
 """Output of the command line: tables, progress bars, JSON, and errors in one line."""
 
+import codecs
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyropunct.files import json_text
+from pyropunct.treebank.conllu_block import shortened, visible
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Edit
@@ -17,15 +20,29 @@ IDS_SHOWN = 5
 WIDE = 100_000
 """The width of the output without a terminal: wider than any table."""
 
+LONGEST_TOLD = 2000
+"""The most characters of a line on standard error."""
+
+
+def prepare_output() -> None:
+    """Let results be UTF-8 where there is nothing but ASCII, and bytes of the input as they were read."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        ascii_only = codecs.lookup(sys.stdout.encoding).name == "ascii"
+        sys.stdout.reconfigure(
+            encoding="utf-8" if ascii_only else sys.stdout.encoding, errors="surrogateescape"
+        )
+
 
 def say(text: str = "") -> None:
-    """Print a line for people."""
-    print(text)
+    """Print lines for people; characters that the encoding lacks become escapes."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def tell(text: str) -> None:
     """Print a line on standard error, apart from the results."""
-    print(text, file=sys.stderr)
+    if sys.stderr is not None:  # as print would take None for the standard output
+        print(visible(shortened(text, LONGEST_TOLD)), file=sys.stderr)
 
 
 def flush() -> None:
@@ -48,7 +65,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on a terminal for reading a file; yields what `read_treebank` takes as ``progress``."""
     with bar() as shown:
-        task = shown.add_task(f"reading {path}", total=None)
+        task = shown.add_task(f"reading {visible(path)}", total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
@@ -110,11 +127,11 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     from rich.text import Text
 
     # Marks such as [ and names such as a[b] are plain text, not markup of rich.
-    table = Table(title=Text(title), title_justify="left")
+    table = Table(title=Text(visible(title)), title_justify="left")
     for name in header:
         table.add_column(name, justify="left" if name.startswith(" ") else "right", overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text("\n".join(map(visible, cell.split("\n")))) for cell in row))
     on_terminal = sys.stdout is not None and sys.stdout.isatty()
     console = Console(width=None if on_terminal else WIDE)
     with console.capture() as captured:

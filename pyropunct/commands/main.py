@@ -8,6 +8,8 @@ from importlib import import_module
 
 import click
 
+from pyropunct.commands import console
+
 COMMANDS = {
     "compare": "compare:compare",
     "convert": "convert:convert",
@@ -46,6 +48,7 @@ class _Commands(click.Group):
 @click.version_option(package_name="pyropunct")
 def main() -> None:
     """Latent punctuation in syntax trees: train, inspect and use a model."""
+    console.prepare_output()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 r"""Stretches of text that consist of marks, found in time that is linear in their length.
 
-A regular expression such as ``(?:\.|\.\.|\.\.\.)*$`` tries every way to take dots together, exponentially many
-where none of them leads to the end.  Here each place is looked at once for each length that a mark may have.
+A regular expression such as ``(?:\.|\.\.|\.\.\.)*$`` tries every way to take dots together, and there are
+exponentially many.  Here each place is looked at once for each length that a mark may have.
 """
 
 from collections.abc import Iterable

@@ -4,8 +4,14 @@ import unicodedata
 from dataclasses import dataclass
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
-_UNSEEN = frozenset(["Cc", "Zl", "Zp"])
-"""Categories of characters that end a line, or do something to a terminal."""
+_UNSEEN = frozenset(["Cc", "Cs", "Zl", "Zp"])
+"""Categories of characters that end a line, do something to a terminal, or cannot be printed."""
+
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that change the direction of what follows."""
+
+LONGEST_PROBLEM = 400
+"""The most characters of what an error says of a treebank."""
 
 COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
@@ -30,16 +36,27 @@ class TreebankError(ValueError):
         self.line = line
         self.sentence = sentence
         place = path if line is None else f"{path}:{line}"
-        whose = "" if sentence is None else f"sentence {sentence!r}: "
-        super().__init__(visible(f"{place}: {whose}{problem}"))
+        whose = "" if sentence is None else f"sentence {shortened(repr(sentence), LONGEST_PROBLEM)}: "
+        super().__init__(visible(f"{place}: {whose}{shortened(problem, LONGEST_PROBLEM)}"))
 
 
 def visible(text: str) -> str:
-    """The text with control characters and separators of lines as escapes, so that it is one line."""
+    """The text with all that is not seen itself but does something as escapes, so that it is one line."""
     return "".join(
-        repr(character)[1:-1] if unicodedata.category(character) in _UNSEEN else character
+        repr(character)[1:-1]
+        if unicodedata.category(character) in _UNSEEN or character in _TURNING
+        else character
         for character in text
     )
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters; of a longer one the middle is left out."""
+    if len(text) <= most:
+        return text
+    left_out = " ... "
+    end = (most - len(left_out)) // 3
+    return text[: most - len(left_out) - end] + left_out + text[-end:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,7 @@ def _arrange(block: Block, rows: list[int], parsed: TokenList) -> Block:
     ranges: list[MultiwordRange] = []
     empty_nodes: list[EmptyNode] = []
     seen: set[str] = set()
+    covered = 0  # the last word in a range so far
     for row, entry in zip(rows, parsed, strict=True):
         columns = tuple(block.lines[row].split("\t"))
         if columns[ID] in seen:
@@ -174,7 +175,8 @@ def _arrange(block: Block, rows: list[int], parsed: TokenList) -> Block:
                 _expect(block, row, number, len(tokens) + 1)
                 tokens.append(Token(columns, _head(block, row, entry["head"]), row))
             case (first, "-", last):
-                _expect(block, row, first, max([len(tokens), *(former.last for former in ranges)]) + 1)
+                _expect(block, row, first, max(len(tokens), covered) + 1)
+                covered = last
                 ranges.append(MultiwordRange(columns, first, last, row))
             case (after, ".", _):
                 _expect(block, row, after, len(tokens))

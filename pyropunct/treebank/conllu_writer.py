@@ -1,6 +1,7 @@
 """Writing a sentence as CoNLL-U: unchanged, with further MISC entries, or with other punctuation."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from pyropunct.treebank.conllu_block import (
@@ -80,10 +81,11 @@ class _Rewriting:
 
     def _place_empty_nodes(self) -> dict[int, list[EmptyNode]]:
         """The empty nodes by the new id of the last kept token before them, 0 if there is none."""
+        kept = [0, *(number for number, item in enumerate(self.items, 1) if item.token)]
+        tokens = [0, *(item.token for item in self.items if item.token)]
         placed: dict[int, list[EmptyNode]] = {}
         for node in self.block.empty_nodes:
-            before = [number for number, item in enumerate(self.items, 1) if 0 < item.token <= node.after]
-            placed.setdefault(max(before, default=0), []).append(node)
+            placed.setdefault(kept[bisect_right(tokens, node.after) - 1], []).append(node)
         return placed
 
     def _renumber(self) -> dict[str, str]:

@@ -12,6 +12,20 @@ LONGEST_LINE = 1 << 20
 """The most bytes that a line may have: one line at a time is kept in memory."""
 
 
+STANDARD_INPUT = "<stdin>"
+"""The name that errors give to the standard input."""
+
+
+def standard_input() -> BinaryIO:
+    """The bytes of the standard input.
+
+    :raises TreebankError: if it was closed from the start.
+    """
+    if sys.stdin is None:
+        raise TreebankError(STANDARD_INPUT, "the standard input is closed")
+    return sys.stdin.buffer
+
+
 @contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
     """The bytes of a file, or of the standard input for ``-``, and the name that errors give to it.
@@ -19,7 +33,7 @@ def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
     :raises TreebankError: if the file cannot be read.
     """
     if path == "-":
-        yield sys.stdin.buffer, "<stdin>"
+        yield standard_input(), STANDARD_INPUT
         return
     with _opened(path) as file:
         yield file, path

@@ -6,7 +6,9 @@ Heads are given as in `pyropunct.treebank.tree.Tree`: the words are 1..n, ``head
 head of word i, and 0 is the head of the root.
 """
 
-from collections.abc import Sequence
+from bisect import insort
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
 
 
 def dependents_of(heads: Sequence[int]) -> list[list[int]]:
@@ -51,27 +53,114 @@ def projectivise(heads: Sequence[int]) -> tuple[int, ...]:
     As long as some arc is not projective, the shortest such arc (the leftmost of equally short
     ones) is replaced by an arc from its head's head.  A projective tree is unchanged.
     """
-    lifted = list(heads)
-    while not is_projective(lifted):
-        word = _shortest_nonprojective(lifted)
-        lifted[word - 1] = lifted[lifted[word - 1] - 1]
-    return tuple(lifted)
+    return tuple(heads) if is_projective(heads) else tuple(_Lifting(heads).heads())
 
 
-def _shortest_nonprojective(heads: Sequence[int]) -> int:
-    """The dependent of the shortest arc over a word that its head does not dominate."""
-    words = range(1, len(heads) + 1)
-    crossed = [word for word in words if heads[word - 1] and not _is_projective_arc(heads, word)]
-    return min(crossed, key=lambda word: (abs(word - heads[word - 1]), min(word, heads[word - 1])))
+class _Lifting:
+    """Lifts the arcs of a tree in their order.
+
+    The *reach* of a word is the longest stretch of words around it that it dominates.  An arc is projective
+    if the dependent is in the reach of its head.  When a dependent leaves its head for the head's head,
+    nothing changes but what the former dominates: so its reach may shrink, and arcs that lead beyond it then
+    wait to be lifted too.
+    """
+
+    def __init__(self, heads: Sequence[int]) -> None:
+        self._heads = [0, *heads]
+        self._dependents = [set(some) for some in dependents_of(heads)]
+        self._span = [(0, 0), *((first, last) for first, last, _ in spans(heads))]
+        self._left, self._right = _reach(heads)
+        self._projective: list[list[int]] = [[] for _ in self._heads]
+        self._waiting: list[tuple[int, int, int]] = []
+        for word, head in enumerate(heads, start=1):
+            if head and self._reaches(head, word):
+                self._projective[head].append(word)
+            elif head:
+                self._waiting.append(self._arc(word))
+        heapify(self._waiting)
+
+    def heads(self) -> list[int]:
+        """The heads when no arc waits any more."""
+        while self._waiting:
+            *_, word = heappop(self._waiting)
+            self._lift(word)
+        return self._heads[1:]
+
+    def _arc(self, word: int) -> tuple[int, int, int]:
+        """The arc to a word, such that the first in order is to be lifted first."""
+        head = self._heads[word]
+        return abs(word - head), min(word, head), word
+
+    def _reaches(self, head: int, word: int) -> bool:
+        return self._left[head] <= word <= self._right[head]
+
+    def _lift(self, word: int) -> None:
+        old = self._heads[word]
+        new = self._heads[old]
+        self._heads[word] = new
+        self._dependents[old].remove(word)
+        self._dependents[new].add(word)
+        self._shrink(old, word)
+        if self._reaches(new, word):
+            insort(self._projective[new], word)
+        else:
+            heappush(self._waiting, self._arc(word))
+
+    def _shrink(self, head: int, gone: int) -> None:
+        """Shrink the reach of a head that does not dominate a former dependent any more."""
+        first, last = self._span[gone]
+        if last < self._left[head] or first > self._right[head]:
+            return
+        for word in self._dominated(gone):
+            if head < word <= self._right[head]:
+                self._right[head] = word - 1
+            elif self._left[head] <= word < head:
+                self._left[head] = word + 1
+        kept = self._projective[head]
+        while kept and kept[-1] > self._right[head]:
+            heappush(self._waiting, self._arc(kept.pop()))
+        beyond = sum(word < self._left[head] for word in kept)
+        for word in kept[:beyond]:
+            heappush(self._waiting, self._arc(word))
+        del kept[:beyond]
+
+    def _dominated(self, word: int) -> Iterator[int]:
+        """A word and all that it dominates."""
+        stack = [word]
+        while stack:
+            yield stack[-1]
+            stack.extend(self._dependents[stack.pop()])
 
 
-def _is_projective_arc(heads: Sequence[int], word: int) -> bool:
-    head = heads[word - 1]
-    between = range(min(word, head) + 1, max(word, head))
-    return all(_dominates(heads, head, inside) for inside in between)
+def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The first and the last word of the reach of each word; 0 reaches nothing.
+
+    What a dominated word next to a reach reaches is part of it.  So from the bottom of the tree up, each
+    reach is made of few others: no word is the end of more than one step in either direction.
+    """
+    size = len(heads)
+    order, rank, below = _preorder(heads)
+    left, right = list(range(size + 1)), list(range(size + 1))
+    for word in reversed(order):
+        inside = range(rank[word], rank[word] + below[word])
+        while right[word] < size and rank[right[word] + 1] in inside:
+            right[word] = right[right[word] + 1]
+        while left[word] > 1 and rank[left[word] - 1] in inside:
+            left[word] = left[left[word] - 1]
+    return left, right
 
 
-def _dominates(heads: Sequence[int], ancestor: int, word: int) -> bool:
-    while word not in (ancestor, 0):
-        word = heads[word - 1]
-    return word == ancestor
+def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """The words, each before those that it dominates; of each word its rank there, and how many those are.
+
+    The word itself is counted.
+    """
+    dependents = dependents_of(heads)
+    below = [0, *(size for *_, size in spans(heads))]
+    order, rank, stack = [], [0] * (len(heads) + 1), list(dependents[0])
+    while stack:
+        word = stack.pop()
+        rank[word] = len(order)
+        order.append(word)
+        stack.extend(dependents[word])
+    return order, rank, below

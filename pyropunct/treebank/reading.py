@@ -4,7 +4,6 @@ This is the preprocessing of Li, Wang & Eisner 2019, section 4; its rules are in
 ``docs/reference/treebanks.md``.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from pyropunct.treebank.conllu_block import (
 )
 from pyropunct.treebank.conllu_reader import Progress, decode, read_blocks
 from pyropunct.treebank.conllu_writer import as_written
+from pyropunct.treebank.lines import STANDARD_INPUT, standard_input
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.quotes import direct_quotes
@@ -128,7 +128,7 @@ def read_treebank(
         sentences can be kept.
     """
     if str(path) == "-":
-        name, data = "<stdin>", sys.stdin.buffer.read()
+        name, data = STANDARD_INPUT, standard_input().read()
     else:
         name, data = str(path), _read_bytes(Path(path))
     text = decode(data, name)

@@ -143,7 +143,7 @@ def range_form(layout: Layout, multiword: MultiwordRange, last: Item) -> str:
     if last.form == old + ".":
         return form + "."
     if last.form + "." == old:
-        return form.removesuffix(".")
+        return form.removesuffix(".") or form
     return form
 
 

@@ -102,11 +102,15 @@ def mark_heads(tree: Tree) -> list[int]:
     In a projective tree the arcs over a slot are nested, and this word is the head of the innermost
     arc.  There is no arc over the first and the last slot, for which it is the root.
     """
-    heads = [tree.root] * (len(tree) + 1)
-    arcs = [
-        (abs(word - head), min(word, head), max(word, head), head) for word, head in enumerate(tree.heads, 1)
-    ]
-    for _, left, right, head in sorted(arcs, reverse=True):
+    from_left: list[list[tuple[int, int]]] = [[] for _ in range(len(tree) + 1)]
+    for word, head in enumerate(tree.heads, 1):
         if head:
-            heads[left:right] = [head] * (right - left)
+            from_left[min(word, head)].append((max(word, head), head))
+    over: list[tuple[int, int]] = [(len(tree) + 1, tree.root)]  # right ends and heads, the innermost arc last
+    heads = []
+    for slot, arcs in enumerate(from_left):
+        while over[-1][0] <= slot:
+            over.pop()
+        over.extend(sorted(arcs, reverse=True))
+        heads.append(over[-1][1])
     return heads

@@ -1,5 +1,6 @@
 """Bad input and failures on the command line: one clear line, exit status 2 or 1, never a traceback."""
 
+import io
 import json
 import os
 import shutil
@@ -8,6 +9,9 @@ from pathlib import Path
 
 import pytest
 from command_line import answer, command, complaint, environment, invoke, one_line, run
+
+from pyropunct.commands import console
+from pyropunct.treebank.reading import TreebankError, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -251,16 +255,73 @@ def test_a_full_disk(small: Path) -> None:
     assert message == "cannot write the results: No space left on device"
 
 
-def test_an_encoding_without_the_marks(small: Path) -> None:
-    done = subprocess.run(
-        command("underlying", small / "model", small / "dev.conllu"),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment(PYTHONIOENCODING="ascii", PYTHONUTF8="0"),
+BRACKETS = "(S (NP (NNP Œuvre)) (VP (VB go)) (. “))\n(S (ODD odd))\n"
+
+
+def converted(file: Path, **changes: str) -> "subprocess.CompletedProcess[bytes]":
+    """What becomes of `BRACKETS` in a process with another environment; no command starts more quickly."""
+    file.write_text(BRACKETS, encoding="utf-8")
+    changes = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", **changes}
+    return subprocess.run(
+        command("convert", file), capture_output=True, check=False, env=environment(**changes)
     )
-    message = one_line(done.returncode, "", done.stderr, FAILURE)
-    assert "which ascii lacks: set PYTHONIOENCODING=utf-8" in message
+
+
+def test_results_are_utf8_where_there_is_only_ascii(tmp_path: Path) -> None:
+    done = converted(tmp_path / "x", PYTHONIOENCODING="ascii")
+    expected = invoke("convert", tmp_path / "x").stdout
+    assert "Œuvre" in expected
+    assert (done.returncode, done.stdout.decode()) == (0, expected)
+
+
+def test_results_in_an_encoding_without_the_marks(tmp_path: Path) -> None:
+    """What programs read must be right, or not be at all."""
+    done = converted(tmp_path / "x", PYTHONIOENCODING="latin-1")
+    message = one_line(done.returncode, "", done.stderr.decode("latin-1"), FAILURE)
+    assert "which latin-1 lacks: set PYTHONIOENCODING=utf-8" in message
+
+
+def test_lines_for_people_have_escapes_for_what_the_encoding_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1", write_through=True))
+    console.print_table("“é”", [" →"], [["é"]])
+    assert "\\u201cé\\u201d" in written.getvalue().decode("latin-1")
+
+
+def test_a_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run("convert", "-", preexec_fn=lambda: os.close(0), stdin=None)
+    message = one_line(done.returncode, done.stdout, done.stderr, BAD_INPUT)
+    assert message == "<stdin>: the standard input is closed"
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(TreebankError, match="<stdin>: the standard input is closed"):
+        read_treebank("-")
+
+
+def test_a_closed_standard_error(tmp_path: Path) -> None:
+    """What would be told there does not come between the results."""
+    (tmp_path / "x").write_text(BRACKETS, encoding="utf-8")
+    arguments = ("convert", tmp_path / "x")
+    done = run(*arguments, preexec_fn=lambda: os.close(2), capture_output=False, stdout=subprocess.PIPE)
+    result = invoke(*arguments)
+    assert "ODD" in result.stderr
+    assert (done.returncode, done.stdout) == (0, result.stdout)
+
+
+def test_messages_and_titles_have_no_control_characters(small: Path, tmp_path: Path) -> None:
+    """Neither those of names of files nor those of the input."""
+    strange = tmp_path / "a\x1b[31mb\u202e"
+    for arguments in (("evaluate", small / "model", strange), ("evaluate", strange, small / "dev.conllu")):
+        assert complaint(BAD_INPUT, *arguments).isprintable()
+    strange.write_text(
+        (small / "dev.conllu").read_text(encoding="utf-8") + line(1, "\x1b[31m!", 0, tag="PUNCT")
+    )
+    for name in ("sample", "evaluate"):
+        result = invoke(name, small / "model", strange)
+        assert result.exit_code == 0
+        assert "\x1b" not in result.stderr + result.stdout
+    conllu = f"# sent_id = \x1b[31m\n{line(1, '!', 0, tag='PUNCT')}\n{HELLO}"
+    strange.write_text(conllu)
+    assert "1 omitted: \\x1b[31m (it has no word)" in invoke("sample", small / "model", strange).stderr
 
 
 def test_the_debugging_variable_shows_where(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

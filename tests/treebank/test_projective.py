@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
+from limits import within
 from treebank_strategies import head_lists
 
 from pyropunct.treebank.projective import is_projective, projectivise, spans
@@ -65,3 +66,32 @@ def test_a_projective_tree_is_left_alone(heads: list[int]) -> None:
     assert projectivise(lifted) == lifted
     if is_projective(heads):
         assert list(lifted) == heads
+
+
+def lifted_one_by_one(heads: Sequence[int]) -> tuple[int, ...]:
+    """As the definition says."""
+    lifted = list(heads)
+    while not is_projective(lifted):
+        crossed = [
+            (abs(word - head), min(word, head), word)
+            for word, head in enumerate(lifted, 1)
+            if head and not set(range(min(word, head), max(word, head))) <= descendants(lifted, head) | {word}
+        ]
+        *_, word = min(crossed)
+        lifted[word - 1] = lifted[lifted[word - 1] - 1]
+    return tuple(lifted)
+
+
+@given(head_lists())
+def test_the_shortest_arc_goes_first(heads: list[int]) -> None:
+    assert projectivise(heads) == lifted_one_by_one(heads)
+
+
+@pytest.mark.parametrize("chains", [2, 7])
+def test_many_interleaved_words(chains: int) -> None:
+    """Chains of words of which each hangs on that before it in its chain, or behind it."""
+    size = 3000
+    heads = [0, *(max(1, word - chains) for word in range(2, size + 1))]
+    with within(5):
+        assert set(projectivise(heads)) == {0, 1}
+        assert set(projectivise([size + 1 - head if head else 0 for head in reversed(heads)])) == {0, size}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import within
 from treebank_strategies import Written, head_lists, sentences, surfaces
 
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -207,3 +208,28 @@ def test_new_marks_hang_where_no_arc_is_crossed(heads: list[int]) -> None:
         possible = [word for word in range(1, len(heads) + 1) if not crosses(slot, word)]
         assert head in possible
         assert depth(head) == min(map(depth, possible))
+
+
+def test_a_range_has_a_form_without_its_dot() -> None:
+    lines = ["1-1\t." + "\t_" * 8, "1\ta.\t_\tX\t_\t_\t0\troot\t_\t_"]
+    (sentence,) = read_text("\n".join(lines)).sentences
+    (again,) = read_text(sentence.conllu_with_surface([[START], []]))
+    assert (again.text(), again.tree.forms) == (".", ("a",))
+
+
+def test_rewriting_a_long_sentence_takes_linear_time() -> None:
+    """All words hang on the first; each is a range of its own, with an empty node behind it."""
+    size = 8000
+    rows = []
+    for word in range(1, size + 1):
+        head, relation = (0, "root") if word == 1 else (1, "dep")
+        rows.append(f"{word}-{word}\tw" + "\t_" * 8)
+        rows.append(f"{word}\tw\t_\tX\t_\t_\t{head}\t{relation}\t_\t_")
+        rows.append(f"{word}.1\te" + "\t_" * 8)
+    with within(8):
+        (sentence,) = read_text("\n".join(rows))
+        text = sentence.conllu_with_surface([[START], *[[","]] * size])
+        (again,) = read_text(text)
+    assert again.surface == ((START,), *[(",",)] * size)
+    assert again.tree == sentence.tree
+    assert [node.after for node in again.layout.block.empty_nodes] == list(range(1, 2 * size, 2))

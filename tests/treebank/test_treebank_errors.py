@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from limits import within
 
 from pyropunct.treebank.conllu_reader import decode
 from pyropunct.treebank.reading import TreebankError, read_text, read_treebank, require_punctuation
@@ -50,7 +51,11 @@ def text(*lines: str) -> str:
         ),
         ([line(1), line(2, head="1 ")], 7, "the head '1 ' is not a whole number"),
         ([line(1), line(2, head="one")], 7, "the head 'one' is not a whole number"),
-        ([line(1), line(2, head="9" * 5000)], 7, f"the head '{'9' * 5000}' is not a whole number"),
+        (
+            [line(1), line(2, head="9" * 5000)],
+            7,
+            f"the head '{'9' * 254} ... {'9' * 108}' is not a whole number",
+        ),
         ([line(1), line(2, head="_")], 7, "the word has no head (write 0 for the root)"),
         ([line(1), line(2, head=3)], 7, "the head 3 is not one of the words 1 to 2"),
         ([line(1), line(2, head=-1)], 7, "the head -1 is not one of the words 1 to 2"),
@@ -146,7 +151,28 @@ def test_harmless_oddities(kind: Callable[[str], str]) -> None:
     assert [sentence.conllu() for sentence in read_text(kind(good))] == expected
 
 
-@pytest.mark.parametrize("strange", ["\u2028", "\u2029", "\x85", "\x0b", "\x1b[31m", "\x1c", "\r"])
+def test_errors_are_short() -> None:
+    """However long what they are about is."""
+    size = 3000
+    ring = [line(1), *(line(word, head=word - 1 if word > 2 else size) for word in range(2, size + 1))]
+    roots = [line(word) for word in range(1, size)]
+    name = "n" * size
+    for lines, problem in [
+        (ring, "the heads run in a circle: 2 -> 3000 -> 2999 -> "),
+        (roots, "the words 1, 2, 3, "),
+        ([line(1), line(2, head=name)], "the head 'nnn"),
+        ([line(1), line(name, head=1)], "the id 'nnn"),
+    ]:
+        with within(20), pytest.raises(TreebankError) as caught:
+            read_text(f"# sent_id = {name}\n" + "\n".join(lines))
+        assert problem in str(caught.value)
+        assert len(str(caught.value)) < 900
+
+
+@pytest.mark.parametrize(
+    "strange",
+    ["\u2028", "\u2029", "\x85", "\x0b", "\x1b[31m", "\x1c", "\r", "\x9b", "\u202e", "\u2066", "\udc80"],
+)
 def test_errors_are_one_line_of_visible_characters(strange: str) -> None:
     rows = [f"1\ta{strange}b\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_", "2\tc\t_\tX\t_\t_\t1\tdep\t_\t_"]
     texts = ["\n".join(rows), rows[1].replace("1", f"1{strange}1"), rows[1].replace("2\tc", f"{strange}\tc")]
