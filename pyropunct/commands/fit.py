@@ -41,7 +41,14 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 @click.option("--attach", help=f"Attach model: {', '.join(ATTACH)}, or module:Class.")
 @click.option("--channel", help=f"Noisy channel: {', '.join(CHANNEL)}, or module:Class.")
 @click.option("--direction", type=click.Choice(["auto", "left", "right"]), default="auto", show_default=True)
-@click.option("--recipe", type=click.Choice(list(RECIPES)), default="default", show_default=True)
+@click.option(
+    "--recipe",
+    type=click.Choice(list(RECIPES)),
+    default="default",
+    show_default=True,
+    help="Settings that predict best; for the neural attach model; for rules and trees that read well; "
+    "or the paper's.",
+)
 @click.option(
     "--epochs",
     type=click.IntRange(1),

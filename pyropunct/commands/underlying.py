@@ -60,7 +60,10 @@ def underlying(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior."""
+    """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
+
+    Trees read best with a MODEL of pyropunct fit --recipe rules.
+    """
     if as_json and shape in ("html", "svg"):
         raise OneLineError(f"--json and --format {shape} are two formats: take one of them", BAD_INPUT)
     shape = "json" if as_json else shape

@@ -8,7 +8,7 @@ these, the gaps between texts are larger, and nothing overlaps.
 import unicodedata
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.ft2font import FT2Font
@@ -53,7 +53,7 @@ def _width(character: str, bold: bool) -> float:
 
 
 @cache
-def _font(bold: bool) -> "tuple[FT2Font, dict[int, int]]":
+def _font(bold: bool) -> "tuple[FT2Font, dict[int, Any]]":
     """A font, and the numbers of its glyphs by those of characters."""
     # Imported here, because matplotlib takes a while, and drawings as text do without it.
     from matplotlib import get_data_path

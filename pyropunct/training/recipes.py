@@ -141,6 +141,13 @@ def _frozen(value: Any) -> Any:
 RECIPES: dict[str, Recipe] = {
     "default": Recipe(),
     "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
+    "rules": Recipe(
+        channel="pooled",
+        families=PAPER_FAMILIES,
+        edit_prior_scale=1.0,
+        symmetry_weight=1.0,
+        edit_learning_rate=0.01,
+    ),
     "paper": Recipe(
         families=PAPER_FAMILIES,
         least=1,
@@ -158,8 +165,8 @@ RECIPES: dict[str, Recipe] = {
         decay=False,
     ),
 }
-"""Named recipes: "neural" is for the attach model of this name, "paper" has the hyperparameters of Li, Wang &
-Eisner (2019, section 3.2)."""
+"""Named recipes: "neural" is for the attach model of this name, "rules" for models whose rules and underlying
+trees are to be read, "paper" has the hyperparameters of Li, Wang & Eisner (2019, section 3.2)."""
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:

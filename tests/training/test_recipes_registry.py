@@ -1,6 +1,7 @@
 """Named settings and named variants."""
 
 import json
+from pathlib import Path
 
 import pytest
 from variants import PairFrequencies
@@ -19,6 +20,30 @@ def test_the_recipe_of_the_paper() -> None:
     assert (paper.batch_size, paper.sentences_per_epoch, paper.epochs) == (5, 400, 30)
     assert (paper.learning_rate, paper.edit_learning_rate, paper.symmetry_weight) == (0.07, 0.07, 1)
     assert (paper.families, paper.random_start, paper.guide) == (PAPER_FAMILIES, True, "map")
+
+
+def test_the_recipe_for_reading() -> None:
+    """What docs/guide/rules.md says that it stands for."""
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "rules.md").read_text(encoding="utf-8")
+    rules = RECIPES["rules"]
+    for option in (
+        f"--channel {rules.channel}",
+        f"--families {','.join(rules.families)}",
+        f"--symmetry-weight {rules.symmetry_weight:g}",
+        f"--set edit_prior_scale={rules.edit_prior_scale:g}",
+        f"--set edit_learning_rate={rules.edit_learning_rate:g}",
+    ):
+        assert option in " ".join(page.split())
+    assert (
+        Recipe(
+            channel=rules.channel,
+            families=rules.families,
+            symmetry_weight=rules.symmetry_weight,
+            edit_prior_scale=rules.edit_prior_scale,
+            edit_learning_rate=rules.edit_learning_rate,
+        )
+        == rules
+    )
 
 
 def test_an_attach_model_with_a_recipe_of_its_own() -> None:
