@@ -14,6 +14,7 @@ from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.identity import Identity
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.trees import TreeBatch
 
 
@@ -70,6 +71,19 @@ class Stutter(Channel):
             yield Move(a, END, (("once",),))
 
 
+class LooksAround(PairFrequencies):
+    """It likes the empty pair the less, the more marks there are inside the constituent of the head."""
+
+    reads_surface = True
+
+    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+        view, row = self.pairs_of(trees, views)
+        inside = dict(zip(views.node.tolist(), views.sizes.tolist(), strict=True))
+        around = torch.tensor([inside.get(head, 0) for head in trees.forest.head[views.node].tolist()])
+        empty = torch.tensor([not any(pair) for pair in self.inventory.rows])
+        return super().scores(trees, views) - around[view] * empty[row]
+
+
 class NoModule:
     """A class, but nothing that learns."""
 
@@ -96,6 +110,23 @@ class Choosy(Identity):
     ) -> None:
         super().__init__(tokens, reading)
         self.given = (size, rate, name, names, flag, table)
+
+
+class Endless(Identity):
+    """With probability 0.25 it goes on for ever behind the last token."""
+
+    def moves(self) -> Iterator[Move]:
+        for move in super().moves():
+            yield move._replace(factor=0.75 if move.token == END else 1.0)
+            yield Move("lost", move.token, target="lost")
+        yield Move("copying", END, target="lost", factor=0.25)
+
+
+class OneAtATime(SlidingWindow):
+    """It takes the first index of its logits for the first token's."""
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"edit": self.edit_logits.exp() / self.edit_logits.exp().sum(2, keepdim=True)}
 
 
 class Leaky(Identity):

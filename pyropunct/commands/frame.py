@@ -70,6 +70,7 @@ def _explained(error: Exception) -> OneLineError:
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
     from pyropunct.models.divergence import DivergedError
     from pyropunct.restore.restoring import NoParserError
+    from pyropunct.testing import VariantError
     from pyropunct.training.model_folder import ModelFolderError
     from pyropunct.training.recipe_settings import SettingError
     from pyropunct.training.registry import UnknownVariantError
@@ -83,6 +84,7 @@ def _explained(error: Exception) -> OneLineError:
         | UnknownVariantError
         | ImpossibleSurfaceError
         | MachineError
+        | VariantError
         | NoParserError
     )
     if isinstance(error, bad_input):

@@ -30,9 +30,11 @@ from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.punctuator import Punctuator
+from pyropunct.testing import check_attach, check_channel
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.optimisers import SparseAdagrad
 from pyropunct.training.recipes import Recipe, unusual
+from pyropunct.training.registry import ATTACH, CHANNEL, is_own
 from pyropunct.training.stories import blank_story, build_story, settle_story
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
@@ -40,6 +42,9 @@ from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
 HELD_OUT = 10
 """Without a dev treebank, every tenth training sentence is held out as one."""
+
+CHECKED = 5
+"""The number of sentences on which an attach model that is not the package's is checked."""
 
 LARGE_BATCH = 500
 """The number of sentences whose contexts the attach model looks up together."""
@@ -121,6 +126,8 @@ def fit(
     :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
     :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
     :raises UnknownVariantError: if the recipe names an unknown variant.
+    :raises VariantError: if it names one that is not the package's, and does not keep to the rules of the
+        story: see `pyropunct.testing`.
     """
     recipe = Recipe() if recipe is None else recipe
     train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
@@ -180,9 +187,9 @@ class Training:
         self.trees = self.vocabulary.encode_trees([sentence.tree for sentence in self.train])
         self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
         self.story = build_story(self.vocabulary, self.recipe, self.surfaces)
-        self.story.channel.check()
         self._contexts: Contexts | None = None
         self.story.attach.learn(self._parts())
+        self._check_variants()
         self._contexts = self._look_up()
         assert isinstance(self.story.syntax, HeadOutward)
         self.story.syntax.fit_counts([self.trees])
@@ -195,6 +202,15 @@ class Training:
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._checked = False
         self._spent = 0.0
+
+    def _check_variants(self) -> None:
+        """Refuse variants that do not keep to the rules of the story, before time goes into them."""
+        if is_own(self.recipe.channel, CHANNEL):
+            self.story.channel.check()
+        else:
+            check_channel(self.story.channel)
+        if not is_own(self.recipe.attach, ATTACH):
+            check_attach(self.story.attach, self.trees.pick(range(len(self.train))[:CHECKED]))
 
     def _make_guide(self) -> AutoGuide:
         start = init_to_sample

@@ -64,6 +64,11 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     return variant
 
 
+def is_own(name: str, known: Mapping[str, str]) -> bool:
+    """Whether a variant is the package's."""
+    return name in known or name.startswith(OWN)
+
+
 def require_trusted(folder: object, names: Mapping[str, object], trusted: Trusted) -> None:
     """Refuse to import what a model folder names, unless it is part of the package or somebody trusts it.
 
@@ -75,7 +80,7 @@ def require_trusted(folder: object, names: Mapping[str, object], trusted: Truste
     """
     for part, name in ((part, str(name)) for part, name in names.items()):
         module, is_class, _ = name.partition(":")
-        if is_class and not name.startswith(OWN) and not _is_trusted(name, trusted):
+        if is_class and not is_own(name, {}) and not _is_trusted(name, trusted):
             raise UntrustedVariantError(
                 f"{folder}: its {part} is {name!r}, no part of pyropunct, so to load it would run the code "
                 f"of the module {module!r}: if you trust that, load it with --trust-variants, or in Python "

@@ -1,6 +1,4 @@
 import pytest
-import torch
-from brute_force import projective_trees
 from problems import attributes_of, padded, tree_batch
 
 from pyropunct.models.attach.attributes import (
@@ -13,7 +11,6 @@ from pyropunct.models.attach.attributes import (
     Attributes,
     ViewAttributes,
 )
-from pyropunct.models.attach.templates import FAMILIES
 from pyropunct.models.trees import TreeBatch
 
 X = NOTHING
@@ -133,36 +130,6 @@ def test_children(name: str) -> None:
         for j in range(4):
             assert (value[i] == value[j]) == (kind[i] == kind[j])
     assert {node: len(values) for node, values in groups(name).items()} == {1: 2, 4: 3, 6: 1}
-
-
-ATTRIBUTES = sorted(
-    {name for family in FAMILIES.values() for template in family for name in template.attributes}
-)
-
-
-@pytest.mark.parametrize("words", [1, 2, 3, 4])
-def test_only_surface_strictly_inside_a_constituent_is_read(words: int) -> None:
-    """Whatever stands elsewhere changes nothing, not even the next tree's marks."""
-    for heads in projective_trees(words):
-        trees = tree_batch([heads, [0]], [0] * (words + 1))
-        surface = torch.randint(0, 4, (words + 3, 2))
-        forest = trees.forest
-        for node in range(words):
-            other = torch.randint(4, 8, surface.shape)
-            inside = slice(int(forest.left_slot[node]) + 1, int(forest.right_slot[node]))
-            other[inside] = surface[inside]
-            for name in ATTRIBUTES:
-                here, there = (
-                    values_at(attributes_of(trees, shown), name, node) for shown in (surface, other)
-                )
-                assert here == there
-
-
-def values_at(attributes: ViewAttributes, name: str, node: int) -> list[int]:
-    if name in SEVERAL:
-        nodes, values = attributes.several(name)
-        return values[nodes == node].tolist()
-    return [int(attributes.single(name)[node])]
 
 
 def test_surface_inside_is_read() -> None:

@@ -28,6 +28,7 @@ from pyropunct.inference.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.inference.pyro.handlers import collapse_trees
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.testing import check_channel
 from pyropunct.training.registry import CHANNEL, find
 
 VARIANTS = pytest.mark.parametrize("variant", CHANNELS.values(), ids=CHANNELS)
@@ -53,6 +54,13 @@ def test_probabilities_of_all_surfaces(variant: Variant, direction: str) -> None
         counts = draws(channel, underlying, 1500)
         assert all(rewritings(underlying, surface) for surface in counts)
         assert chi_square_is_plausible([counts[surface] for surface in surfaces], expected, 1500)
+
+
+@VARIANTS
+@DIRECTIONS
+def test_channels_keep_to_the_rules(variant: Variant, direction: str) -> None:
+    """All surface strings of a tree together, and several joint values of the weights."""
+    check_channel(variant.make(direction))
 
 
 @VARIANTS

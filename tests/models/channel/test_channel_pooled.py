@@ -86,22 +86,6 @@ def test_a_wide_prior_pools_less(counts: Tensor) -> None:
     assert wide > narrow + 0.2
 
 
-def test_without_data_there_is_the_prior() -> None:
-    phi = estimated(torch.zeros(4, 4, 4), prior_keep=1.0)
-    torch.testing.assert_close(phi, torch.tensor([1.0, 0.0, 0.0, 0.0]).softmax(-1).expand(4, 4, 4))
-
-
-def test_logits_of_many_draws_at_once() -> None:
-    channel, one = Pooled(3), Pooled(3)
-    drawn = {"all_logits": (5, 4), "mark_logits": (5, 2, 3, 4), "pair_logits": (5, 3, 3, 4)}
-    for name, shape in drawn.items():
-        value = torch.randn(shape)
-        setattr(channel, name, value)
-        setattr(one, name, value[4])
-    assert channel.probabilities().shape == (5, 36)
-    torch.testing.assert_close(channel.probabilities()[4], one.probabilities(), rtol=1e-14, atol=0)
-
-
 @pytest.mark.usefixtures("single_precision")
 @pytest.mark.parametrize("guide", ["map", "normal"])
 def test_fit_and_rules(small: Path, tmp_path: Path, guide: str) -> None:

@@ -67,14 +67,6 @@ def test_the_stronger_mark_absorbs() -> None:
     assert log_odds.diagonal().abs().max() < 1e-12
 
 
-def test_strengths_of_many_draws_at_once() -> None:
-    channel, one = Strength(3), Strength(3)
-    channel.strength, channel.pair_logits = torch.randn(5, 3), torch.randn(5, 3, 3, 2)
-    one.strength, one.pair_logits = channel.strength[4], channel.pair_logits[4]
-    assert channel.probabilities().shape == (5, 36)
-    torch.testing.assert_close(channel.probabilities()[4], one.probabilities(), rtol=1e-14, atol=0)
-
-
 @pytest.mark.parametrize("direction", ["left", "right"])
 def test_a_second_pass_that_keeps_everything_changes_nothing(direction: str) -> None:
     channel, window = TwoPasses(3, direction), SlidingWindow(3, "left")

@@ -1,0 +1,267 @@
+"""Whether an attach model or a channel of one's own keeps to the rules of the story.
+
+`fit` calls these checks, on a few sentences, for variants that are not the package's own.  In a test::
+
+    from pyropunct.testing import check_attach, check_channel
+
+    def test_my_variants():
+        check_channel(MyChannel(3, "right"))
+        check_attach(my_attach_model, vocabulary.encode_trees(trees))
+
+Weights that have a prior are drawn from it.  The variant itself is left as it is, and so are the random
+numbers that are drawn later.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import numpy as np
+import torch
+from pyro.nn import PyroModule
+from torch import Tensor
+
+from pyropunct.inference.evidence import EMPTY, any_over
+from pyropunct.inference.forest import forest_of
+from pyropunct.inference.inside import log_evidence
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines import MachineError
+from pyropunct.inference.problem import Problem, choice_start
+from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.inference.ragged import Ints, starts_of
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.views import Views, views_of
+from pyropunct.models.channel.base import Channel
+from pyropunct.models.trees import TreeBatch
+
+T = TypeVar("T")
+Module = TypeVar("Module", bound=PyroModule)
+
+TOLERANCE = 1e-6
+"""By how much the probabilities of all surface strings may miss 1."""
+
+DRAWS = 10
+"""How many times a channel is drawn from."""
+
+
+class VariantError(ValueError):
+    """An attach model or a channel that does not keep to the rules; the message is one line that says why."""
+
+
+# Attach models
+
+
+def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
+    """Check that p(l, r | w) is what the story takes it for, on some trees with random marks.
+
+    The story attaches punctemes bottom-up, so the scores of a constituent may depend on the trees and on the
+    marks strictly inside it, and on nothing else; else the probabilities of all surface strings x do not add
+    up to 1.  So a view must have the same scores
+
+    - alone and among others, whose constituents have other marks inside them: those at its own edges too;
+    - in its tree alone and in a batch;
+    - each time, for the same weights: a model that is not in training leaves nothing to chance;
+    - whatever the marks, if the model says that it does not read them (``reads_surface``).
+
+    Scores must be finite numbers, one for each pair of each view.
+
+    :param attach: the model; one that learns from the treebank before training (`Attach.learn`) has done so.
+    :param trees: as `pyropunct.vocabulary.Vocabulary.encode_trees` makes them.  The cost is a call of the
+        model for each of their words.
+    :param seed: of weights and marks.
+    :raises VariantError: if any of this is not so; the message names the word.
+    """
+    with _seeded(seed):
+        model = _drawn(attach)
+        one, other = (_random_marks(trees, model.inventory.num_tokens) for _ in range(2))
+        asked = _Asked(model, trees)
+        scores = asked(views_of(trees.forest, one))
+        asked.same(scores, asked(views_of(trees.forest, one)), "differ when they are asked for again")
+        changed = asked(views_of(trees.forest, other))
+        if not model.reads_surface:
+            asked.same(scores, changed, "change with the marks inside it, though reads_surface is False")
+        asked.same(torch.cat([scores, changed]), asked(_twice(trees, one, other)), _LOOKS_ELSEWHERE)
+        for node in range(trees.forest.num_nodes):
+            alone = asked(views_of(trees.forest, one, np.array([node])))
+            asked.same(scores[asked.pairs(node)], alone, _LOOKS_ELSEWHERE, first=node)
+        slot, node = 0, 0
+        for tree in range(len(trees)):
+            some = trees.pick([tree])
+            here = _Asked(model, some)(views_of(some.forest, one[slot : slot + some.forest.num_slots]))
+            asked.same(
+                scores[asked.pairs(node, node + some.forest.num_nodes)],
+                here,
+                "depend on the other trees of the batch",
+                first=node,
+            )
+            slot, node = slot + some.forest.num_slots, node + some.forest.num_nodes
+
+
+_LOOKS_ELSEWHERE = (
+    "depend on marks that are not strictly inside its constituent, or on which other constituents are asked "
+    "for: look at the trees, and at each view's own marks alone"
+)
+
+
+class _Asked:
+    """The scores that a model gives to views of some trees, checked."""
+
+    def __init__(self, model: Attach, trees: TreeBatch) -> None:
+        self._name, self._trees = f"the attach model {type(model).__name__}", trees
+        self._start = choice_start(model.inventory, trees.relation)
+        self._scorer = self._try(lambda: model.scorer(trees))
+
+    def __call__(self, views: Views) -> Tensor:
+        """(C,) the scores of the pairs of some views."""
+        found = self._try(lambda: self._scorer(views))
+        wanted = int((self._start[views.node + 1] - self._start[views.node]).sum())
+        if not isinstance(found, Tensor) or not found.is_floating_point() or found.shape != (wanted,):
+            what = f"numbers of shape {tuple(found.shape)}" if isinstance(found, Tensor) else repr(found)
+            raise VariantError(
+                f"{self._name}: its scores are {what}, where {wanted} numbers are needed: one for each pair "
+                "of each view, as pairs_of has them"
+            )
+        for place in (~found.isfinite()).nonzero()[:1, 0].tolist():
+            view = int(np.searchsorted(np.cumsum(np.diff(self._start)[views.node]), place, "right"))
+            where = self._word(int(views.node[view]))
+            raise VariantError(f"{self._name}: a score of {where} is {float(found[place])}")
+        return found
+
+    def pairs(self, first: int, last: int | None = None) -> slice:
+        """The places of the pairs of a node, or of some consecutive nodes."""
+        return slice(int(self._start[first]), int(self._start[first + 1 if last is None else last]))
+
+    def same(self, one: Tensor, other: Tensor, otherwise: str, first: int = 0) -> None:
+        """Complain if scores differ by more than rounding, those of nodes from ``first`` on."""
+        tolerance = 10 * torch.finfo(one.dtype).eps ** 0.75 * (1 + float(one.abs().max()))
+        for place in ((one - other).abs() > tolerance).nonzero()[:1, 0].tolist():
+            place = (int(self._start[first]) + place) % int(self._start[-1])
+            node = int(np.searchsorted(self._start, place, "right")) - 1
+            raise VariantError(f"{self._name}: the scores of {self._word(node)} {otherwise}")
+
+    def _word(self, node: int) -> str:
+        tree = int(self._trees.forest.tree[node])
+        word = node - int(self._trees.forest.node_start[tree])
+        return f"word {word + 1} of tree {tree + 1}"
+
+    def _try(self, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except Exception as error:  # a foreign class can raise anything
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise VariantError(f"{self._name}: cannot score constituents: {reason}") from error
+
+
+def _random_marks(trees: TreeBatch, num_tokens: int) -> Tensor:
+    """(S, 2) up to two marks in each slot."""
+    marks = torch.randint(num_tokens, (trees.forest.num_slots, 2))
+    marks[torch.rand(len(marks)) < 0.4, 1] = EMPTY
+    marks[torch.rand(len(marks)) < 0.4] = EMPTY
+    return marks
+
+
+def _twice(trees: TreeBatch, one: Tensor, other: Tensor) -> Views:
+    """All nodes with the marks of one surface, and then again with those of another."""
+    parts = [views_of(trees.forest, surface) for surface in (one, other)]
+    node, token, slot = (
+        np.concatenate([getattr(views, name) for views in parts]) for name in ("node", "token", "slot")
+    )
+    sizes: Ints = np.concatenate([views.sizes for views in parts])
+    return Views(node, starts_of(sizes), token, slot)
+
+
+# Channels
+
+
+def check_channel(channel: Channel, seed: int = 0) -> None:
+    """Check that p(x | u) is a distribution, that it can be drawn from, and that weights may have a batch.
+
+    - the probabilities of the moves of each state and token add up to 1 (`Channel.check`);
+    - so do p(x | T) of all surface strings x of small trees with up to three kinds of marks: a machine that
+      may never halt loses some;
+    - what is drawn has a probability above 0;
+    - for several joint values of the sites, with dimensions on the left, the weights are those of each.
+
+    :param seed: of weights and draws.
+    :raises VariantError: if any of this is not so.
+    """
+    name = f"the channel {channel.kind}"
+    try:
+        channel.check()
+    except MachineError as error:
+        raise VariantError(str(error)) from error
+    with _seeded(seed):
+        _check_joint_values(channel, name)
+        _check_totals(_drawn(channel), name)
+
+
+def _check_totals(channel: Channel, name: str) -> None:
+    """Sum p(x | T) over all x, where each node of two small trees sprouts up to three kinds of marks."""
+    some = [(), *((token,) for token in sorted({0, channel.num_tokens // 2, channel.num_tokens - 1}))]
+    inventory = Inventory(channel.num_tokens, [[(left, right) for left in some for right in some]])
+    forest, weights = forest_of([[2, 0, 2], [0]]), channel.probabilities()
+    relation, pairs = torch.zeros(forest.num_nodes, dtype=torch.long), len(inventory.rows)
+    everything = channel.transducer.automata([any_over(range(channel.num_tokens))], weights)
+    uniform = weights.new_full((forest.num_nodes * pairs,), -math.log(pairs))
+    slots = torch.arange(forest.num_slots)
+    problem = Problem(forest, inventory, relation, uniform, everything, torch.zeros_like(slots))
+    for total in log_evidence(problem).exp().tolist():
+        if abs(total - 1) > TOLERANCE:
+            raise VariantError(
+                f"{name}: the probabilities p(x | T) of all surface strings x of a tree add up to "
+                f"{total:.6g}, not 1: it may go on for ever"
+            )
+    for _ in range(DRAWS):
+        choices = torch.randint(pairs, (forest.num_nodes,))
+        surface = channel.surface(Underlying(forest, inventory, relation, choices, slots), weights)
+        if (surface.log_prob(surface.sample()) == -torch.inf).any():
+            raise VariantError(f"{name}: it draws a surface string that has probability 0")
+
+
+def _check_joint_values(channel: Channel, name: str) -> None:
+    one, other, both = (_drawn(channel) for _ in range(3))
+    sites = _sites(channel)
+    for path, site in sites:
+        values = [getattr(model.get_submodule(path), site) for model in (one, other)]
+        setattr(both.get_submodule(path), site, torch.stack(values))
+    wanted = torch.stack([one.probabilities(), other.probabilities()])
+    try:
+        found = both.probabilities()
+    except Exception:  # a foreign class can raise anything
+        found = wanted.new_zeros(0)
+    if sites and (found.shape != wanted.shape or not torch.allclose(found, wanted, rtol=1e-4, atol=1e-6)):
+        raise VariantError(
+            f"{name}: for two joint values of its sites at once weights() are not those of each: count their "
+            "dimensions from the right, and give an index ... in front"
+        )
+
+
+# Variants whose weights have been drawn
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        yield
+
+
+def _drawn(module: Module) -> Module:
+    """A copy that is not in training, with values from the prior in place of sites."""
+    drawn = copy.deepcopy(module).eval()
+    for path, site in _sites(module):
+        owner = drawn.get_submodule(path)
+        setattr(owner, site, getattr(owner, site))
+    return drawn
+
+
+def _sites(module: PyroModule) -> list[tuple[str, str]]:
+    """The path of the owner and the name of each attribute that is a site."""
+    return [
+        (path, site)
+        for path, owner in module.named_modules()
+        if isinstance(owner, PyroModule)
+        for site in owner._pyro_samples
+    ]

@@ -1,0 +1,165 @@
+"""The checks of variants: what they let through, and what they catch."""
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from command_line import complaint
+from problems import inventory, tree_batch
+from torch import Tensor
+from variants import Endless, Leaky, LooksAround, OneAtATime, PairFrequencies, Stutter, TagNetwork
+
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.views import Views
+from pyropunct.models.channel.base import Channel
+from pyropunct.models.trees import TreeBatch
+from pyropunct.testing import VariantError, check_attach, check_channel
+
+MARKS = ("^", "(", ")")
+TREES = tree_batch([[2, 0, 2, 3], [0], [2, 0]], [0, 1, 2, 0, 0, 1, 2], tag=[0, 1, 0, 1, 0, 1, 0])
+
+
+class Scores(PairFrequencies):
+    """The scores of `PairFrequencies`, changed."""
+
+    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+        return self.changed(super().scores(trees, views), trees, views)
+
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        raise NotImplementedError
+
+
+class TooFew(Scores):
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        return scores[1:]
+
+
+class None_(Scores):  # noqa: N801
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        return None  # type: ignore[return-value]
+
+
+class NoNumber(Scores):
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        _, row = self.pairs_of(trees, views)
+        return scores.masked_fill(row == row.max(), torch.inf)
+
+
+class Chance(Scores):
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        return scores + torch.rand(len(scores))
+
+
+class Fails(Scores):
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        return scores + {}["bias"]
+
+
+class OtherTrees(Scores):
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        return scores * len(trees)
+
+
+class LooksInside(Scores):
+    reads_surface = True
+
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        view, row = self.pairs_of(trees, views)
+        return scores + torch.from_numpy(views.sizes)[view] * (row % 2)
+
+
+class Secretly(LooksInside):
+    reads_surface = False
+
+
+class OncePerNode(LooksInside):
+    def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        view, row = self.pairs_of(trees, views)
+        of_node = dict(zip(views.node.tolist(), views.sizes.tolist(), strict=True))
+        return scores + torch.tensor([of_node[views.node[v]] for v in view.tolist()]) * (row % 2)
+
+
+def attach_of(kind: type[Attach]) -> Attach:
+    return kind(inventory(), MARKS, *([2] if kind is TagNetwork else []))  # type: ignore[call-arg, arg-type, list-item]
+
+
+@pytest.mark.parametrize("kind", [PairFrequencies, TagNetwork, LooksInside])
+def test_an_attach_model_that_is_right(kind: type[Attach]) -> None:
+    attach = attach_of(kind)
+    before, state = copy.deepcopy(attach.state_dict()), torch.get_rng_state()
+    check_attach(attach, TREES)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert attach.training
+    for name, value in attach.state_dict().items():
+        assert torch.equal(value, before[name])
+    assert not hasattr(attach, "table") or "table" in attach._pyro_samples
+
+
+ELSEWHERE = "depend on marks that are not strictly inside its constituent, or on which other constituents"
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        (TooFew, "its scores are numbers of shape (19,), where 20 numbers are needed: one for each pair"),
+        (None_, "its scores are None, where 20 numbers are needed"),
+        (NoNumber, "a score of word 3 of tree 1 is inf"),
+        (Chance, "the scores of word 1 of tree 1 differ when they are asked for again"),
+        (Fails, "cannot score constituents: KeyError: 'bias'"),
+        (OtherTrees, "the scores of word 1 of tree 1 depend on the other trees of the batch"),
+        (Secretly, "the scores of word 3 of tree 1 change with the marks inside it, though reads_surface"),
+        (OncePerNode, f"the scores of word 3 of tree 1 {ELSEWHERE}"),
+        (LooksAround, f"the scores of word 4 of tree 1 {ELSEWHERE}"),
+    ],
+)
+def test_an_attach_model_that_is_wrong(kind: type[Attach], what: str) -> None:
+    with pytest.raises(VariantError) as error:
+        check_attach(attach_of(kind), TREES)
+    assert str(error.value).startswith(f"the attach model {kind.__name__}: {what}")
+    assert "\n" not in str(error.value)
+
+
+class DrawsOthers(Stutter):
+    """It draws from a string to which more has been written."""
+
+    def surface(self, underlying, weights):  # type: ignore[no-untyped-def]
+        right = super().surface(underlying, weights)
+        right.sample = lambda: torch.zeros(len(underlying.slots), 9, dtype=torch.long)
+        return right
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        (
+            Leaky,
+            "the probabilities of the machine's moves in state 'copying'",
+        ),
+        (Endless, "the probabilities p(x | T) of all surface strings x of a tree add up to 0.316406, not 1"),
+        (OneAtATime, "for two joint values of its sites at once weights() are not those of each"),
+        (DrawsOthers, "it draws a surface string that has probability 0"),
+    ],
+)
+def test_a_channel_that_is_wrong(kind: type[Channel], what: str) -> None:
+    with pytest.raises(VariantError) as error:
+        check_channel(kind(3))
+    assert str(error.value).startswith(f"the channel {kind.__name__}: {what}")
+
+
+def arguments(small: Path, out: Path, part: str, name: str) -> Sequence[object]:
+    return "fit", small / "train.conllu", f"--{part}", f"variants:{name}", "--out", out
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "what"),
+    [("attach", "LooksAround", ELSEWHERE), ("channel", "Endless", "of a tree add up to 0.")],
+)
+def test_a_fit_checks_variants_before_it_trains(
+    small: Path, tmp_path: Path, part: str, name: str, what: str
+) -> None:
+    told = complaint(2, *arguments(small, tmp_path / "m", part, name))
+    assert told.startswith(f"the {part}" if part == "channel" else "the attach model")
+    assert what in told
+    assert not (tmp_path / "m").exists()
