@@ -26,6 +26,7 @@ LEAST_PERMUTATIONS = 10_000
 @click.command()
 @click.argument("train")
 @click.argument("dev")
+@click.option("--test", help="Measure on this treebank; DEV then only says when training stops.")
 @click.option("--out", default="comparison", show_default=True, help="Folder for trained parts and results.")
 @click.option(
     "--systems",
@@ -49,6 +50,13 @@ LEAST_PERMUTATIONS = 10_000
     show_default=True,
     help="Permutations in each significance test.",
 )
+@click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Train and measure with so many seeds, from --seed on; tables have mean and standard deviation.",
+)
 @click.option("--recipe", type=click.Choice(list(RECIPES)), default="default", show_default=True)
 @click.option("--quick", is_flag=True, help="Train everything for one epoch, to check that it works.")
 @click.option("--device", default="cpu", show_default=True, help="Where to train, as torch names it.")
@@ -59,15 +67,16 @@ LEAST_PERMUTATIONS = 10_000
 def compare(
     train: str,
     dev: str,
+    test: str | None,
     out: str,
     device: str,
     threads: int | None,
     as_json: bool,
     **choices: Any,
 ) -> None:
-    """Train all systems on TRAIN and compare them on DEV, both CoNLL-U files.
+    """Train all systems on TRAIN and compare them on DEV, or on --test; all are CoNLL-U files.
 
-    Prints perplexity, average edit distance with gold and with predicted trees, and which differences are
+    Prints perplexity and average edit distance with gold and with predicted trees, and which differences are
     significant.  The folder --out gets the tables in Markdown, all results in JSON, and a plot.  Trained
     parts are kept there: after an interruption, the same command continues with them.
     """
@@ -78,10 +87,11 @@ def compare(
     check_device(device)
     settings = _settings(device=device, **choices)
     treebanks = read_file(train), read_file(dev)
+    measured = None if test is None else read_file(test)
     require_punctuation(treebanks[0])
     try:
         with interrupts():
-            comparison = run_comparison(*treebanks, settings, out, step_bar)
+            comparison = run_comparison(*treebanks, settings, out, step_bar, test=measured)
     except KeyboardInterrupt:
         raise OneLineError(
             f"interrupted: trained parts are kept in {out}; continue with the same command", FAILURE
@@ -89,7 +99,7 @@ def compare(
     if as_json:
         console.print_json(comparison.to_json())
     else:
-        _tell(comparison, treebanks, Path(out))
+        _tell(comparison, treebanks if measured is None else (*treebanks, measured), Path(out))
 
 
 def _settings(

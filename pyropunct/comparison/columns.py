@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.comparison.results import SystemResult
+from pyropunct.comparison.results import Runs, SystemResult
 from pyropunct.comparison.significance import Statistic, Totals, permutation_test, total
 
 
@@ -32,7 +32,7 @@ class Column(NamedTuple):
     best: Callable[..., str] = min
 
     def p_values(
-        self, systems: Sequence[SystemResult], permutations: int, seed: int
+        self, systems: Sequence[Runs[SystemResult]], permutations: int, seed: int
     ) -> dict[tuple[str, str], float]:
         """The p-value of each pair of systems that can be tested, by their names."""
         return {
@@ -40,14 +40,14 @@ class Column(NamedTuple):
             for (one, first), (other, second) in combinations(self.tested(systems).items(), 2)
         }
 
-    def tested(self, systems: Sequence[SystemResult]) -> dict[str, NDArray[Any]]:
-        """The evidence of the systems that have both value and evidence, by their names."""
-        pairs = ((system, self.evidence(system)) for system in systems)
-        return {
-            system.name: evidence
-            for system, evidence in pairs
-            if evidence is not None and self.value(system) is not None
-        }
+    def tested(self, systems: Sequence[Runs[SystemResult]]) -> dict[str, NDArray[Any]]:
+        """The evidence, averaged over seeds, of the systems that have both value and evidence, by name."""
+        found = {}
+        for system in systems:
+            evidence = [one for one in map(self.evidence, system.results) if one is not None]
+            if evidence and system.mean(self.value) is not None:
+                found[system.first.name] = np.mean(evidence, axis=0)
+        return found
 
 
 def f1(totals: Totals) -> Totals:
@@ -57,7 +57,20 @@ def f1(totals: Totals) -> Totals:
 
 
 COLUMNS = (
-    Column("perplexity", "perplexity", 4, lambda system: system.perplexity, lambda system: system.log_probs),
+    Column(
+        "perplexity_gold_trees",
+        "perplexity, gold trees",
+        4,
+        lambda system: system.with_gold_trees.perplexity,
+        lambda system: system.with_gold_trees.log_probs,
+    ),
+    Column(
+        "perplexity_predicted_trees",
+        "perplexity, predicted trees",
+        4,
+        lambda system: system.with_predicted_trees.perplexity,
+        lambda system: system.with_predicted_trees.log_probs,
+    ),
     Column(
         "aed_gold_trees",
         "AED, gold trees",

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from pyropunct.comparison.columns import COLUMNS, Column
-from pyropunct.comparison.results import ParserResult, SystemResult, TreebankSize
+from pyropunct.comparison.results import ParserResult, Runs, SystemResult, TreebankSize
 from pyropunct.comparison.settings import Settings
 
 FORMAT = "pyropunct comparison"
@@ -22,18 +22,31 @@ class Findings:
 
     :ivar settings: the settings of the comparison.
     :ivar train: the training treebank.
-    :ivar dev: the treebank on which everything was measured.
+    :ivar dev: the treebank by which training stopped, and settings were chosen.
+    :ivar test: the treebank on which everything was measured; None if that is ``dev``.
     :ivar parsers: the parsers, the one with most training data last; empty if no system uses trees.
-    :ivar systems: the systems.
+    :ivar systems: the systems; like the parsers, each with a result for every seed.
     :ivar environment: the versions of software, and the number of threads.
     """
 
     settings: Settings
     train: TreebankSize
     dev: TreebankSize
-    parsers: tuple[ParserResult, ...]
-    systems: tuple[SystemResult, ...]
+    test: TreebankSize | None
+    parsers: tuple[Runs[ParserResult], ...]
+    systems: tuple[Runs[SystemResult], ...]
     environment: Mapping[str, Any]
+
+    @property
+    def treebanks(self) -> dict[str, TreebankSize]:
+        """The treebanks by their names."""
+        both = {"train": self.train, "dev": self.dev}
+        return both if self.test is None else {**both, "test": self.test}
+
+    @property
+    def measured(self) -> TreebankSize:
+        """The treebank on which everything was measured."""
+        return self.dev if self.test is None else self.test
 
     @cached_property
     def p_values(self) -> dict[str, dict[tuple[str, str], float]]:
@@ -49,7 +62,11 @@ class Findings:
         tested = column.tested(self.systems)
         if not tested:
             return []
-        values = {system.name: column.value(system) for system in self.systems if system.name in tested}
+        values = {
+            system.first.name: system.mean(column.value)
+            for system in self.systems
+            if system.first.name in tested
+        }
         best = column.best(values, key=values.__getitem__)
         different = [pair for pair, p in self.p_values[column.key].items() if p < SIGNIFICANT]
         return [name for name in values if not {(name, best), (best, name)}.intersection(different)]
@@ -61,8 +78,8 @@ class Findings:
             "checksums": {"train": self.train.checksum, "dev": self.dev.checksum},
             "settings": self.settings.to_json(),
             "environment": dict(self.environment),
-            "treebanks": {"train": self.train.to_json(), "dev": self.dev.to_json()},
-            "parsers": [parser.to_json() for parser in self.parsers],
+            "treebanks": {name: one.to_json() for name, one in self.treebanks.items()},
+            "parsers": [[result.to_json() for result in parser.results] for parser in self.parsers],
             "systems": [_system_json(system) for system in self.systems],
             "columns": {column.key: self._column_json(column) for column in COLUMNS},
         }
@@ -72,12 +89,18 @@ class Findings:
         return {"best": self.leaders(column), "p_values": tests}
 
 
-def _system_json(system: SystemResult) -> dict[str, Any]:
+def _system_json(system: Runs[SystemResult]) -> dict[str, Any]:
     return {
-        "name": system.name,
-        "title": system.title,
-        **{column.key: column.value(system) for column in COLUMNS},
-        "log_likelihood": system.log_likelihood,
-        "restorations": [outcome.to_json() for outcome in system.outcomes],
-        "report": dict(system.report),
+        "name": system.first.name,
+        "title": system.first.title,
+        **{column.key: system.mean(column.value) for column in COLUMNS},
+        "spread": {column.key: system.spread(column.value) for column in COLUMNS},
+        "runs": [
+            {
+                "outcomes": [outcome.to_json() for outcome in result.outcomes],
+                "training_seconds": result.training_seconds,
+                "report": dict(result.report),
+            }
+            for result in system.results
+        ],
     }

@@ -16,7 +16,7 @@ Model = TypeVar("Model")
 
 
 class Treebanks(NamedTuple):
-    """The treebank to train on, and the one to measure on."""
+    """The treebank to train on, and the one that says when training stops."""
 
     train: tuple[Sentence, ...]
     dev: tuple[Sentence, ...]

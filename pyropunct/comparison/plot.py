@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import cycle
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
 from pyropunct.comparison.findings import Findings
-from pyropunct.comparison.results import SystemResult
+from pyropunct.comparison.results import Runs, SystemResult
 from pyropunct.figures import plots
 
 WITH_TREES: tuple[dict[str, Any], ...] = (
@@ -42,7 +43,7 @@ class _Line(NamedTuple):
     :ivar look: its marker and dashes.
     :ivar scores: the labelled attachment scores of its trees in percent, in ascending order; for a system
         without trees the two ends of the axis.
-    :ivar distances: its average edit distance at each of these scores.
+    :ivar distances: its average edit distance at each of these scores.  Both are means over seeds.
     """
 
     title: str
@@ -56,19 +57,20 @@ def svg(comparison: Findings) -> bytes:
 
     Systems without trees are horizontal lines.  Equal comparisons give equal files.
     """
-    first = min((parser.scores.las for parser in comparison.parsers), default=90.0)
+    scores = [result.scores.las for parser in comparison.parsers for result in parser.results]
+    first = min(scores, default=90.0)
     left = max(0.0, 100 - (100 - first) * (1 + MARGIN))
     looks = {True: cycle(WITH_TREES), False: cycle(WITHOUT_TREES)}
-    lines = [_line(system, next(looks[system.uses_trees]), left) for system in comparison.systems]
+    lines = [_line(system, next(looks[system.first.uses_trees]), left) for system in comparison.systems]
     return plots.svg(lambda figure: _draw(figure.subplots(), lines, left), 7.5, 4.5)
 
 
-def _line(system: SystemResult, look: dict[str, Any], left: float) -> _Line:
-    if system.uses_trees:
-        points = sorted((outcome.las or 0.0, outcome.aed) for outcome in system.outcomes)
-    else:
-        points = [(end, system.outcomes[0].aed) for end in (left, 100.0)]
-    return _Line(system.title, look, *map(list, zip(*points, strict=True)))
+def _line(system: Runs[SystemResult], look: dict[str, Any], left: float) -> _Line:
+    runs = [[(outcome.las or 0.0, outcome.aed) for outcome in result.outcomes] for result in system.results]
+    points = [tuple(map(fmean, zip(*same, strict=True))) for same in zip(*runs, strict=True)]
+    if not system.first.uses_trees:
+        points = [(end, points[0][1]) for end in (left, 100.0)]
+    return _Line(system.first.title, look, *map(list, zip(*sorted(points), strict=True)))
 
 
 def _draw(axes: Axes, lines: Sequence[_Line], left: float) -> None:

@@ -1,8 +1,10 @@
 """The results of each parser and of each system."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +18,12 @@ GOLD, PREDICTED, NONE = "gold", "predicted", "none"
 """The source of trees: the treebank, a parser, or none."""
 
 
+Result = TypeVar("Result")
+"""The result of a system or of a parser."""
+
+
 class TreebankSize(NamedTuple):
-    """One of the two treebanks.
+    """One of the treebanks.
 
     :ivar path: its file, if known.
     :ivar checksum: the checksum of its sentences.
@@ -52,9 +58,9 @@ class ParserResult(NamedTuple):
 
     :ivar share: the percentage of the training sentences that it was trained on.
     :ivar sentences: the number of these sentences.
-    :ivar scores: the scores of its best trees on dev.
+    :ivar scores: the scores of its best trees, on what is measured.
     :ivar training_seconds: how long its training took.
-    :ivar parsing_seconds: how long it took to parse dev.
+    :ivar parsing_seconds: how long it took to parse what is measured.
     :ivar report: what happened in training.
     """
 
@@ -71,13 +77,15 @@ class ParserResult(NamedTuple):
 
 
 class Outcome:
-    """How well a system restored the punctuation of dev.
+    """How well a system predicts and restores punctuation, given trees of one source.
 
     :param trees: the source of the trees: `GOLD`, `PREDICTED`, or `NONE` for a system without trees.
     :param parser: the parser, if the trees are predicted.
     :param restored: the restored punctuation of each sentence.
     :param gold: the true punctuation of each sentence.
     :param seconds: the time from words to punctuation; from trees to punctuation if they are gold.
+    :param log_probs: (sentences,) log p(x) of the true punctuation given these trees, or given the words, in
+        natural logarithms; None if the system has no probabilities.
     """
 
     def __init__(
@@ -87,8 +95,9 @@ class Outcome:
         restored: Iterable[Surface],
         gold: Sequence[Surface],
         seconds: float,
+        log_probs: NDArray[np.float64] | None = None,
     ) -> None:
-        self.trees, self.parser, self.seconds = trees, parser, seconds
+        self.trees, self.parser, self.seconds, self.log_probs = trees, parser, seconds, log_probs
         self.scores = RestorationScores()
         rows = [self._count(*pair) for pair in zip(restored, gold, strict=True)]
         self.counts: NDArray[np.int64] = np.array(rows, np.int64)
@@ -106,6 +115,18 @@ class Outcome:
         return self.scores.edits / self.scores.slots
 
     @property
+    def log_likelihood(self) -> float | None:
+        """The sum of the log-probabilities."""
+        return None if self.log_probs is None else math.fsum(self.log_probs.tolist())
+
+    @property
+    def perplexity(self) -> float | None:
+        """exp(- log-likelihood per slot), as in section 4 of the paper."""
+        if self.log_likelihood is None:
+            return None
+        return float(np.exp(-self.log_likelihood / self.scores.slots))
+
+    @property
     def las(self) -> float | None:
         """The labelled attachment score of the trees in percent, 100 for gold trees; None without trees."""
         if self.trees == GOLD:
@@ -118,6 +139,8 @@ class Outcome:
             "trees": self.trees,
             "share": None if self.parser is None else self.parser.share,
             "las": self.las,
+            "log_likelihood": self.log_likelihood,
+            "perplexity": self.perplexity,
             "aed": self.aed,
             "edits": self.scores.edits,
             "all_marks": _mark_json(self.scores.overall()),
@@ -142,32 +165,17 @@ class SystemResult(NamedTuple):
 
     :ivar name: its name on the command line.
     :ivar title: its name in tables.
-    :ivar log_probs: (sentences,) log p(x | T) given the gold trees, or log p(x | words), in natural
-        logarithms; None if it has no probabilities.
-    :ivar outcomes: its restorations with gold trees and with those of each parser, or the only one without
-        trees.
+    :ivar outcomes: how well it does with gold trees and with those of each parser, or the only one of a
+        system without trees.
     :ivar training_seconds: how long its training took, without the training of parsers.
     :ivar report: what happened in training.
     """
 
     name: str
     title: str
-    log_probs: NDArray[np.float64] | None
     outcomes: tuple[Outcome, ...]
     training_seconds: float
     report: Mapping[str, Any]
-
-    @property
-    def log_likelihood(self) -> float | None:
-        """The sum of its log-probabilities."""
-        return None if self.log_probs is None else math.fsum(self.log_probs.tolist())
-
-    @property
-    def perplexity(self) -> float | None:
-        """exp(- log-likelihood per slot), as in section 4 of the paper."""
-        if self.log_likelihood is None:
-            return None
-        return math.exp(-self.log_likelihood / self.outcomes[0].scores.slots)
 
     @property
     def uses_trees(self) -> bool:
@@ -176,10 +184,46 @@ class SystemResult(NamedTuple):
 
     @property
     def with_gold_trees(self) -> Outcome:
-        """Its restoration with gold trees, or the only one of a system without trees."""
+        """How well it does with gold trees, or the only outcome of a system without trees."""
         return self.outcomes[0]
 
     @property
     def with_predicted_trees(self) -> Outcome:
-        """Its restoration with the trees of the last parser, or the only one of a system without trees."""
+        """How well it does with the trees of the last parser, or the only outcome without trees."""
         return self.outcomes[-1]
+
+
+@dataclass(frozen=True)
+class Runs(Generic[Result]):
+    """The results of one system or of one parser with each of the seeds.
+
+    :ivar results: a result for each seed, at least one.
+    """
+
+    results: tuple[Result, ...]
+
+    @property
+    def first(self) -> Result:
+        """The result with the first seed, for what does not depend on seeds."""
+        return self.results[0]
+
+    def mean(self, value: Callable[[Result], float | None]) -> float | None:
+        """The mean of a value over seeds; None if there is no such value with one of them.
+
+        :param value: takes the value from a result.
+        """
+        values = self._values(value)
+        return statistics.fmean(values) if values else None
+
+    def spread(self, value: Callable[[Result], float | None]) -> float | None:
+        """The standard deviation over seeds, with n - 1 in the denominator; None where `mean` is or n is 1.
+
+        :param value: takes the value from a result.
+        """
+        values = self._values(value)
+        return statistics.stdev(values) if len(values) > 1 else None
+
+    def _values(self, value: Callable[[Result], float | None]) -> list[float]:
+        values = [value(result) for result in self.results]
+        known = [one for one in values if one is not None]
+        return known if len(known) == len(values) else []

@@ -20,6 +20,7 @@ from pyropunct.comparison.results import (
     PREDICTED,
     Outcome,
     ParserResult,
+    Runs,
     SystemResult,
     TreebankSize,
 )
@@ -36,16 +37,19 @@ def compare(
     settings: Settings | None = None,
     folder: str | Path | None = None,
     watch: Watch | None = None,
+    *,
+    test: Iterable[Sentence] | None = None,
 ) -> Comparison:
     """Train all systems on one treebank and measure them on another: Table 3 and Figure 4 of the paper.
 
     :param train: training sentences, as `pyropunct.read_treebank` gives them.
-    :param dev: the sentences to measure on; they also decide when training stops, and which direction is
-        kept.
+    :param dev: the sentences that decide when training stops and which direction is kept, and to measure on
+        if there are no others.
     :param settings: what is compared and how; by default ``Settings()``.
     :param folder: each part is saved there as soon as it is trained, and loaded when the comparison is
         repeated; in the end the results are written there.
     :param watch: gets reports of progress.
+    :param test: the sentences to measure on, which decide nothing.
     :raises ComparisonFolderError: if the folder cannot be written, or holds a comparison with other data or
         settings, or a damaged part.
     :raises ValueError: if one of the treebanks has no sentence.
@@ -53,13 +57,16 @@ def compare(
     settings = Settings() if settings is None else settings
     watch = unwatched if watch is None else watch
     treebanks = Treebanks(tuple(train), tuple(dev))
-    if not all(treebanks):
+    measured = treebanks.dev if test is None else tuple(test)
+    if not all((*treebanks, measured)):
         raise ValueError("a comparison needs sentences to train on and sentences to measure on")
     sizes = _size(train, treebanks.train), _size(dev, treebanks.dev)
+    test_size = None if test is None else _size(test, measured)
     checksums = {"train": sizes[0].checksum, "dev": sizes[1].checksum}
     kept = None if folder is None else ComparisonFolder(Path(folder), checksums, settings)
-    work = _Work(treebanks, settings, kept, watch)
-    results = Comparison(settings, *sizes, *work.run(), _environment())
+    runs = [_Work(treebanks, measured, run, kept, watch).run() for run in settings.of_each_seed()]
+    parsers, systems = (tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True))
+    results = Comparison(settings, *sizes, test_size, parsers, systems, _environment())
     if kept is not None:
         kept.write(results)
     return results
@@ -81,8 +88,8 @@ def _environment() -> dict[str, Any]:
     }
 
 
-class _DevTrees(NamedTuple):
-    """The trees of dev from one source.
+class _Trees(NamedTuple):
+    """The trees of the measured sentences from one source.
 
     :ivar trees: the source, `GOLD` or `PREDICTED`.
     :ivar parses: the trees of each sentence.
@@ -95,21 +102,28 @@ class _DevTrees(NamedTuple):
 
 
 class _Work:
-    """Trains everything, then measures it.
+    """Trains everything with one seed, then measures it.
 
-    :param treebanks: the data.
-    :param settings: what is compared.
+    :param treebanks: the data for training.
+    :param measured: the sentences to measure on.
+    :param settings: what is compared, with this seed.
     :param folder: keeps trained parts; None to keep nothing.
     :param watch: gets reports of progress.
     """
 
     def __init__(
-        self, treebanks: Treebanks, settings: Settings, folder: ComparisonFolder | None, watch: Watch
+        self,
+        treebanks: Treebanks,
+        measured: Sequence[Sentence],
+        settings: Settings,
+        folder: ComparisonFolder | None,
+        watch: Watch,
     ) -> None:
-        self.treebanks, self.settings, self.folder, self.watch = treebanks, settings, folder, watch
-        self.words = [sentence.tree.forms for sentence in treebanks.dev]
-        self.gold_trees = [sentence.tree for sentence in treebanks.dev]
-        self.gold_surfaces = [sentence.surface for sentence in treebanks.dev]
+        self.treebanks, self.measured, self.settings = treebanks, measured, settings
+        self.folder, self.watch = folder, watch
+        self.words = [sentence.tree.forms for sentence in measured]
+        self.gold_trees = [sentence.tree for sentence in measured]
+        self.gold_surfaces = [sentence.surface for sentence in measured]
 
     def run(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
         """The results of all parsers and of all systems."""
@@ -118,7 +132,7 @@ class _Work:
         parsers = [ParserPart(share) for share in self.settings.shares if uses_trees]
         trained = {name: self._trained(name, system) for name, system in systems.items()}
         trained_parsers = [self._trained(f"parser-{parser.share}", parser) for parser in parsers]
-        sources = [_DevTrees(GOLD, [[WeightedTree(tree, 1.0)] for tree in self.gold_trees])]
+        sources = [_Trees(GOLD, [[WeightedTree(tree, 1.0)] for tree in self.gold_trees])]
         sources += map(self._parse, parsers, trained_parsers)
         return (
             tuple(source.parser for source in sources if source.parser is not None),
@@ -135,14 +149,14 @@ class _Work:
             return part.train(self.treebanks, self.settings, self.watch)
 
         if self.folder is not None:
-            return self.folder.trained(name, part, train)
+            return self.folder.trained(f"seed-{self.settings.seed}/{name}", part, train)
         made = train_timed(train)
         with TemporaryDirectory() as scratch:
             part.save(made.model, Path(scratch) / name)
             return Trained(part.load(Path(scratch) / name, self.settings), made.seconds)
 
-    def _parse(self, part: ParserPart, trained: Trained) -> _DevTrees:
-        """The trees of a parser for dev, and the scores of its best ones."""
+    def _parse(self, part: ParserPart, trained: Trained) -> _Trees:
+        """The trees of a parser for the measured sentences, and the scores of its best ones."""
         parser, several = trained.model, self.settings.trees
         assert isinstance(parser, BiaffineParser)
         with self.watch(f"parsing with {part.share}%: sentences", len(self.words)) as advance:
@@ -154,24 +168,22 @@ class _Work:
         scores = attachment_scores([trees[0].tree for trees in best], self.gold_trees)
         sentences = len(part.sentences(self.treebanks))
         result = ParserResult(part.share, sentences, scores, trained.seconds, seconds, parser.report)
-        return _DevTrees(PREDICTED, parses, result)
+        return _Trees(PREDICTED, parses, result)
 
     def _measure(
-        self, name: str, system: System[Any], trained: Trained, sources: Sequence[_DevTrees]
+        self, name: str, system: System[Any], trained: Trained, sources: Sequence[_Trees]
     ) -> SystemResult:
         if not system.uses_trees:
-            sources = [_DevTrees(NONE, sources[0].parses)]
-        log_probs = system.log_prob(trained.model, self.treebanks.dev)
+            sources = [_Trees(NONE, sources[0].parses)]
         return SystemResult(
             name,
             system.title,
-            None if log_probs is None else log_probs.double().cpu().numpy(),
-            tuple(self._restore(system, trained.model, source) for source in sources),
+            tuple(self._outcome(system, trained.model, source) for source in sources),
             trained.seconds,
             system.report(trained.model),
         )
 
-    def _restore(self, system: System[Any], model: Any, source: _DevTrees) -> Outcome:
+    def _outcome(self, system: System[Any], model: Any, source: _Trees) -> Outcome:
         parser, restored = source.parser, []
         trees = source.trees if parser is None else f"{parser.share}%"
         began = time.monotonic()
@@ -180,4 +192,6 @@ class _Work:
                 restored.append(surface)
                 advance(1)
         seconds = time.monotonic() - began + (0.0 if parser is None else parser.parsing_seconds)
-        return Outcome(source.trees, parser, restored, self.gold_surfaces, seconds)
+        found = system.log_prob(model, self.measured, source.parses)
+        log_probs = None if found is None else found.double().cpu().numpy()
+        return Outcome(source.trees, parser, restored, self.gold_surfaces, seconds, log_probs)

@@ -12,8 +12,11 @@ from pyropunct.comparison.systems import SYSTEMS
 QUICK_SAMPLES = 50
 """Draws for each sentence in a quick run that only checks whether everything works."""
 
-DECIDE_TRAINING = ("recipe", "tagger_recipe", "parser_recipe", "seed", "device")
-"""The settings that training depends on; trained parts can be used again if only other settings change."""
+DECIDE_TRAINING = ("recipe", "tagger_recipe", "parser_recipe", "device")
+"""The settings that training depends on, apart from the seed, by which trained parts are named.
+
+They can be used again if only other settings change.
+"""
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,14 @@ class Settings(Conditions):
     :ivar shares: for each parser the percentage of the training sentences, from the first on, that it is
         trained on; the tables have the results with the last parser.
     :ivar permutations: the number of permutations in each significance test.
+    :ivar seeds: everything is trained and measured with so many seeds, from ``seed`` on.
     :raises ValueError: if one of them is invalid; the message is one line.
     """
 
     systems: tuple[str, ...] = tuple(SYSTEMS)
     shares: tuple[int, ...] = (100,)
     permutations: int = PERMUTATIONS
+    seeds: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,10 +45,15 @@ class Settings(Conditions):
         if not self.shares or not all(0 < share <= 100 for share in self.shares):
             given = ",".join(map(str, self.shares)) or "none"
             raise ValueError(f"shares are percents from 1 to 100, not {given}")
-        require_positive("permutations", self.permutations)
+        for name in ("permutations", "seeds"):
+            require_positive(name, getattr(self, name))
         ordered = tuple(name for name in SYSTEMS if name in self.systems)
         object.__setattr__(self, "systems", ordered)
         object.__setattr__(self, "shares", tuple(sorted(set(self.shares))))
+
+    def of_each_seed(self) -> "list[Settings]":
+        """The settings of each run, with its own seed."""
+        return [replace(self, seed=self.seed + number, seeds=1) for number in range(self.seeds)]
 
     def quick(self) -> "Settings":
         """The same settings with one epoch of everything and 50 draws, to check that everything works."""

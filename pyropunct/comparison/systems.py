@@ -2,10 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from pyropunct.baselines.attention import BiGRUAttention
@@ -45,8 +46,12 @@ class System(Part[Model]):
     def restore(self, model: Model, parses: Parses, conditions: Conditions) -> Iterable[Surface]:
         """Punctuate each sentence, given its trees; a system without trees uses only their words."""
 
-    def log_prob(self, model: Model, sentences: Sequence[Sentence]) -> Tensor | None:
-        """(sentences,) log p(x | T) or log p(x | words), natural logarithms; None without a distribution."""
+    def log_prob(self, model: Model, sentences: Sequence[Sentence], parses: Parses) -> Tensor | None:
+        """(sentences,) log p(x | words) of the punctuation of some sentences, in natural logarithms.
+
+        :param parses: for systems with trees, the trees of each sentence, over which p(x | T) is averaged.
+        :returns: None from a system that gives no probabilities.
+        """
         return None
 
     def report(self, model: Model) -> Mapping[str, Any]:
@@ -110,7 +115,7 @@ class TaggerSystem(System[Tagger]):
         """Punctuate the words, with the least expected edit distance in each slot."""
         return model.restore(_words(parses))
 
-    def log_prob(self, model: Tagger, sentences: Sequence[Sentence]) -> Tensor:
+    def log_prob(self, model: Tagger, sentences: Sequence[Sentence], parses: Parses) -> Tensor:
         """log p(x | words)."""
         return model.log_prob(sentences)
 
@@ -165,9 +170,17 @@ class TreeSystem(System[Punctuator]):
         )
         return (decision.surface for decision in decisions)
 
-    def log_prob(self, model: Punctuator, sentences: Sequence[Sentence]) -> Tensor:
-        """log p(x | T), given the gold trees."""
-        return model.log_prob(sentences)
+    def log_prob(self, model: Punctuator, sentences: Sequence[Sentence], parses: Parses) -> Tensor:
+        """log sum over T of p(T | words) p(x | T), with the weights of the trees as p(T | words)."""
+        with_tree = [
+            replace(sentence, tree=one.tree)
+            for sentence, trees in zip(sentences, parses, strict=True)
+            for one in trees
+        ]
+        weights = torch.tensor([one.weight for trees in parses for one in trees], dtype=torch.double)
+        joint = model.log_prob(with_tree).cpu() + weights.log()
+        sizes = [len(trees) for trees in parses]
+        return torch.stack([part.logsumexp(0) for part in joint.split(sizes)])
 
     def report(self, model: Punctuator) -> Mapping[str, Any]:
         """Its epochs, and the direction that was chosen."""

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pyropunct.comparison.columns import COLUMNS
 from pyropunct.comparison.findings import SIGNIFICANT, Findings
-from pyropunct.comparison.results import SystemResult
+from pyropunct.comparison.results import ParserResult, Result, Runs, SystemResult
+from pyropunct.comparison.settings import Settings
 
 NO_VALUE = "–"
 
@@ -14,32 +15,48 @@ def system_table(comparison: Findings, mark_best: Callable[[str], str]) -> tuple
 
     :param mark_best: highlights the best values and those that are not significantly worse.
     """
-    rows = [[system.title] for system in comparison.systems]
+    rows = [[system.first.title] for system in comparison.systems]
     for column in COLUMNS:
         best = comparison.leaders(column)
         for row, system in zip(rows, comparison.systems, strict=True):
-            value = column.value(system)
-            shown = NO_VALUE if value is None else f"{value:.{column.decimals}f}"
-            row.append(mark_best(shown) if system.name in best else shown)
+            shown = _shown(system, column.value, column.decimals)
+            row.append(mark_best(shown) if system.first.name in best else shown)
     return ["system", *(column.title for column in COLUMNS)], rows
+
+
+def _shown(runs: Runs[Result], value: Callable[[Result], float | None], decimals: int) -> str:
+    """The mean of a value over seeds, and behind it its standard deviation if there are several."""
+    mean, spread = runs.mean(value), runs.spread(value)
+    if mean is None:
+        return NO_VALUE
+    return f"{mean:.{decimals}f}" + ("" if spread is None else f" ± {spread:.{decimals}f}")
 
 
 def parser_table(comparison: Findings) -> tuple[list[str], list[list[str]]]:
     """The header and the rows of the table with a row for each parser, and one for the gold trees."""
-    systems = [system for system in comparison.systems if system.uses_trees]
+    systems = [system for system in comparison.systems if system.first.uses_trees]
     header = ["trees", "sentences", "UAS", "LAS", "tags", "training seconds"]
     rows = []
     for number, parser in enumerate(comparison.parsers, start=1):
-        scores = (f"{value:.2f}" for value in (parser.scores.uas, parser.scores.las, parser.scores.upos))
-        source = f"parser, {parser.share}%", f"{parser.sentences:,}"
-        rows.append([*source, *scores, f"{parser.training_seconds:.0f}", *_aed(systems, number)])
+        source = f"parser, {parser.first.share}%", f"{parser.first.sentences:,}"
+        rows.append([*source, *_parser_cells(parser), *_aed(systems, number)])
     rows.append(["gold", "", "100.00", "100.00", "100.00", "", *_aed(systems, 0)])
-    return [*header, *(f"AED, {system.title}" for system in systems)], rows
+    return [*header, *(f"AED, {system.first.title}" for system in systems)], rows
 
 
-def _aed(systems: Iterable[SystemResult], number: int) -> list[str]:
+def _parser_cells(parser: Runs[ParserResult]) -> list[str]:
+    """The scores of a parser, and the seconds of its training."""
+    return [
+        _shown(parser, lambda result: result.scores.uas, 2),
+        _shown(parser, lambda result: result.scores.las, 2),
+        _shown(parser, lambda result: result.scores.upos, 2),
+        _shown(parser, lambda result: result.training_seconds, 0),
+    ]
+
+
+def _aed(systems: Iterable[Runs[SystemResult]], number: int) -> list[str]:
     """The average edit distances of systems with one kind of trees."""
-    return [f"{system.outcomes[number].aed:.4f}" for system in systems]
+    return [_shown(system, lambda result: result.outcomes[number].aed, 4) for system in systems]
 
 
 def notes(comparison: Findings, how: str) -> list[str]:
@@ -51,16 +68,28 @@ def notes(comparison: Findings, how: str) -> list[str]:
     lines = [
         f"{how}: the best of a column and all that are not significantly worse (two-sided paired permutation "
         f"test, {settings.permutations:,} permutations, p < {SIGNIFICANT}).",
-        f"Trained on {comparison.train.sentences:,} sentences, measured on {comparison.dev.sentences:,} with "
-        f"{comparison.dev.slots:,} slots; {settings.samples} draws, decoder {settings.decoder}, seed "
-        f"{settings.seed}.",
+        f"Trained on {comparison.train.sentences:,} sentences, measured on "
+        f"{comparison.measured.sentences:,} {'of dev' if comparison.test is None else 'of test'} with "
+        f"{comparison.measured.slots:,} slots; {settings.samples} draws, decoder {settings.decoder}, "
+        f"{_seeds(settings)}.",
     ]
+    if comparison.test is None:
+        lines.append("Dev also says when training stops, which flatters what is measured on it.")
     if comparison.parsers:
-        share = comparison.parsers[-1].share
+        share = comparison.parsers[-1].first.share
         lines.append(
-            f"Predicted trees: at most {settings.trees} for each sentence, by the parser trained on {share}%."
+            f"Predicted trees: at most {settings.trees} for each sentence, by the parser trained on "
+            f"{share}%; the perplexity is that of their mixture."
         )
     return lines
+
+
+def _seeds(settings: Settings) -> str:
+    """Which seeds the numbers are of."""
+    if settings.seeds == 1:
+        return f"seed {settings.seed}"
+    last = settings.seed + settings.seeds - 1
+    return f"mean ± standard deviation of the seeds {settings.seed} to {last}"
 
 
 def markdown(comparison: Findings) -> str:

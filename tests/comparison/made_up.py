@@ -12,6 +12,7 @@ from pyropunct.comparison.results import (
     PREDICTED,
     Outcome,
     ParserResult,
+    Runs,
     SystemResult,
     TreebankSize,
 )
@@ -28,9 +29,16 @@ def surface(edits: int) -> Surface:
     return [*TRUTH[:-1], (".", *["!"] * edits)]
 
 
-def outcome(edits: Sequence[int], trees: str = NONE, parser: ParserResult | None = None) -> Outcome:
-    """A restoration with so many edits in each sentence."""
-    return Outcome(trees, parser, map(surface, edits), [TRUTH] * len(edits), seconds=1.5)
+def outcome(
+    edits: Sequence[int],
+    trees: str = NONE,
+    parser: ParserResult | None = None,
+    log_prob: float | None = None,
+) -> Outcome:
+    """A restoration with so many edits in each sentence, all equally probable if they have a probability."""
+    log_probs = None if log_prob is None else np.full(len(edits), log_prob)
+    restored = map(surface, edits)
+    return Outcome(trees, parser, restored, [TRUTH] * len(edits), seconds=1.5, log_probs=log_probs)
 
 
 def parser(share: int, las: float) -> ParserResult:
@@ -38,20 +46,32 @@ def parser(share: int, las: float) -> ParserResult:
     return ParserResult(share, share * 2, scores, 10.0, 0.5, {"epochs": []})
 
 
-def system(name: str, log_prob: float | None, *outcomes: Outcome, seconds: float = 20.0) -> SystemResult:
-    """A system with the same log-probability for every sentence, or with none."""
-    log_probs = None if log_prob is None else np.full(SENTENCES, log_prob)
-    return SystemResult(name, f"the {name} one", log_probs, outcomes, seconds, {})
+def system(name: str, *outcomes: Outcome, seconds: float = 20.0) -> SystemResult:
+    return SystemResult(name, f"the {name} one", outcomes, seconds, {})
 
 
 def comparison(
     systems: Sequence[SystemResult], parsers: Sequence[ParserResult] = (), **settings: Any
 ) -> Comparison:
+    """A comparison with one seed, measured on dev."""
+    return repeated([systems], [parsers], **settings)
+
+
+def repeated(
+    systems: Sequence[Sequence[SystemResult]], parsers: Sequence[Sequence[ParserResult]] = (), **settings: Any
+) -> Comparison:
+    """A comparison measured on dev.
+
+    :param systems: for each seed the results of the systems.
+    :param parsers: for each seed the results of the parsers.
+    """
     size = TreebankSize("made-up.conllu", "0", SENTENCES, SENTENCES * WORDS)
-    return Comparison(Settings(**settings), size, size, tuple(parsers), tuple(systems), {"threads": 1})
+    of_systems, of_parsers = (tuple(map(Runs, zip(*results, strict=True))) for results in (systems, parsers))
+    every = Settings(seeds=len(systems), **settings)
+    return Comparison(every, size, size, None, of_parsers, of_systems, {"threads": 1})
 
 
-def four_systems() -> Comparison:
+def four_systems(seconds: float = 20.0) -> Comparison:
     """One that restores badly, one well without trees; one better and one as good as this with trees.
 
     The difference of the last two is in two sentences alone.
@@ -64,16 +84,16 @@ def four_systems() -> Comparison:
     def with_trees(name: str, log_prob: float, edits: Sequence[int]) -> SystemResult:
         return system(
             name,
-            log_prob,
-            outcome(edits, GOLD),
-            outcome(worse, PREDICTED, parsers[0]),
-            outcome(edits, PREDICTED, parsers[1]),
+            outcome(edits, GOLD, log_prob=log_prob),
+            outcome(worse, PREDICTED, parsers[0], 4 * log_prob),
+            outcome(edits, PREDICTED, parsers[1], 2 * log_prob),
+            seconds=seconds,
         )
 
     return comparison(
         [
-            system("bad", None, outcome(worse), seconds=0.0),
-            system("good", -1.0, outcome(better)),
+            system("bad", outcome(worse), seconds=0.0),
+            system("good", outcome(better, log_prob=-1.0), seconds=seconds),
             with_trees("attach", -0.8, almost),
             with_trees("full", -0.4, best),
         ],

@@ -89,7 +89,7 @@ def test_other_data_or_settings(tmp_path: Path) -> None:
     for change, named in (
         (lambda: opened(tmp_path, dev="ccc"), "dev"),
         (lambda: opened(tmp_path, train="ccc", dev="ccc"), "train, dev"),
-        (lambda: opened(tmp_path, Settings(seed=1)), "seed"),
+        (lambda: opened(tmp_path, Settings(device="cuda")), "device"),
         (lambda: opened(tmp_path, Settings().quick(), train="ccc"), "train, recipe, tagger_recipe"),
     ):
         with pytest.raises(ComparisonFolderError) as caught:

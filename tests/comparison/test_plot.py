@@ -25,7 +25,7 @@ def test_every_system_is_in_the_plot(tmp_path: Path) -> None:
     found = four_systems()
     found.plot(tmp_path / "plot.svg")
     svg = (tmp_path / "plot.svg").read_bytes()
-    assert {one.title for one in found.systems} <= texts(svg)
+    assert {one.first.title for one in found.systems} <= texts(svg)
     assert {"average edit distance per slot", "100"} <= texts(svg)
 
 
@@ -50,7 +50,7 @@ def test_systems_look_different() -> None:
 
 
 def test_systems_without_trees_alone() -> None:
-    some = comparison([system(name, -1.0, outcome([1] * SENTENCES)) for name in "abcdef"])
+    some = comparison([system(name, outcome([1] * SENTENCES)) for name in "abcdef"])
     assert {f"the {name} one" for name in "abcdef"} <= texts(some.to_svg())
 
 

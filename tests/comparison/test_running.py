@@ -1,6 +1,7 @@
 """Whole comparisons on slices of the embedded treebank, with small recipes."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,9 @@ SMALL = Settings(
     seed=5,
 )
 
+SEED = "parts/seed-5"
+"""Where a comparison's folder has what was trained with this seed."""
+
 
 def slice_of(split: Any, number: int) -> Treebank:
     whole = read_treebank(embedded_treebank_path(split))
@@ -83,7 +87,7 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 
 def by_name(comparison: Comparison) -> dict[str, SystemResult]:
-    return {system.name: system for system in comparison.systems}
+    return {system.first.name: system.first for system in comparison.systems}
 
 
 def timeless(comparison: Comparison) -> Any:
@@ -100,7 +104,7 @@ def timeless(comparison: Comparison) -> Any:
 def test_trivial(found: Comparison, train: Treebank, dev: Treebank) -> None:
     system = by_name(found)["trivial"]
     restored = trivial_restorer(train).restore([sentence.tree.forms for sentence in dev])
-    assert system.perplexity is None
+    assert system.with_gold_trees.perplexity is None
     assert [one.aed for one in system.outcomes] == [
         average_edit_distance(restored, [sentence.surface for sentence in dev])
     ]
@@ -108,9 +112,9 @@ def test_trivial(found: Comparison, train: Treebank, dev: Treebank) -> None:
 
 @pytest.mark.parametrize("kind", ["crf", "attention"])
 def test_taggers(found: Comparison, dev: Treebank, folder: Path, kind: str) -> None:
-    system, tagger = by_name(found)[kind], load_tagger(folder / "parts" / kind)
+    system, tagger = by_name(found)[kind], load_tagger(folder / SEED / kind)
     assert tagger.recipe == SMALL.tagger_recipe
-    assert system.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
+    assert system.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
     restored = tagger.restore([sentence.tree.forms for sentence in dev])
     expected = average_edit_distance(restored, [sentence.surface for sentence in dev])
     assert [one.aed for one in system.outcomes] == [expected]
@@ -119,15 +123,15 @@ def test_taggers(found: Comparison, dev: Treebank, folder: Path, kind: str) -> N
 
 @pytest.mark.parametrize(("name", "channel"), [("attach", "identity"), ("full", "sliding-window")])
 def test_models(found: Comparison, dev: Treebank, folder: Path, name: str, channel: str) -> None:
-    system, model = by_name(found)[name], Punctuator.load(folder / "parts" / name)
+    system, model = by_name(found)[name], Punctuator.load(folder / SEED / name)
     assert model.recipe == replace(SMALL.recipe, channel=channel, direction=model.recipe.direction)
     assert len(model.report["directions"]) == (1 if name == "attach" else 2)
-    assert system.perplexity == pytest.approx(model.evaluate(list(dev)).perplexity, 1e-12)
+    assert system.with_gold_trees.perplexity == pytest.approx(model.evaluate(list(dev)).perplexity, 1e-12)
     gold = [sentence.surface for sentence in dev]
     trees = [sentence.tree for sentence in dev]
     expected = [average_edit_distance(model.restore(trees, samples=20, seed=5), gold)]
     for share in (50, 100):
-        parser = BiaffineParser.from_parts(*read_model_folder(folder / "parts" / f"parser-{share}"))
+        parser = BiaffineParser.from_parts(*read_model_folder(folder / SEED / f"parser-{share}"))
         parsing = replace(model, parser=parser)
         restored = parsing.restore([tree.forms for tree in trees], samples=20, trees=1, seed=5)
         expected.append(average_edit_distance(restored, gold))
@@ -136,9 +140,10 @@ def test_models(found: Comparison, dev: Treebank, folder: Path, name: str, chann
 
 def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
     trees = [sentence.tree for sentence in dev]
-    assert [(one.share, one.sentences) for one in found.parsers] == [(50, 31), (100, 61)]
-    for result in found.parsers:
-        parser = BiaffineParser.from_parts(*read_model_folder(folder / "parts" / f"parser-{result.share}"))
+    results = [one.first for one in found.parsers]
+    assert [(one.share, one.sentences) for one in results] == [(50, 31), (100, 61)]
+    for result in results:
+        parser = BiaffineParser.from_parts(*read_model_folder(folder / SEED / f"parser-{result.share}"))
         parsed = parser.parse([tree.forms for tree in trees])
         assert result.scores == attachment_scores([one[0].tree for one in parsed], trees)
         assert parser.report["train_sentences"] == result.sentences
@@ -147,8 +152,9 @@ def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
 def test_what_is_told_of_the_data(found: Comparison, train: Treebank, dev: Treebank) -> None:
     assert (found.train.path, found.train.sentences) == (train.path, 61)
     assert found.dev.slots == sum(len(sentence.surface) for sentence in dev)
-    assert [system.name for system in found.systems] == ["trivial", "crf", "attention", "attach", "full"]
-    assert {one.scores.slots for system in found.systems for one in system.outcomes} == {found.dev.slots}
+    assert list(by_name(found)) == ["trivial", "crf", "attention", "attach", "full"]
+    outcomes = [one for system in by_name(found).values() for one in system.outcomes]
+    assert {one.scores.slots for one in outcomes} == {found.dev.slots}
     assert found.environment["torch"] == torch.__version__
 
 
@@ -163,12 +169,48 @@ def test_the_same_again(found: Comparison, train: Treebank, dev: Treebank, folde
     measured = compare(train, dev, SMALL, folder)
     assert timeless(measured) == timeless(found)
     for one, other in zip(measured.systems, found.systems, strict=True):
-        assert one.training_seconds == other.training_seconds
+        assert one.first.training_seconds == other.first.training_seconds
 
 
-def test_another_seed_gives_other_results(found: Comparison, train: Treebank, dev: Treebank) -> None:
-    other = compare(train, dev, replace(SMALL, seed=6, systems=("crf",)))
-    assert by_name(other)["crf"].perplexity != by_name(found)["crf"].perplexity
+def test_several_seeds(found: Comparison, train: Treebank, dev: Treebank, folder: Path) -> None:
+    """The first seed is there already, the second gives other results: as by itself."""
+    settings = replace(SMALL, systems=("crf",))
+    results = compare(train, dev, replace(settings, seeds=2), folder).systems[0].results
+    assert results[0].training_seconds == by_name(found)["crf"].training_seconds
+    alone = by_name(compare(train, dev, replace(settings, seed=6)))["crf"]
+    perplexities = [one.with_gold_trees.perplexity for one in results]
+    assert perplexities[1] == alone.with_gold_trees.perplexity != perplexities[0]
+
+
+def test_the_mixture_of_predicted_trees(
+    found: Comparison, train: Treebank, dev: Treebank, folder: Path
+) -> None:
+    """p(x | words) is the sum over the distinct trees that the parser drew, a share of the draws each."""
+    settings = replace(SMALL, systems=("full",), shares=(100,), trees=4)
+    log_probs = by_name(compare(train, dev, settings, folder))["full"].with_predicted_trees.log_probs
+    model = Punctuator.load(folder / SEED / "full")
+    parser = BiaffineParser.from_parts(*read_model_folder(folder / SEED / "parser-100"))
+    assert log_probs is not None
+    for sentence, found_log_prob in zip(dev, log_probs, strict=True):
+        trees = parser.parse([sentence.tree.forms], 4, seed=5)[0]
+        total = sum(
+            one.weight * model.log_prob([replace(sentence, tree=one.tree)]).exp().item() for one in trees
+        )
+        assert found_log_prob == pytest.approx(math.log(total), 1e-9)
+
+
+def test_measured_on_test(found: Comparison, train: Treebank, dev: Treebank, folder: Path) -> None:
+    """What was trained with dev is measured on other sentences, as on these alone."""
+    test = slice_of("test", 9)
+    settings = replace(SMALL, systems=("trivial", "crf"))
+    results = compare(train, dev, settings, folder, test=test)
+    crf = by_name(results)["crf"]
+    assert crf.training_seconds == by_name(found)["crf"].training_seconds
+    tagger = load_tagger(folder / SEED / "crf")
+    assert crf.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(test)).perplexity, 1e-12)
+    assert results.measured.sentences == 9
+    assert results.to_json()["treebanks"]["test"]["path"] == test.path
+    assert "measured on 9 of test" in results.to_markdown()
 
 
 def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, found: Comparison) -> None:
@@ -177,16 +219,17 @@ def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, fo
         SMALL, systems=("full", "trivial"), shares=(100,), decoder="slot-mbr", samples=30, trees=4
     )
     more = compare(train, dev, settings, folder)
-    assert [system.name for system in more.systems] == ["trivial", "full"]
+    assert list(by_name(more)) == ["trivial", "full"]
     assert by_name(more)["full"].training_seconds == by_name(found)["full"].training_seconds
-    assert by_name(more)["full"].perplexity == by_name(found)["full"].perplexity
-    assert more.parsers[0].scores == found.parsers[1].scores
+    gold = [by_name(one)["full"].with_gold_trees.perplexity for one in (more, found)]
+    assert gold[0] == gold[1]
+    assert more.parsers[0].first.scores == found.parsers[1].first.scores
 
 
 def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:
     found = compare(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
     assert found.parsers == ()
-    assert [path.name for path in (tmp_path / "parts").iterdir()] == ["trivial"]
+    assert [path.name for path in (tmp_path / SEED).iterdir()] == ["trivial"]
 
 
 def test_progress(train: Treebank, dev: Treebank) -> None:
