@@ -10,6 +10,7 @@ import pytest
 from made_up import four_systems
 
 from pyropunct.comparison import ComparisonFolderError, Settings
+from pyropunct.comparison.conditions import Conditions
 from pyropunct.comparison.folder import ComparisonFolder, Trained
 from pyropunct.comparison.parts import Part
 from pyropunct.training.model_folder import ModelFolderError
@@ -31,7 +32,7 @@ class Text(Part[str]):
         folder.mkdir(parents=True)
         (folder / "text").write_text(model)
 
-    def load(self, folder: Path) -> str:
+    def load(self, folder: Path, conditions: Conditions) -> str:
         if (folder / "text").read_text() != "some text":
             raise ModelFolderError(f"{folder}: is damaged")
         return "read: some text"
