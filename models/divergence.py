@@ -1,5 +1,20 @@
-"""Training that has come to numbers which are none."""
+"""Training that has come to numbers which are none, or that mean nothing any more."""
+
+from torch import Tensor
+
+LARGEST = 1e6
+"""No weight of a model that has learned something comes near this; sums of such weights are still exact."""
 
 
 class DivergedError(ArithmeticError):
     """Training diverged, so there is no model; the message is one line that says where, and what may help."""
+
+
+def strange(tensor: Tensor) -> str | None:
+    """What is wrong with the real numbers in a tensor, if anything is: one is not finite, or very large."""
+    if not tensor.is_floating_point() or not tensor.numel():
+        return None
+    if not bool(tensor.isfinite().all()):
+        return "has a number that is not finite"
+    largest = float(tensor.detach().abs().max())
+    return f"has a number as large as {largest:g}" if largest > LARGEST else None

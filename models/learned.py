@@ -5,12 +5,15 @@ is *settled* it is a plain tensor, a buffer of the module: it moves with the mod
 and reading it is no site any more.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+import torch
 from pyro.nn import PyroModule
 from torch import Tensor, nn
+
+Made = TypeVar("Made", bound=nn.Module)
 
 OF_SCALE = " scale"
 """What is put behind the name of an attribute for that of its posterior's standard deviations."""
@@ -64,6 +67,63 @@ def learned_scales(module: nn.Module) -> dict[str, Tensor]:
         for name, (owner, attribute) in _settled(module).items()
     }
     return {name: scale for name, scale in scales.items() if scale is not None}
+
+
+def require_like(name: str, tensor: Tensor, wanted: Tensor) -> None:
+    """Make sure that somebody's tensor can stand in the place of another.
+
+    :raises ValueError: if it has another shape, or other kinds of numbers.
+    """
+    if tensor.shape != wanted.shape:
+        raise ValueError(f"{name} is of the shape {tuple(tensor.shape)}, not {tuple(wanted.shape)}")
+    if tensor.dtype != wanted.dtype and not (tensor.is_floating_point() and wanted.is_floating_point()):
+        raise ValueError(f"{name} has numbers of the type {tensor.dtype}, not {wanted.dtype}")
+
+
+def require_names(names: Iterable[str], wanted: Iterable[str]) -> None:
+    """Make sure that all tensors are there.
+
+    :raises ValueError: if one is missing, or one too many.
+    """
+    for name in sorted(set(names) ^ set(wanted)):
+        raise ValueError(f"the tensor {name} is missing or too many")
+
+
+def require_rows(name: str, probabilities: Tensor) -> None:
+    """Make sure that each row of a table is a distribution.
+
+    :raises ValueError: if a number is negative, or a row does not add up to 1.
+    """
+    if not bool((probabilities >= 0).all()) or bool(((probabilities.sum(-1) - 1).abs() > 1e-3).any()):
+        raise ValueError(f"{name} has a row that is no distribution")
+
+
+def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
+    """A module with the tensors that somebody saved, whose sizes are compared before any memory is taken.
+
+    :param make: makes the module with other numbers.
+    :raises ValueError: if a tensor is missing, superfluous, or cannot stand in its place.
+    """
+    with torch.device("meta"):
+        wanted = make().state_dict()
+    require_names(tensors, wanted)
+    for name, tensor in tensors.items():
+        require_like(name, tensor, wanted[name])
+    with torch.random.fork_rng(devices=[]):  # first values are drawn, and replaced at once
+        module = make()
+    module.load_state_dict(dict(tensors))
+    return module
+
+
+def check_buffers(module: nn.Module) -> None:
+    """Let all parts of a module that have a method ``check_buffers`` look at buffers that somebody saved.
+
+    :raises ValueError: if they are not what training makes.
+    """
+    for part in module.modules():
+        check = getattr(type(part), "check_buffers", None)
+        if check is not None:
+            check(part)
 
 
 def fixed_names(module: nn.Module) -> set[str]:

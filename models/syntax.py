@@ -14,6 +14,7 @@ from pyro.nn import PyroModule
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
+from pyropunct.models.learned import require_rows
 from pyropunct.models.trees import TreeBatch
 
 Shape = torch.Size | list[int] | tuple[int, ...]
@@ -157,6 +158,13 @@ class HeadOutward(PyroModule):
         if not counts.any():
             raise ValueError("there is no tree to count decisions in")
         self.probabilities.copy_(self._smooth(counts, smoothing))
+
+    def check_buffers(self) -> None:
+        """Make sure that these are distributions.
+
+        :raises ValueError: if one is not.
+        """
+        require_rows("the syntax model", self.probabilities)
 
     def mean_length(self) -> float:
         """The expected number of words of a drawn tree, in closed form.

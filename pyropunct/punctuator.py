@@ -16,8 +16,8 @@ from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.pruning import check_contexts, pruned
-from pyropunct.models.learned import fixed_names, learned_scales, learned_values
+from pyropunct.models.attach.pruning import pruned
+from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
@@ -176,6 +176,8 @@ class Punctuator:
 
     @classmethod
     def _rebuilt(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Punctuator":
+        if not isinstance(plain["report"], dict):
+            raise ValueError("the report is no object")
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
         names = ("value", "scale", "parameter", "buffer", "parser")
@@ -185,8 +187,10 @@ class Punctuator:
             kinds[kind][name] = tensor
         story = blank_story(vocabulary, recipe)
         settle_story(story, kinds["parameter"] | kinds["buffer"], kinds["value"], kinds["scale"])
-        if isinstance(story.attach, LogLinearAttach):
-            check_contexts(story.attach)
+        check_buffers(story)
+        for name, scale in kinds["scale"].items():
+            if not bool((scale > 0).all()):
+                raise ValueError(f"the scale of {name} is not above zero everywhere")
         conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
         parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
         return cls(vocabulary, recipe, story, plain["report"], conventions, parser)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pyropunct.files import types, whole_numbers
 from pyropunct.inference.evidence import EMPTY, padded
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
@@ -122,10 +123,25 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Vocabulary":
-        """The vocabulary that `to_json` wrote."""
-        pairs = tuple(tuple((tuple(left), tuple(right)) for left, right in some) for some in plain["pairs"])
-        names = {field: tuple(plain[field]) for field in ("tokens", "relations", "tags", "forms")}
-        return cls(**names, pairs=pairs)
+        """The vocabulary that `to_json` wrote.
+
+        :raises ValueError: if it is none: compiled code looks things up by these numbers.
+        """
+        tokens = types("the list of tokens", plain["tokens"], (START, ABBREVIATION_DOT, UNKNOWN))
+        names = {
+            name: types(f"the list of {name}", plain[name], (OTHER,))
+            for name in ("relations", "tags", "forms")
+        }
+        if len(plain["pairs"]) != len(names["relations"]):
+            raise ValueError("there are not as many lists of pairs of punctemes as relations")
+
+        def puncteme(numbers: Any) -> tuple[int, ...]:
+            return whole_numbers("a puncteme", numbers, len(tokens))
+
+        pairs = tuple(
+            tuple((puncteme(left), puncteme(right)) for left, right in some) for some in plain["pairs"]
+        )
+        return cls(tokens, **names, pairs=pairs)
 
 
 @lru_cache(1 << 16)

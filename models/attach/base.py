@@ -1,7 +1,7 @@
 """What an attach model is: p_theta(l, r | w) of Li, Wang & Eisner (2019, section 2.1, equation 4)."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from pyro.nn import PyroModule
@@ -41,6 +41,9 @@ class Attach(PyroModule):
 
     :param inventory: the sets W_d.
     """
+
+    grown: ClassVar[frozenset[str]] = frozenset()
+    """Buffers whose sizes only the training treebank tells; those of all others follow from the arguments."""
 
     def __init__(self, inventory: Inventory) -> None:
         super().__init__()

@@ -102,6 +102,8 @@ class LogLinearAttach(Attach):
         batches are the whole prior on average.  Only for views of the treebank that `learn` has seen.
     """
 
+    grown = frozenset({"keys", "kinds", "starts"})
+
     def __init__(
         self,
         inventory: Inventory,
@@ -172,6 +174,28 @@ class LogLinearAttach(Attach):
         """See the attribute ``sparse``."""
         self.sparse = True
         return frozenset({"weights"})
+
+    def check_buffers(self) -> None:
+        """Make sure that contexts and weights that somebody has saved belong together.
+
+        :raises ValueError: if there are not equally many of all, contexts are not in order, or have numbers
+            of weights that no such contexts have.
+        """
+        keys, kinds, starts = (tensor.cpu().numpy() for tensor in (self.keys, self.kinds, self.starts))
+        if [one.dtype for one in (keys, kinds, starts)] != [np.int64, np.int8, np.int64]:
+            raise ValueError("the contexts are not stored as whole numbers")
+        if not keys.ndim == kinds.ndim == starts.ndim == 1 or not len(keys) == len(kinds) == len(starts) - 1:
+            raise ValueError("there are not equally many keys, kinds and starts of contexts")
+        unsigned = keys.view(np.uint64)
+        if not bool((unsigned[1:] > unsigned[:-1]).all()):
+            raise ValueError("the keys of the contexts are not in order")
+        known = self._parts.sizes
+        if len(kinds) and not 0 <= kinds.min() <= kinds.max() < known.shape[1]:
+            raise ValueError("there are contexts of an unknown kind")
+        least, most = known.min(0)[kinds], known.max(0)[kinds]
+        sizes = np.diff(starts)
+        if starts[0] != 0 or not bool(((least <= sizes) & (sizes <= most)).all()):
+            raise ValueError("there are contexts with too many or too few weights")
 
     # Scores
 

@@ -54,29 +54,6 @@ def pruned(attach: LogLinearAttach, least: float = LEAST) -> Pruned:
     )
 
 
-def check_contexts(attach: LogLinearAttach) -> None:
-    """Make sure that contexts and weights that somebody has saved belong together.
-
-    :raises ValueError: if there are not equally many of all, contexts are not in order, or have numbers of
-        weights that no such contexts have.
-    """
-    keys, kinds, starts = (tensor.cpu().numpy() for tensor in (attach.keys, attach.kinds, attach.starts))
-    if [one.dtype for one in (keys, kinds, starts)] != [np.int64, np.int8, np.int64]:
-        raise ValueError("the contexts are not stored as whole numbers")
-    if not keys.ndim == kinds.ndim == starts.ndim == 1 or not len(keys) == len(kinds) == len(starts) - 1:
-        raise ValueError("there are not equally many keys, kinds and starts of contexts")
-    unsigned = keys.view(np.uint64)
-    if not bool((unsigned[1:] > unsigned[:-1]).all()):
-        raise ValueError("the keys of the contexts are not in order")
-    known = attach._parts.sizes
-    if len(kinds) and not 0 <= kinds.min() <= kinds.max() < known.shape[1]:
-        raise ValueError("there are contexts of an unknown kind")
-    least, most = known.min(0)[kinds], known.max(0)[kinds]
-    sizes = np.diff(starts)
-    if starts[0] != 0 or not bool(((least <= sizes) & (sizes <= most)).all()):
-        raise ValueError("there are contexts with too many or too few weights")
-
-
 @compiled
 def _moved(weights: NDArray[Any], starts: NDArray[Any], least: float) -> NDArray[Any]:
     """The weights of each context less the mean of the greatest number that are alike; these are zero.

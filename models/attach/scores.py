@@ -179,7 +179,8 @@ def _add_scores(features, weights, first, last, scores):
         for use in range(contexts.start[view], contexts.start[view + 1]):
             context = contexts.number[use]
             part, start = blocks.part[context], blocks.start[context]
-            size = parts.sizes[d, part]
+            # A saved context may have fewer weights than its relation has values: nobody can tell by its key.
+            size = min(parts.sizes[d, part], blocks.start[context + 1] - start)
             total, own = sums[part], weights[start : start + size]
             for value in range(size):
                 total[value] += own[value]

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from pyropunct.inference.machines import END, Branch, Move, Pass
 from pyropunct.models.channel.base import Channel
+from pyropunct.models.learned import require_rows
 
 SLIP = "slip"
 """The name of the branch of a slip."""
@@ -50,6 +51,13 @@ class TokenBigrams(torch.nn.Module):
             counts[:, start_token] = 0
         self.probabilities: Tensor
         self.register_buffer("probabilities", torch.from_numpy(counts / counts.sum(-1, keepdims=True)))
+
+    def check_buffers(self) -> None:
+        """Make sure that these are distributions.
+
+        :raises ValueError: if one is not.
+        """
+        require_rows("the bigram model", self.probabilities)
 
     def _steps(self, string: Sequence[int], stop: int) -> Iterable[tuple[int, int]]:
         tokens = list(string) if string[0] == self.start_token else [stop, *string]

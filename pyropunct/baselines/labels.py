@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from pyropunct.files import texts, types
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of
 from pyropunct.vocabulary import MARK_COUNT
@@ -77,8 +78,21 @@ class Labels:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Labels":
-        """The labels that `to_json` wrote."""
-        return cls(tuple(plain["marks"]), tuple(map(tuple, plain["strings"])))
+        """The labels that `to_json` wrote.
+
+        :raises ValueError: if they are none.
+        """
+        marks = types("the list of marks", plain["marks"], (ABBREVIATION_DOT, UNKNOWN))
+        strings = tuple(texts("a label", string) for string in plain["strings"])
+        if (
+            strings[:1] != ((),)
+            or len(set(strings)) < len(strings)
+            or not set().union(*strings) <= set(marks)
+        ):
+            raise ValueError(
+                "the labels are not distinct strings of the marks, of which the empty one is first"
+            )
+        return cls(marks, strings)
 
 
 def slot_strings(surface: Surface) -> list[SlotString]:

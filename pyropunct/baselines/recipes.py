@@ -1,8 +1,10 @@
 """How a tagger is built and trained."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
+
+from pyropunct.files import numbers_like
 
 
 @dataclass(frozen=True)
@@ -49,5 +51,8 @@ class TaggerRecipe:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "TaggerRecipe":
-        """The recipe that `to_json` wrote."""
-        return cls(**{field.name: plain[field.name] for field in fields(cls)})
+        """The recipe that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        return cls(**numbers_like(asdict(cls()), plain))

@@ -12,6 +12,7 @@ from pyropunct.baselines.labels import Labels, Spelling
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import Tagger
 from pyropunct.baselines.words import WordVocabulary
+from pyropunct.models.learned import check_buffers, filled
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder
 
 TAGGERS: dict[str, type[Tagger]] = {variant.kind: variant for variant in (BiLSTMCRF, BiGRUAttention)}
@@ -37,8 +38,9 @@ def from_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tagge
         words = WordVocabulary.from_json(plain["vocabulary"]["words"])
         labels = Labels.from_json(plain["vocabulary"]["labels"])
         recipe = TaggerRecipe.from_json(plain["recipe"])
-        tagger = tagger_class(plain["recipe"]["tagger"])(words, labels, Spelling(labels), recipe)
-        tagger.load_state_dict(dict(tensors))
+        variant = tagger_class(plain["recipe"]["tagger"])
+        tagger = filled(lambda: variant(words, labels, Spelling(labels), recipe), tensors)
+        check_buffers(tagger)
         tagger.report = plain["report"]
     except (LookupError, TypeError, AttributeError, RuntimeError) as error:
         reason = " ".join(str(error).split())

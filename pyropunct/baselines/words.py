@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.files import types
 from pyropunct.vocabulary import word_shape
 
 BEGIN, END = "\t^", "\t$"
@@ -31,6 +32,7 @@ def word_attributes(word: str) -> tuple[str, ...]:
 
 
 KINDS = ("form", "last three", "last two", "last", "first", "shape")
+UNKNOWNS = tuple(f"unknown {kind}" for kind in KINDS)
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,11 @@ class WordVocabulary:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "WordVocabulary":
-        """The vocabulary that `to_json` wrote."""
-        return cls(tuple(plain["attributes"]))
+        """The vocabulary that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        return cls(types("the list of attributes", plain["attributes"], UNKNOWNS))
 
 
 def collect_words(sentences: Iterable[Sequence[str]]) -> WordVocabulary:
@@ -73,7 +78,7 @@ def collect_words(sentences: Iterable[Sequence[str]]) -> WordVocabulary:
         for attribute in word_attributes(word)
     )
     known = sorted(attribute for attribute, count in seen.items() if count >= ATTRIBUTE_COUNT)
-    return WordVocabulary((*(f"unknown {kind}" for kind in KINDS), *known))
+    return WordVocabulary((*UNKNOWNS, *known))
 
 
 def batch_words(encoded: Sequence[Tensor]) -> Tensor:

@@ -18,6 +18,7 @@ from pyropunct.baselines.trivial import Trivial, trivial_restorer
 from pyropunct.comparison.conditions import Conditions
 from pyropunct.comparison.parts import Model, Part, Treebanks
 from pyropunct.comparison.progress import Watch, of_epochs
+from pyropunct.files import texts
 from pyropunct.parsing import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import decide
@@ -73,7 +74,7 @@ class TrivialSystem(System[Trivial]):
     def load(self, folder: Path, conditions: Conditions) -> Trivial:
         """Read it back."""
         plain, _ = read_model_folder(folder)
-        return Trivial(tuple(plain["vocabulary"]))
+        return Trivial(texts(f"{folder}: the final mark", plain["vocabulary"]))
 
     def restore(self, model: Trivial, parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words."""

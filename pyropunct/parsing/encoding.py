@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pyropunct.files import types
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 from pyropunct.treebank.sentence import Sentence
 
@@ -82,8 +83,18 @@ class ParserVocabulary:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "ParserVocabulary":
-        """The vocabulary that `to_json` wrote."""
-        return cls(**{field.name: tuple(plain[field.name]) for field in fields(cls)})
+        """The vocabulary that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        first = {"forms": (PADDING, UNKNOWN), "characters": (PADDING, UNKNOWN), "fine_tags": (UNKNOWN,)}
+        lists = {
+            field.name: types(f"the list of {field.name}", plain[field.name], first.get(field.name, ()))
+            for field in fields(cls)
+        }
+        if not lists["tags"] or not lists["relations"]:
+            raise ValueError("there is no tag or no relation")
+        return cls(**lists)
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
         """The words of some sentences."""

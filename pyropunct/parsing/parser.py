@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.models.learned import filled
 from pyropunct.parsing.biaffine import BiaffineNetwork, Scores
 from pyropunct.parsing.eisner import best_tree, draw_trees
 from pyropunct.parsing.encoding import ROOT, ParserVocabulary
@@ -107,9 +108,7 @@ class BiaffineParser:
         try:
             vocabulary = ParserVocabulary.from_json(plain["vocabulary"])
             recipe = ParserRecipe.from_json(plain["recipe"])
-            with torch.random.fork_rng(devices=[]):  # first values are drawn, and replaced at once
-                network = BiaffineNetwork(vocabulary, recipe)
-            network.load_state_dict(dict(tensors))
+            network = filled(lambda: BiaffineNetwork(vocabulary, recipe), tensors)
             return cls(vocabulary, recipe, network, plain["report"])
         except (LookupError, TypeError, AttributeError, RuntimeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,9 +1,11 @@
 """How a parser is trained: the settings that `train_parser` can be given."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
+
+from pyropunct.files import numbers_like
 
 
 @dataclass(frozen=True)
@@ -63,5 +65,8 @@ class ParserRecipe:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "ParserRecipe":
-        """The recipe that `to_json` wrote."""
-        return cls(**{field.name: plain[field.name] for field in fields(cls)})
+        """The recipe that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        return cls(**numbers_like(asdict(cls()), plain))

@@ -24,7 +24,7 @@ from pyropunct.inference.pyro.handlers import (
     tree_elbo,
 )
 from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
-from pyropunct.models.divergence import DivergedError
+from pyropunct.models.divergence import DivergedError, strange
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
@@ -321,7 +321,7 @@ class Training:
     def _perplexity(self) -> float:
         """The perplexity per slot of dev, at the end of an epoch.
 
-        :raises DivergedError: if this or a weight is not finite.
+        :raises DivergedError: if this or a weight is not finite, or a weight is very large.
         """
         self._settle(self._current)
         try:
@@ -329,9 +329,11 @@ class Training:
                 perplexity = self._punctuator(self._current).evaluate(self.dev).perplexity
         except ImpossibleSurfaceError as error:
             raise self._diverged(f"on dev, {error}") from error
-        weights = (*learned_values(self._current).values(), *self._current.parameters())
-        if not isfinite(perplexity) or not all(bool(weight.isfinite().all()) for weight in weights):
-            raise self._diverged(f"at its end, the perplexity of dev is {perplexity}")
+        weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
+        problems = [f"{name} {problem}" for name, weight in weights.items() if (problem := strange(weight))]
+        if problems or not isfinite(perplexity):
+            told = problems[0] if problems else f"the perplexity of dev is {perplexity}"
+            raise self._diverged(f"at its end, {told}")
         return perplexity
 
     @_OWN_PARAMETERS

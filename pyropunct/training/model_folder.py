@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pyropunct.models.divergence import strange
 from pyropunct.training.small_tensors import small, whole
 
 FORMAT = "pyropunct model"
@@ -103,9 +104,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _fill(new: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    _check_numbers(new, tensors)
     packed = _pack(small(tensors))
-    checksum = _checksum(plain, packed)
-    description = {"format": FORMAT, "version": VERSION, "sha256": checksum, **plain}
+    description = {"format": FORMAT, "version": VERSION, "sha256": checksum(plain, packed), **plain}
     new.mkdir()
     (new / TENSORS).write_bytes(packed)
     try:
@@ -127,8 +128,19 @@ def _replace(folder: Path, new: Path, old: Path) -> None:
         raise
 
 
-def _checksum(plain: Mapping[str, Any], packed: bytes) -> str:
-    """Of both files of a model, whatever the layout of its JSON."""
+def _check_numbers(folder: Path, tensors: Mapping[str, Tensor]) -> None:
+    """:raises ModelFolderError: if a number in some tensor is none, or is one that no training comes to."""
+    for name, tensor in tensors.items():
+        if problem := strange(tensor):
+            raise ModelFolderError(f"{folder}: the tensor {name!r} {problem}")
+
+
+def checksum(plain: Mapping[str, Any], packed: bytes) -> str:
+    """The checksum of both files of a model, whatever the layout of its JSON.
+
+    :param plain: the description, or as much of it as is in `PLAIN` and `OPTIONAL`.
+    :param packed: the bytes of the tensors.
+    """
     parts = [plain[key] for key in PLAIN] + [plain[key] for key in OPTIONAL if key in plain]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
     digest.update(packed)
@@ -145,14 +157,20 @@ def read_model_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         packed = (folder / TENSORS).read_bytes()
     except OSError as error:
         raise ModelFolderError(f"{folder}: the model lacks {TENSORS}: {error.strerror}") from error
-    if _checksum(description, packed) != description["sha256"]:
+    if checksum(description, packed) != description["sha256"]:
         raise ModelFolderError(f"{folder}: is damaged: its checksum is not the one in {DESCRIPTION}")
     try:
-        return description, whole(unpack_tensors(packed, str(folder / TENSORS)))
+        tensors = whole(unpack_tensors(packed, str(folder / TENSORS)))
     except ModelFolderError:
         raise
     except (ValueError, RuntimeError) as error:
         raise ModelFolderError(f"{folder / TENSORS}: is damaged: {error}") from error
+    _check_numbers(folder, tensors)
+    return description, tensors
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"it has {text}, which is no number")
 
 
 def _read_description(folder: Path) -> dict[str, Any]:
@@ -160,7 +178,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise ModelFolderError(f"{folder}: no such model folder")
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
+        description = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except FileNotFoundError as error:
         raise ModelFolderError(f"{folder}: is no model: it has no {DESCRIPTION}") from error
     except (OSError, ValueError, RecursionError) as error:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from pyropunct.files import texts
+
 PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
 
@@ -115,19 +117,24 @@ class Recipe:
         Settings in `LATER_SETTINGS` may be missing.
 
         :raises KeyError: if another setting is missing.
-        :raises TypeError: if the value of a number or of options has another type.
+        :raises TypeError: if a value, or that of options, has another type.
+        :raises ValueError: if the families are no texts.
         """
         default = asdict(cls())
         plain = {name: default[name] for name in LATER_SETTINGS} | plain
         known = {name: plain[name] for name in default}
         for name, usual in default.items():
-            if isinstance(usual, float) and not isinstance(known[name], int | float):
-                raise TypeError(f"{name} is {known[name]!r}, not a number")
+            kinds = (int, float) if isinstance(usual, float) else (type(usual),)
+            if name not in (*OPTIONS, "families") and type(known[name]) not in kinds:
+                raise TypeError(f"{name} is {known[name]!r}, not {_KINDS[type(usual)]}")
+        texts("families", known["families"])
         for name in OPTIONS:
             if not isinstance(known[name], Mapping | tuple):
                 raise TypeError(f"{name} is {known[name]!r}, not options by their names")
         return cls(**{**known, "families": tuple(plain["families"])})
 
+
+_KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
 
 OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 """The fields that hold options."""

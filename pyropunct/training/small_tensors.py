@@ -18,6 +18,9 @@ from torch import Tensor
 SHARE = 0.75
 """A vector is stored with gaps if a smaller share of it is not zero."""
 
+KINDS = frozenset({torch.float, torch.double, torch.bool, torch.uint8, torch.int8, torch.int, torch.long})
+"""The types of numbers in our tensors: compiled code knows no others."""
+
 GAP = 255
 """The longest gap."""
 
@@ -68,13 +71,21 @@ def _with_gaps(tensor: Tensor, places: Tensor) -> dict[str, Any]:
 
 def _whole(name: str, stored: Any) -> Tensor:
     if isinstance(stored, Tensor):
-        if stored.is_sparse or stored.is_quantized:
-            raise ValueError(f"{name} is a tensor of a foreign kind")
+        _check_kind(name, stored)
         return stored
     made = FORMS.get(frozenset(stored)) if isinstance(stored, dict) else None
     if made is None:
         raise ValueError(f"{name} is no tensor")
     return made(name, **stored)
+
+
+def _check_kind(name: str, tensor: Tensor) -> None:
+    """Refuse what none of our tensors is."""
+    if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in KINDS:
+        raise ValueError(f"{name} is a tensor of a foreign kind")
+    size = tensor.numel() * tensor.element_size()
+    if size > tensor.untyped_storage().nbytes() or tensor.numel() > LARGEST:
+        raise ValueError(f"{name} has more numbers than are stored of it, or too many")
 
 
 def _from_gaps(name: str, gaps: Any, halves: Any, size: Any) -> Tensor:
@@ -110,7 +121,9 @@ FORMS: dict[frozenset[str], Callable[..., Tensor]] = {
 
 
 def _check(name: str, tensor: Any, dtype: torch.dtype, dimensions: int | None = 1) -> None:
-    if not isinstance(tensor, Tensor) or tensor.dtype != dtype or tensor.is_sparse:
+    if not isinstance(tensor, Tensor) or tensor.dtype != dtype or tensor.layout != torch.strided:
         raise ValueError(f"{name} is not stored as numbers of the type {dtype}")
     if dimensions is not None and tensor.dim() != dimensions:
         raise ValueError(f"{name} is not stored as a vector")
+    if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+        raise ValueError(f"{name} has more numbers than are stored of it")

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from pyropunct.inference.evidence import EMPTY
 from pyropunct.models.channel.slip import Slip, TokenBigrams
-from pyropunct.models.learned import fixed_names, settle
+from pyropunct.models.learned import fixed_names, require_like, require_names, settle
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.training.recipes import Recipe
@@ -66,18 +66,17 @@ def settle_story(
     :param scales: likewise.
     :raises ValueError: if a tensor is missing, superfluous, or of the wrong shape.
     """
-    parameters, names = dict(story.named_parameters()), fixed_names(story)
-    for name in sorted(names ^ state.keys()):
-        kind = "parameter" if name in parameters else "parameter or buffer"
-        raise ValueError(f"the {kind} {name} is missing or too many")
+    require_names(state, fixed_names(story))
+    parameters, blank = dict(story.named_parameters()), story.state_dict()
     for name, tensor in state.items():
-        if name not in parameters:
-            path, _, leaf = name.rpartition(".")
-            story.get_submodule(path).register_buffer(leaf, tensor)
-        elif parameters[name].shape != tensor.shape:
-            raise ValueError(f"the parameter {name} is of another shape")
-        else:
+        path, _, leaf = name.rpartition(".")
+        owner, wanted = story.get_submodule(path), blank[name]
+        grows = leaf in getattr(owner, "grown", ())
+        require_like(name, tensor, wanted.new_empty(tensor.shape) if grows else wanted)
+        if name in parameters:
             parameters[name].data.copy_(tensor)
+        else:
+            owner.register_buffer(leaf, tensor)
     settle(story, values, scales)
     story.channel.double()
     story.eval()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyropunct.files import whole_numbers
 from pyropunct.treebank.sentence import Sentence
 
 ALIKE = 2.0
@@ -55,8 +56,18 @@ class Capitals:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Capitals":
-        """The counts that `to_json` wrote."""
-        return cls(*({key: (c, n) for key, (c, n) in plain[name].items()} for name in ("words", "tags")))
+        """The counts that `to_json` wrote.
+
+        :raises ValueError: if they are none.
+        """
+
+        def shares(counts: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+            pairs = {
+                key: whole_numbers("the counts of capital letters", pair) for key, pair in counts.items()
+            }
+            return {key: (capital, seen) for key, (capital, seen) in pairs.items()}
+
+        return cls(shares(plain["words"]), shares(plain["tags"]))
 
     def has_capital(self, form: str, tag: str) -> bool:
         """Whether a word is written with a capital letter inside sentences."""

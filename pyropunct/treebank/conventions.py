@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from pyropunct.files import texts, whole_numbers
 from pyropunct.treebank.capitals import Capitals
 from pyropunct.treebank.conllu_block import FORM
 from pyropunct.treebank.marks import ABBREVIATION_DOT
@@ -124,10 +125,19 @@ class SpacingStatistics:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "SpacingStatistics":
-        """The statistics that `to_json` wrote."""
-        counts = {(left, right): (spaces, pairs) for left, right, spaces, pairs in plain["counts"]}
-        joined = frozenset((left, right) for left, right in plain["joined"])
-        return cls(counts, frozenset(plain["enclitics"]), frozenset(plain["proclitics"]), joined)
+        """The statistics that `to_json` wrote.
+
+        :raises ValueError: if they are none.
+        """
+        counts = {
+            texts("a pair of tokens", [left, right]): whole_numbers("their counts", numbers)
+            for left, right, *numbers in plain["counts"]
+        }
+        clitics = (
+            frozenset(texts(f"the list of {name}", plain[name])) for name in ("enclitics", "proclitics")
+        )
+        joined = frozenset(texts("a pair of words", [left, right]) for left, right in plain["joined"])
+        return cls(counts, *clitics, joined)
 
 
 @dataclass(frozen=True)
@@ -175,11 +185,18 @@ class Conventions:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Conventions":
-        """The conventions that `to_json` wrote; older versions wrote nothing about capital letters."""
+        """The conventions that `to_json` wrote; older versions wrote nothing about capital letters.
+
+        :raises ValueError: if they are none.
+        """
         spacing = SpacingStatistics.from_json(plain["spacing"])
         capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
-        splits = {text: tuple(words) for text, words in plain.get("splits", {}).items()}
-        return cls(spacing, dict(plain["quotes"]), frozenset(plain["abbreviations"]), capitals, splits)
+        splits = {text: texts("a split", words) for text, words in plain.get("splits", {}).items()}
+        quotes = dict(
+            zip(plain["quotes"], texts("the quotation marks", [*plain["quotes"].values()]), strict=True)
+        )
+        abbreviations = frozenset(texts("the list of abbreviations", plain["abbreviations"]))
+        return cls(spacing, quotes, abbreviations, capitals, splits)
 
 
 def _folded(form: str) -> str:

@@ -14,6 +14,12 @@ from typing import Any
 import pytest
 import torch
 
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.baselines.taggers import from_parts
+from pyropunct.baselines.training import train_tagger
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.learned import other_values
+from pyropunct.parsing import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.training import model_folder
 from pyropunct.training.model_folder import (
@@ -27,6 +33,8 @@ from pyropunct.training.model_folder import (
     write_whole,
 )
 from pyropunct.training.registry import Trusted, UnknownVariantError, UntrustedVariantError
+from pyropunct.training.small_tensors import whole
+from pyropunct.treebank.reading import read_treebank
 
 PLAIN: dict[str, Any] = {
     "vocabulary": {"tokens": ["“", "\t^"]},
@@ -232,7 +240,18 @@ def test_tensors_that_are_none(model: Path, content: bytes) -> None:
         Punctuator.load(model)
 
 
-WEIGHTS = "value attach.weights"
+WEIGHTS, EDITS = "value attach.weights", "value channel.channel.edit_logits"
+PRIOR, BIGRAMS = "buffer channel.channel._prior_mean", "buffer channel.bigrams.probabilities"
+SYNTAX = "buffer syntax.probabilities"
+
+
+def put(tensors: dict[str, Any], name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Change a tensor, in whichever form it is stored."""
+    tensors[name] = change(whole(tensors)[name])
+
+
+def half(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor[: len(tensor) // 2].clone()
 
 
 @pytest.mark.parametrize(
@@ -247,6 +266,37 @@ WEIGHTS = "value attach.weights"
         (lambda tensors: tensors["buffer attach.keys"].zero_(), "the keys of the contexts are not in order"),
         (lambda tensors: tensors["buffer attach.kinds"].add_(100), "contexts of an unknown kind"),
         (lambda tensors: tensors.pop(WEIGHTS), "the site attach.weights has no value"),
+        (lambda tensors: tensors[WEIGHTS]["halves"].fill_(torch.nan), f"{WEIGHTS}' has a number that is not"),
+        (
+            lambda tensors: tensors.update({EDITS: torch.full((2,), 1e30)}),
+            f"{EDITS}' has a number as large as",
+        ),
+        (
+            lambda tensors: tensors.update({EDITS: torch.zeros(2, dtype=torch.half)}),
+            f"{EDITS} is a tensor of a",
+        ),
+        (
+            lambda tensors: tensors.update({EDITS: torch.zeros(2).to_sparse()}),
+            f"{EDITS} is a tensor of a foreign",
+        ),
+        (
+            lambda tensors: tensors.update({EDITS: torch.zeros(1).expand(1 << 45)}),
+            f"{EDITS} has more numbers than",
+        ),
+        (lambda tensors: put(tensors, PRIOR, half), "channel.channel._prior_mean is of the shape"),
+        (
+            lambda tensors: put(tensors, PRIOR, torch.Tensor.long),
+            "_prior_mean has numbers of the type",
+        ),
+        (
+            lambda tensors: put(tensors, BIGRAMS, torch.neg),
+            "the bigram model has a row that is no distribution",
+        ),
+        (
+            lambda tensors: put(tensors, SYNTAX, lambda one: 2 * one),
+            "the syntax model has a row that is no distribution",
+        ),
+        (lambda tensors: put(tensors, BIGRAMS, half), "channel.bigrams.probabilities is of the shape"),
     ],
 )
 def test_tensors_that_do_not_fit(
@@ -325,6 +375,9 @@ def test_no_module_is_imported_because_a_model_names_it(
         ("vocabulary", {"pairs": [[[0]]]}),
         ("vocabulary", {"tokens": None}),
         ("vocabulary", {"tokens": []}),
+        ("vocabulary", {"forms": ["", "a", "a"]}),
+        ("recipe", {"decay": 1}),
+        ("conventions", {"quotes": {"“": 3}}),
         ("recipe", {"families": ["unheard-of"]}),
         ("recipe", {"families": 3}),
         ("recipe", {"direction": "up"}),
@@ -345,3 +398,109 @@ def test_missing_settings(model: Path) -> None:
     with_checksum(model)
     with pytest.raises(ModelFolderError, match="cannot be made a model again: KeyError: 'channel'"):
         Punctuator.load(model)
+
+
+@pytest.mark.parametrize("number", [-1, 10**6, 2**70, True, 0.5])
+def test_tokens_that_there_are_none_of(model: Path, number: object) -> None:
+    """Compiled code looks them up by their numbers."""
+    pairs = json.loads((model / DESCRIPTION).read_text(encoding="utf-8"))["vocabulary"]["pairs"]
+    pairs[1][-1][0] = [number]
+    change(model, "vocabulary", pairs=pairs)
+    with pytest.raises(ModelFolderError, match="a puncteme is no list of whole numbers from 0 to"):
+        Punctuator.load(model)
+
+
+def test_no_json(model: Path) -> None:
+    """What Python writes for a number that is none."""
+    path = model / DESCRIPTION
+    path.write_text(path.read_text(encoding="utf-8").replace('"seed": 0', '"seed": NaN'))
+    with pytest.raises(ModelFolderError, match="cannot be read as JSON: it has NaN, which is no number"):
+        Punctuator.load(model)
+
+
+def test_a_context_with_the_weights_of_another_relation(model: Path, small: Path) -> None:
+    """Nobody can tell when it is loaded, but no number is read that is not the context's own."""
+    tensors = torch.load(model / TENSORS, weights_only=True)
+    attach = Punctuator.load(model).story.attach
+    assert isinstance(attach, LogLinearAttach)
+    least = attach._parts.sizes.min(0)[attach.kinds.numpy()]
+    weights = attach.weights.split(attach.starts.diff().tolist())
+    short = [one[:size] for one, size in zip(weights, least, strict=True)]
+    tensors[WEIGHTS] = torch.cat(short).float()
+    starts = torch.tensor([0, *map(len, short)]).cumsum(0)
+    assert starts[-1] < attach.starts[-1]
+    tensors["buffer attach.starts"] = starts
+    torch.save(tensors, model / TENSORS)
+    with_checksum(model)
+    found = Punctuator.load(model).log_prob(read_treebank(small / "dev.conllu")[:5])
+    assert found.isfinite().all()
+
+
+def test_weights_that_no_training_comes_to_are_not_saved(small: Path, tmp_path: Path) -> None:
+    model = Punctuator.load(small / "model")
+    name = "channel.slip_logit"
+    with (
+        other_values(model.story, {name: torch.tensor(float("inf"))}),
+        pytest.raises(ModelFolderError, match="slip_logit' has a number that is not finite"),
+    ):
+        model.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+# The folders of parsers and taggers
+
+
+@pytest.fixture(scope="module")
+def parts(small: Path) -> dict[str, tuple[dict[str, Any], dict[str, torch.Tensor]]]:
+    """A small parser and a small tagger, taken apart."""
+    dev = read_treebank(small / "dev.conllu")[:10]
+    recipe = ParserRecipe(epochs=1, least_steps=1, lstm_size=4, arc_size=4, relation_size=4, form_size=4)
+    tagging = TaggerRecipe(epochs=1, least_steps=1, word_size=4, hidden_size=4)
+    return {
+        "parser": train_parser(dev, recipe=recipe).to_parts(),
+        "tagger": train_tagger("crf", dev, dev, tagging).to_parts(),
+    }
+
+
+MAKE: dict[str, Callable[..., object]] = {"parser": BiaffineParser.from_parts, "tagger": from_parts}
+
+
+@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda tensors, name: tensors.pop(name), "the tensor {} is missing or too many"),
+        (lambda tensors, name: tensors.update({name: tensors[name][:1]}), "{} is of the shape"),
+        (lambda tensors, name: tensors.update({name: tensors[name].long()}), "{} has numbers of the type"),
+    ],
+)
+def test_tensors_of_parsers_and_taggers(
+    parts: dict[str, Any], kind: str, change: Callable[..., object], problem: str
+) -> None:
+    plain, tensors = parts[kind][0], dict(parts[kind][1])
+    MAKE[kind](plain, tensors)
+    name = next(name for name, tensor in tensors.items() if tensor.dim() and len(tensor) > 1)
+    change(tensors, name)
+    with pytest.raises(ValueError, match=re.escape(problem.format(name))):
+        MAKE[kind](plain, tensors)
+
+
+@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize(
+    ("part", "name", "value", "problem"),
+    [
+        ("recipe", "dropout", "none", "the setting dropout is 'none'"),
+        ("recipe", "learning_rate", -1, "the setting learning_rate is -1"),
+        ("recipe", "epochs", 10**12, "the setting epochs is 1000000000000"),
+        ("vocabulary", {"parser": "forms", "tagger": "words"}, {"attributes": ["a"]}, "the list of "),
+        ("recipe", {"parser": "lstm_size", "tagger": "hidden_size"}, 900_000, "is of the shape"),
+    ],
+)
+def test_descriptions_of_parsers_and_taggers(
+    parts: dict[str, Any], kind: str, part: str, name: Any, value: object, problem: str
+) -> None:
+    """The last would take all memory if sizes were not compared first."""
+    plain, tensors = parts[kind]
+    name = name if isinstance(name, str) else name[kind]
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        MAKE[kind]({**plain, part: {**plain[part], name: value}}, tensors)

@@ -218,7 +218,9 @@ def test_models_with_other_parameters_are_refused(
     change(tensors)
     parts = {name: plain[name] for name in ("vocabulary", "recipe", "report", "conventions")}
     write_model_folder(tmp_path / "m", parts, tensors)
-    with pytest.raises(ModelFolderError, match="cannot be made a model again: ValueError: the parameter"):
+    with pytest.raises(
+        ModelFolderError, match=r"cannot be made a model again: ValueError: (the tensor )?attach\."
+    ):
         Punctuator.load(tmp_path / "m", variants=[VARIANT])
 
 

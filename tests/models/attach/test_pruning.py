@@ -7,7 +7,7 @@ from torch import Tensor
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.pruning import LEAST, check_contexts, pruned
+from pyropunct.models.attach.pruning import LEAST, pruned
 from pyropunct.models.attach.views import views_of
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.tree import Tree
@@ -64,7 +64,7 @@ def test_moving_all_weights_of_a_context_changes_no_probability() -> None:
     left = pruned(attach)
     assert left.weights.count_nonzero() < 0.5 * size
     torch.testing.assert_close(log_chances(put(attach, **left._asdict())), expected, rtol=0, atol=1e-12)
-    check_contexts(attach)
+    attach.check_buffers()
 
 
 def test_what_is_left_out_hardly_matters() -> None:
@@ -97,7 +97,7 @@ def test_nothing_may_be_left() -> None:
     assert [len(tensor) for tensor in left] == [0, 0, 1, 0]
     scores = put(attach, **left._asdict()).scores(TREES, VIEWS)
     assert not scores.any()
-    check_contexts(attach)
+    attach.check_buffers()
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_contexts_and_weights_that_do_not_belong_together(name: str, change: obj
     attach = attach_model()
     assert callable(change)
     with pytest.raises(ValueError, match=problem):
-        check_contexts(put(attach, **{name: change(getattr(attach, name))}))
+        put(attach, **{name: change(getattr(attach, name))}).check_buffers()

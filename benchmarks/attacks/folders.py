@@ -1,0 +1,295 @@
+"""Damaged model folders of every kind: tensors and descriptions are changed, and their checksum is right.
+
+Whatever is in a folder, a command ends with its results or with one line, and never with a signal or a
+traceback.
+"""
+
+import copy
+import json
+import os
+import random
+import shutil
+import signal
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from click.testing import CliRunner
+from row import Row
+
+from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.baselines.taggers import load_tagger
+from pyropunct.baselines.training import train_tagger
+from pyropunct.commands.main import main
+from pyropunct.correct.fitting import fit_correction
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.parsing import ParserRecipe, train_parser
+from pyropunct.training.fitting import fit
+from pyropunct.training.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
+from pyropunct.training.recipes import Recipe
+from pyropunct.treebank.reading import read_treebank
+
+SECONDS = 60
+"""The time after which a try counts as hanging."""
+
+FAMILIES = ("symmetry", "head", "inside")
+
+RECIPES = {
+    "plain": Recipe(families=FAMILIES, epochs=1),
+    "normal": Recipe(families=FAMILIES, epochs=1, guide="normal"),
+    "neural": Recipe(families=FAMILIES, epochs=1, attach="neural"),
+    "strength": Recipe(families=FAMILIES, epochs=1, channel="strength"),
+    "pooled": Recipe(families=FAMILIES, epochs=1, channel="pooled"),
+    "inserting": Recipe(families=FAMILIES, epochs=1, channel="inserting"),
+    "two passes": Recipe(families=FAMILIES, epochs=1, channel="two-passes"),
+}
+"""A model of each variant; "plain" has a parser too."""
+
+PARSER = ParserRecipe(
+    epochs=1,
+    least_steps=1,
+    form_size=8,
+    character_size=4,
+    spelling_size=8,
+    tag_size=4,
+    lstm_size=6,
+    arc_size=8,
+)
+TAGGER = TaggerRecipe(epochs=1, least_steps=1, word_size=8, hidden_size=6)
+
+
+def attack(tries: int, seed: int) -> Row:
+    """Damage a folder, and use it, so often."""
+    torch.set_num_threads(1)
+    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    with tempfile.TemporaryDirectory() as place:
+        material = Material(Path(place))
+        for number in range(tries):
+            folder = Path(place) / "damaged"
+            kind = chance.choice(sorted(material.uses))
+            shutil.copytree(material.folder / kind, folder)
+            part = chance.choice([path.parent for path in sorted(folder.rglob(DESCRIPTION))])
+            told = damage(part, chance)
+            outcome = used(partial(material.uses[kind], folder, chance), Path(place))
+            if outcome in ("read all the same", "refused"):
+                outcomes[outcome] += 1
+            else:
+                failures.append(f"{number}: {kind}: {told}: {outcome}")
+            shutil.rmtree(folder)
+    return Row("model folders, damaged, with the right checksum", tries, dict(outcomes), failures)
+
+
+class Material:
+    """Folders of every kind, and how each is used.
+
+    :ivar folder: where they are.
+    :ivar uses: for each folder what to do with a copy of it; it raises what a user would see.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "models"
+        self.treebank = folder / "few.conllu"
+        text = embedded_treebank_path("train").read_text(encoding="utf-8")
+        self.treebank.write_text("\n\n".join(text.split("\n\n")[:60]) + "\n\n", encoding="utf-8")
+        self.words = folder / "words.txt"
+        self.words.write_text("Grace the guide considered the concert a perfect dream\nWell come\n")
+        self.uses: dict[str, Callable[[Path, random.Random], None]] = {}
+        sentences = read_treebank(self.treebank)
+        for name, recipe in RECIPES.items():
+            model = fit(sentences, sentences[:5], recipe, direction="left")
+            if name == "plain":
+                parser = train_parser(sentences, sentences[:5], PARSER)
+                object.__setattr__(model, "parser", parser)
+                fit_correction(sentences, sentences[:5], model).save(self.folder / "corrector")
+            model.save(self.folder / name)
+            self.uses[name] = self._use_model
+        self.uses["corrector"] = self._use_corrector
+        for kind in ("crf", "attention"):
+            train_tagger(kind, sentences, sentences[:5], TAGGER).save(self.folder / kind)
+            self.uses[kind] = self._use_tagger
+
+    def _use_model(self, folder: Path, chance: random.Random) -> None:
+        file, some = str(self.treebank), ["--samples", "3"]
+        commands = [
+            ["underlying", str(folder), file],
+            ["sample", str(folder), file],
+            ["restore", str(folder), str(self.words), *some],
+            ["restore", str(folder), file, *some],
+            ["rules", str(folder), file],
+            ["relations", str(folder), file],
+            ["dream", str(folder), *some],
+            ["rephrase", str(folder), file, "--delete", "advmod"],
+        ]
+        self._call(["evaluate", str(folder), file])
+        self._call(chance.choice(commands))
+
+    def _use_corrector(self, folder: Path, chance: random.Random) -> None:
+        self._call(
+            ["correct", str(folder), str(chance.choice([self.words, self.treebank])), "--samples", "3"]
+        )
+
+    def _use_tagger(self, folder: Path, chance: random.Random) -> None:
+        tagger, sentences = load_tagger(folder), read_treebank(self.treebank)[:5]
+        tagger.evaluate(sentences)
+        tagger.restore([sentence.tree.forms for sentence in sentences])
+
+    def _call(self, arguments: list[str]) -> None:
+        result = CliRunner().invoke(main, [*arguments, "--threads", "1"])
+        if result.exit_code == 2 and result.stderr.count("\n") == 1:
+            raise ModelFolderError(result.stderr)
+        if result.exit_code:
+            raise AssertionError(f"{arguments[0]}: status {result.exit_code}: {result.stderr}")
+
+
+def used(use: Callable[[], None], place: Path) -> str:
+    """What comes of using a folder, in a process of its own."""
+    told = place / "told"
+    told.write_text("")
+    child = os.fork()
+    if not child:
+        signal.alarm(SECONDS)
+        status = 3
+        try:
+            use()
+            status = 0
+        except ModelFolderError:
+            status = 2
+        except BaseException:
+            told.write_text(traceback.format_exc())
+        finally:
+            os._exit(status)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        return f"signal {os.WTERMSIG(status)}"
+    return {0: "read all the same", 2: "refused"}.get(os.WEXITSTATUS(status), told.read_text().strip()[-600:])
+
+
+# Damage
+
+
+def damage(folder: Path, chance: random.Random) -> str:
+    """Change one thing in a model folder, make its checksum right again, and tell what was changed."""
+    description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+    tensors = torch.load(folder / TENSORS, weights_only=True)
+    told = (
+        changed_tensor(tensors, chance)
+        if tensors and chance.random() < 0.75
+        else changed(description, chance)
+    )
+    torch.save(tensors, folder / TENSORS)
+    try:
+        description["sha256"] = checksum(description, (folder / TENSORS).read_bytes())
+    except (KeyError, TypeError):
+        told += ", so that there is no checksum"
+    (folder / DESCRIPTION).write_text(json.dumps(description), encoding="utf-8")
+    return told
+
+
+def changed_tensor(tensors: dict[str, Any], chance: random.Random) -> str:
+    """Change a tensor, or a part of the dictionary that stands for one."""
+    name = chance.choice(sorted(tensors))
+    holder, key = tensors, name
+    if isinstance(tensors[name], dict):
+        holder, key = tensors[name], chance.choice(sorted(tensors[name]))
+    way = chance.choice(sorted(DAMAGES))
+    given = holder[key] if isinstance(holder[key], torch.Tensor) else torch.tensor(holder[key])
+    holder[key] = DAMAGES[way](given, chance)
+    return f"{name} {key if holder is not tensors else ''} {way}"
+
+
+def anywhere(tensor: torch.Tensor, value: float, chance: random.Random) -> torch.Tensor:
+    """The tensor with another value in one place or in all."""
+    if tensor.dtype == torch.bool or not tensor.numel():
+        return tensor
+    try:
+        made = torch.tensor(value, dtype=tensor.dtype)
+    except (RuntimeError, OverflowError, ValueError):
+        made = torch.tensor(int(chance.choice([-1, 127, 1])), dtype=tensor.dtype)
+    tensor = tensor.clone()
+    place = chance.randrange(tensor.numel())
+    tensor.view(-1)[slice(None) if chance.random() < 0.3 else place] = made
+    return tensor
+
+
+DAMAGES: dict[str, Callable[[torch.Tensor, random.Random], Any]] = {
+    "cut": lambda tensor, chance: tensor.flatten()[: chance.randrange(max(1, tensor.numel()))].clone(),
+    "cut in its first dimension": lambda tensor, chance: (
+        tensor[: len(tensor) // 2] if tensor.dim() else tensor
+    ),
+    "doubled": lambda tensor, chance: torch.cat([tensor, tensor]) if tensor.dim() else tensor,
+    "times two": lambda tensor, chance: tensor * 2,
+    "negative": lambda tensor, chance: -tensor if tensor.dtype != torch.bool else tensor,
+    "zero": lambda tensor, chance: torch.zeros_like(tensor),
+    "huge": lambda tensor, chance: anywhere(tensor, chance.choice([1e30, -1e30, 1e6, -1e9]), chance),
+    "largest": lambda tensor, chance: anywhere(
+        tensor, chance.choice([2**62, -(2**62), 32767, 127, -128]), chance
+    ),
+    "NaN": lambda tensor, chance: anywhere(tensor, float("nan"), chance),
+    "infinite": lambda tensor, chance: anywhere(tensor, chance.choice([1, -1]) * float("inf"), chance),
+    "of another type": lambda tensor, chance: tensor.to(chance.choice(TYPES)),
+    "permuted": lambda tensor, chance: tensor.flatten()[torch.randperm(tensor.numel())].view(tensor.shape),
+    "transposed": lambda tensor, chance: tensor.mT if tensor.dim() > 1 else tensor[None],
+    "expanded": lambda tensor, chance: torch.zeros(1, dtype=tensor.dtype).expand(
+        1 << chance.choice([20, 31, 45])
+    ),
+    "sparse": lambda tensor, chance: tensor.to_sparse(),
+    "no tensor": lambda tensor, chance: chance.choice([None, 3, "text", [1, 2], {}, -1, 1 << 40]),
+}
+TYPES = [torch.half, torch.bfloat16, torch.float, torch.double, torch.int8, torch.int, torch.long, torch.bool]
+TYPES += [torch.cfloat, torch.uint8, torch.int16]
+
+VALUES = [
+    None,
+    -1,
+    0,
+    1,
+    10**6,
+    10**30,
+    0.5,
+    -1e300,
+    True,
+    "",
+    "text",
+    "\t^",
+    [],
+    [0],
+    {},
+    {"a": 1},
+    float("nan"),
+]
+
+
+def changed(description: dict[str, Any], chance: random.Random) -> str:
+    """Change, delete or double something in the JSON of a description."""
+    places = [place for place in places_of(description) if place[0] not in ("report", "sha256")]
+    depth = chance.randrange(1, max(map(len, places)) + 1)
+    place = chance.choice([one for one in places if len(one) >= min(depth, 3)])
+    holder: Any = description
+    for key in place[:-1]:
+        holder = holder[key]
+    key, way = place[-1], chance.choice(["other value", "other value", "deleted", "doubled"])
+    if way == "other value":
+        value = chance.choice(VALUES)
+        holder[key] = copy.deepcopy(value)
+        way = f"is {value!r}"
+    elif way == "deleted":
+        del holder[key]
+    elif isinstance(holder, list):
+        holder.append(copy.deepcopy(holder[key]))
+    else:
+        holder[f"{key} "] = holder[key]
+    return f"{'/'.join(map(str, place))} {way}"
+
+
+def places_of(value: Any) -> Iterator[tuple[Any, ...]]:
+    """The places of all values in JSON."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield (key,)
+        for place in places_of(part):
+            yield key, *place
