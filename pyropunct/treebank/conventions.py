@@ -129,15 +129,18 @@ class SpacingStatistics:
 
         :raises ValueError: if they are none.
         """
-        counts = {
-            texts("a pair of tokens", [left, right]): whole_numbers("their counts", numbers)
-            for left, right, *numbers in plain["counts"]
-        }
-        clitics = (
+        counts = {}
+        for left, right, spaces, pairs in plain["counts"]:
+            texts("a pair of tokens", [left, right])
+            whole_numbers("the counts of a pair of tokens", [spaces, pairs])
+            counts[left, right] = spaces, pairs
+        enclitics, proclitics = (
             frozenset(texts(f"the list of {name}", plain[name])) for name in ("enclitics", "proclitics")
         )
-        joined = frozenset(texts("a pair of words", [left, right]) for left, right in plain["joined"])
-        return cls(counts, *clitics, joined)
+        for pair in plain["joined"]:
+            texts("a pair of words", pair)
+        joined = frozenset((left, right) for left, right in plain["joined"])
+        return cls(counts, enclitics, proclitics, joined)
 
 
 @dataclass(frozen=True)
