@@ -1,7 +1,8 @@
 """The fitted model, and everything that can be asked of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -199,8 +200,8 @@ class Punctuator:
         """log p(x | T) of each sentence, in natural logarithms.
 
         :returns: (sentences,) double precision.
-        :raises ImpossibleSurfaceError: if a probability is too small for double precision, as for a slot with
-            200 marks.
+        :raises ImpossibleSurfaceError: if a probability is zero, or too small for double precision, as for a
+            slot with 200 marks.
         """
         parts = []
         for part, problem in self._problems(sentences):
@@ -210,13 +211,18 @@ class Punctuator:
                 raise _too_unlikely(part[int(impossible[0, 0])])
         return torch.cat(parts)
 
-    def evaluate(self, sentences: Sequence[Sentence]) -> Evaluation:
+    def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
         """How well the model predicts the punctuation of some sentences.
 
+        :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
         :raises ImpossibleSurfaceError: as `log_prob` does.
         """
-        slots = sum(len(sentence.surface) for sentence in sentences)
-        return Evaluation(len(sentences), slots, float(self.log_prob(sentences).sum()))
+        slots, parts, rest = 0, [], iter(sentences)
+        while batch := list(islice(rest, BATCH_SIZE)):
+            slots += sum(len(sentence.surface) for sentence in batch)
+            parts.append(self.log_prob(batch))
+        found = torch.cat(parts)
+        return Evaluation(len(found), slots, float(found.sum()))
 
     def underlying(
         self, sentences: Sequence[Sentence], samples: int = 0
@@ -411,11 +417,12 @@ def _merged(edits: Tensor) -> Tensor:
 
 
 def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
-    marks = [len(slot) for slot in sentence.surface]
-    return ImpossibleSurfaceError(
-        f"sentence {sentence.identifier!r}: its punctuation is too unlikely to be computed; most marks, "
-        f"{max(marks)}, are in slot {marks.index(max(marks))}"
+    block, marks = sentence.layout.block, [len(slot) for slot in sentence.surface]
+    error = block.error(
+        f"the punctuation is impossible, or too unlikely to be computed; most marks, {max(marks)}, are in "
+        f"slot {marks.index(max(marks))}"
     )
+    return ImpossibleSurfaceError(str(error))
 
 
 def _parts(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:

@@ -1,6 +1,7 @@
 """The fitted model, as called from Python."""
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,10 +144,33 @@ def test_an_unseen_string_is_less_likely_than_a_usual_one(model: Punctuator) -> 
     assert model.log_prob([usual]) > model.log_prob([UNSEEN["string"]]) + 5
 
 
+def test_sentences_are_evaluated_as_they_come(model: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch at a time, with the same result as all together."""
+    some = [sentence(("Wait", 0, "root", "VERB"), *[(".", 1, "punct", "PUNCT")] * (n % 3)) for n in range(7)]
+    together = model.evaluate(some)
+    monkeypatch.setattr("pyropunct.punctuator.BATCH_SIZE", 3)
+    given, seen = list[Sentence](), list[int]()
+
+    def stream() -> Iterator[Sentence]:
+        for one in some:
+            given.append(one)
+            yield one
+
+    def watched(punctuator: Punctuator, batch: Sequence[Sentence]) -> torch.Tensor:
+        seen.append(len(given))
+        return log_prob(punctuator, batch)
+
+    log_prob = Punctuator.log_prob
+    monkeypatch.setattr(Punctuator, "log_prob", watched)
+    assert model.evaluate(stream()) == together
+    assert seen == [3, 6, 7]
+
+
 def test_too_many_marks_in_a_slot(model: Punctuator) -> None:
     """More than doubles can tell is an error that names the sentence."""
     absurd = sentence(("So", 0, "root", "ADV"), *[(".", 1, "punct", "PUNCT")] * 400)
-    with pytest.raises(ImpossibleSurfaceError, match=r"^sentence '#1': .*; most marks, 400, are in slot 1$"):
+    place = "<string>:1: sentence '#1'"
+    with pytest.raises(ImpossibleSurfaceError, match=f"^{place}: .*; most marks, 400, are in slot 1$"):
         model.log_prob([absurd])
 
 

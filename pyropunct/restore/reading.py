@@ -6,9 +6,9 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.treebank.conllu_reader import is_comment, read_block
+from pyropunct.treebank.conllu_reader import is_comment
 from pyropunct.treebank.lines import read_lines
-from pyropunct.treebank.reading import Omission, prepare
+from pyropunct.treebank.reading import Omission, read_sentences
 from pyropunct.treebank.sentence import Sentence
 
 Item = RawSentence | Sentence | Omission
@@ -35,7 +35,7 @@ def read_items(stream: BinaryIO, name: str, kind: str, reader: RawReader) -> Ite
     if kind == "auto":
         lines, kind = _recognised(lines, name)
     if kind == "conllu":
-        return _sentences(lines, name)
+        return read_sentences(lines, name)
     return (reader.read(line, number) for number, line in enumerate(lines, start=1))
 
 
@@ -51,29 +51,6 @@ def _recognised(lines: Iterator[str], name: str) -> tuple[Iterator[str], str]:
         if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
             break
     return chain(seen, lines), "text"
-
-
-def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | Omission]:
-    """The sentences of a CoNLL-U text."""
-    position = 0
-    for first_line, paragraph in _paragraphs(lines):
-        if not all(map(is_comment, paragraph)):
-            position += 1
-            yield prepare(read_block(tuple(paragraph), name, first_line, position), True)
-
-
-def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """The maximal runs of lines that are not blank, with the number of the first."""
-    paragraph: list[str] = []
-    number = 0
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            paragraph.append(line)
-        elif paragraph:
-            yield number - len(paragraph), paragraph
-            paragraph = []
-    if paragraph:
-        yield number + 1 - len(paragraph), paragraph
 
 
 def chunks(items: Iterable[Item], stream: BinaryIO) -> Iterator[list[Item]]:

@@ -157,7 +157,8 @@ def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
     """
     dependents = dependents_of(heads)
     below = [0, *(size for *_, size in spans(heads))]
-    order, rank, stack = [], [0] * (len(heads) + 1), list(dependents[0])
+    order: list[int] = []
+    rank, stack = [0] * (len(heads) + 1), list(dependents[0])
     while stack:
         word = stack.pop()
         rank[word] = len(order)

@@ -4,7 +4,7 @@ This is the preprocessing of Li, Wang & Eisner 2019, section 4; its rules are in
 ``docs/reference/treebanks.md``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, overload
@@ -19,7 +19,7 @@ from pyropunct.treebank.conllu_block import (
     Token,
     TreebankError,
 )
-from pyropunct.treebank.conllu_reader import Progress, decode, read_blocks
+from pyropunct.treebank.conllu_reader import Progress, decode, is_comment, read_block, read_blocks
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.lines import STANDARD_INPUT, standard_input
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
@@ -155,17 +155,45 @@ def read_text(
             sentences.append(outcome)
         else:
             omitted.append(outcome)
-    if not sentences and not omitted:
-        raise TreebankError(name, NO_SENTENCE)
     if not sentences:
-        first = omitted[0]
-        raise TreebankError(
-            name,
-            f"all {len(omitted)} sentences are omitted; the first: {first.reason}",
-            first.line,
-            first.identifier,
-        )
+        raise nothing_kept(name, omitted)
     return Treebank(name, tuple(sentences), tuple(omitted))
+
+
+def read_sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | Omission]:
+    """The sentences of a CoNLL-U text of any length, one after the other; no more than one is in memory.
+
+    :param name: the name that errors give to the text.
+    :raises TreebankError: at the first malformed line or tree.
+    """
+    position = 0
+    for first_line, paragraph in _paragraphs(lines):
+        if not all(map(is_comment, paragraph)):
+            position += 1
+            yield prepare(read_block(tuple(paragraph), name, first_line, position), True)
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """The maximal runs of lines that are not blank, with the number of the first."""
+    paragraph: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            paragraph.append(line)
+        elif paragraph:
+            yield number - len(paragraph), paragraph
+            paragraph = []
+    if paragraph:
+        yield number + 1 - len(paragraph), paragraph
+
+
+def nothing_kept(name: str, omitted: Sequence[Omission]) -> TreebankError:
+    """What is wrong with a treebank of which no sentence can be used: all are omitted, or there is none."""
+    if not omitted:
+        return TreebankError(name, NO_SENTENCE)
+    first = omitted[0]
+    problem = f"all {len(omitted)} sentences are omitted; the first: {first.reason}"
+    return TreebankError(name, problem, first.line, first.identifier)
 
 
 def require_punctuation(treebank: Treebank) -> None:
