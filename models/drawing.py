@@ -2,7 +2,7 @@
 
 `Story` itself is told once at a time, site by site, as Pyro has it.  Here all draws of a height are made
 together, by compiled code; `pyropunct.inference.forward` says how.  Both go up a forest by `heights_of`, ask
-the same `Attach.scorer` about views, and rewrite slots by the same channel.  They differ in where random
+the same `Story.scorer` about views, and rewrite slots by the same channel.  They differ in where random
 numbers come from; and here the attach model is asked once for all draws that have the same marks inside a
 constituent.
 """
@@ -39,12 +39,12 @@ class ManyDraws:
         self.inventory, self.reads_surface = story.inventory, story.attach.reads_surface
         self.punctemes = forward.punctemes_of(self.inventory)
         self.machine = sampler(story.channel.transducer, story.channel.probabilities())
-        self._attach = story.attach
+        self._story = story
 
     @torch.no_grad()
     def scorer(self, trees: TreeBatch) -> Callable[[Views], NDArray[np.float64]]:
         """The scores that the attach model gives to views of some trees."""
-        scorer = self._attach.scorer(trees)
+        scorer = self._story.scorer(trees)
 
         @torch.no_grad()
         def scores(views: Views) -> NDArray[np.float64]:

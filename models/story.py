@@ -23,7 +23,7 @@ from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.handlers import tree_expectation
 from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs
 from pyropunct.inference.pyro.surface import Underlying
-from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.symmetry import unmatched_rows
@@ -60,6 +60,9 @@ class Story(PyroModule):
         are to be scored.
     :param marks: the tokens of the inventory, for their symmetry.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
+    :param empty_score: what is added to the score of the empty pair of every constituent.  Most constituents
+        sprout nothing.  A model that has to find this out from equal scores tends to explain a final period by
+        several at once, with a channel that absorbs all but one: a local optimum.
     """
 
     def __init__(
@@ -70,9 +73,10 @@ class Story(PyroModule):
         syntax: Syntax | None = None,
         marks: tuple[str, ...] = (),
         symmetry_weight: float = 0.0,
+        empty_score: float = 0.0,
     ) -> None:
         super().__init__()
-        self.inventory, self.symmetry_weight = inventory, symmetry_weight
+        self.inventory, self.symmetry_weight, self.empty_score = inventory, symmetry_weight, empty_score
         self.attach, self.channel, self.syntax = attach, channel, syntax
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
 
@@ -112,6 +116,22 @@ class Story(PyroModule):
         """
         return self(self._syntax("it cannot score trees jointly")(trees), surface)
 
+    def scorer(self, trees: TreeBatch) -> Scorer:
+        """`Attach.scorer` for these trees, with the score of the empty pair raised."""
+        scorer = self.attach.scorer(trees)
+        if not self.empty_score:
+            return scorer
+
+        def raised(views: Views) -> Tensor:
+            scores = scorer(views)
+            relation = trees.relation.cpu()[torch.from_numpy(views.node)]
+            empty = torch.from_numpy(choice_start(self.inventory, relation)[:-1])  # the first of each set
+            more = scores.new_zeros(scores.shape[-1])
+            more[empty.to(more.device)] = self.empty_score
+            return scores + more
+
+        return raised
+
     def _views(self, trees: TreeBatch, surface: Tensor | SlotEvidence) -> Views:
         """All nodes with the marks inside them that are known."""
         if isinstance(surface, Tensor):
@@ -125,7 +145,7 @@ class Story(PyroModule):
 
         `pyropunct.inference.pyro.handlers.collapse_trees` sums over all decisions.
         """
-        scores = self.attach.scorer(trees)(views)
+        scores = self.scorer(trees)(views)
         choices = self._sprout("", trees, torch.arange(trees.forest.num_nodes), scores)
         slots = torch.arange(trees.forest.num_slots)
         shown = self._rewrite("", trees, choices, slots, self.channel.probabilities(), surface)
@@ -137,7 +157,7 @@ class Story(PyroModule):
         So a constituent can look at the "surface punctuation already added to w's subconstituents" (section
         2.1, d).  `pyropunct.models.drawing` tells the same many times at once.
         """
-        forest, scorer = trees.forest, self.attach.scorer(trees)
+        forest, scorer = trees.forest, self.scorer(trees)
         choices = torch.zeros(forest.num_nodes, dtype=torch.long)
         surface = torch.full((forest.num_slots, 1), EMPTY)
         weights = self.channel.probabilities()

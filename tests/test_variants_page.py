@@ -32,7 +32,7 @@ def test_the_examples_are_fitted(small: Path, tmp_path: Path, module: str, varia
     last = value["epochs"][-1]["perplexity"]
     trusting = "--trust-variants"
     assert answer("evaluate", out, dev, trusting)["perplexity"] == pytest.approx(last, rel=1e-3)
-    assert last < 20
+    assert last < 4  # an attach model has 9.9 with the settings of the log-linear one
     assert len(answer("sample", out, dev, trusting)["sentences"]) == 30
     assert "if you trust that, load it with --trust-variants" in complaint(2, "evaluate", out, dev)
 

@@ -39,6 +39,15 @@ def test_relations_and_forms_need_some_examples() -> None:
     assert batch.shape.tolist() == [2, 3, 1]
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "least"), [("tokens", "!", 5), ("relations", "new", 3), ("forms", "oh", 4)]
+)
+def test_how_often_a_type_must_be_seen(kind: str, name: str, least: int) -> None:
+    cry: tuple[Tree, Surface] = (Tree((0,), ("new",), ("X",), ("Oh",)), ((START,), ("!",)))
+    known = [name in getattr(vocabulary(*[cry] * count), kind) for count in (least - 1, least)]
+    assert known == [False, True]
+
+
 def test_a_subtype_backs_off_to_its_relation() -> None:
     found = vocabulary()
     names = ["root", "root:sub", "obj:x", "obj:y", "obj", "never"]

@@ -14,7 +14,7 @@ DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "sh
 
 
 LATER_SETTINGS = (
-    *("network_learning_rate", "network_weight_decay", "network_share"),
+    *("network_learning_rate", "network_weight_decay", "network_share", "empty_score"),
     *("attach_options", "channel_options"),
 )
 """Settings that recipes in older model folders lack, because they did not apply to older models."""
@@ -43,6 +43,8 @@ class Recipe:
     :ivar edit_prior_scale: the same for the logits of the edits.
     :ivar prior_keep: the mean of the prior of the logits of keeping two tokens as they are.
     :ivar symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
+    :ivar empty_score: what is added to the score of the empty pair of every constituent, for an attach model
+        that does not start by preferring it, as those of the package do.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights.
     :ivar epochs: the number of epochs; an epoch is a pass over the treebank unless the next field is set.
@@ -72,6 +74,7 @@ class Recipe:
     edit_prior_scale: float = 30.0
     prior_keep: float = 1.0
     symmetry_weight: float = 0.0
+    empty_score: float = 0.0
     random_start: bool = False
     guide: str = "map"
     epochs: int = 5
@@ -155,6 +158,7 @@ RECIPES: dict[str, Recipe] = {
         symmetry_weight=1.0,
         edit_learning_rate=0.01,
     ),
+    "own": Recipe(empty_score=5.0, learning_rate=0.2, network_learning_rate=0.01),
     "paper": Recipe(
         families=PAPER_FAMILIES,
         least=1,
@@ -172,8 +176,9 @@ RECIPES: dict[str, Recipe] = {
         decay=False,
     ),
 }
-"""Named recipes: "neural" is for the attach model of this name, "rules" for models whose rules and underlying
-trees are to be read, "paper" has the hyperparameters of Li, Wang & Eisner (2019, section 3.2)."""
+"""Named recipes: "neural" is for the attach model of this name, "own" for attach models of one's own, "rules"
+for models whose rules and underlying trees are to be read; "paper" has the hyperparameters of Li, Wang &
+Eisner (2019, section 3.2)."""
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:
@@ -193,11 +198,12 @@ def unusual(recipe: Recipe) -> dict[str, Any]:
 def named_recipe(name: str, **changes: Any) -> Recipe:
     """A recipe of `RECIPES` with some settings changed.
 
-    "default" is the recipe of the attach model that is asked for, if this has one of its own.
+    "default" is the recipe of the attach model that is asked for, if this has one of its own, and "own" for
+    one that is named as ``module:Class``.
 
     :raises KeyError: if there is no recipe of this name.
     """
-    attach = changes.get("attach")
-    if name == "default" and attach in RECIPES:
-        name = attach
+    attach = str(changes.get("attach"))
+    if name == "default":
+        name = attach if attach in RECIPES else "own" if ":" in attach else name
     return RECIPES[name].changed(**changes)

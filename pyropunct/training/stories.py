@@ -36,6 +36,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
             syntax=HeadOutward(len(vocabulary.relations), len(vocabulary.tags)),
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
+            empty_score=recipe.empty_score,
         )
 
 

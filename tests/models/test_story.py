@@ -25,7 +25,9 @@ from torch import Tensor
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.handlers import collapse_trees
 from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.story import Story, heights_of
 from pyropunct.models.trees import TreeBatch, join_surfaces
 
@@ -165,6 +167,27 @@ def test_trees_of_a_syntax_model() -> None:
     trace = poutine.trace(dreaming).get_trace()
     assert "kind" in trace.nodes
     assert trace.nodes["_RETURN"]["value"].trees is trees
+
+
+def test_the_score_of_empty_pairs() -> None:
+    """It is the same whether the story raises it or the attach model, told or seen, once or many times."""
+    trees = tree_batch([[2, 0, 2, 3], [0]], [0, 1, 0, 1, 0])
+    raised, itself = (tiny_story(window("left")) for _ in range(2))
+    empty = torch.tensor([not any(pair) for pair in raised.inventory.rows])
+    raised.attach.table = torch.randn(len(empty))
+    itself.attach.table = raised.attach.table + 1.5 * empty
+    raised.empty_score = 1.5
+    told = [(torch.manual_seed(2), story(trees))[1] for story in (raised, itself)]
+    assert torch.equal(told[0].surface, told[1].surface)
+    assert torch.equal(told[0].choices, told[1].choices)
+    seen = [
+        float(poutine.trace(collapse_trees(story)).get_trace(trees, told[0].surface).log_prob_sum())
+        for story in (raised, itself)
+    ]
+    assert seen[0] == pytest.approx(seen[1], rel=1e-13)
+    views = views_of(trees.forest, told[0].surface)
+    scores = [ManyDraws(story).scorer(trees)(views) for story in (raised, itself)]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-13)
 
 
 def test_sites_of_the_story() -> None:

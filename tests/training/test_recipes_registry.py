@@ -50,9 +50,10 @@ def test_an_attach_model_with_a_recipe_of_its_own() -> None:
     """It is the default for it, unless another one is asked for."""
     assert named_recipe("default", attach="neural", epochs=2) == named_recipe("neural", epochs=2)
     assert named_recipe("neural").attach == "neural"
-    assert named_recipe("default", attach="variants:PairFrequencies") == Recipe(
-        attach="variants:PairFrequencies"
-    )
+    assert named_recipe("default", attach="log-linear") == named_recipe("default") == Recipe()
+    foreign = named_recipe("default", attach="variants:PairFrequencies")
+    assert foreign == named_recipe("own", attach="variants:PairFrequencies")
+    assert foreign.empty_score > 0 == Recipe().empty_score
     assert named_recipe("paper", attach="neural").optimiser == "adam"
 
 
