@@ -151,7 +151,7 @@ def _chances(problem: Problem) -> int:
 def _spread(problem: Problem) -> tuple[torch.Size, list[NDArray[np.float64]]]:
     """The common batch shape, and each leaf as an array (joint values, its length)."""
     leaves = _leaves(problem)
-    batch = torch.broadcast_shapes(*(leaf.shape[:-1] for leaf in leaves))
+    batch = torch.Size(np.broadcast_shapes(*(leaf.shape[:-1] for leaf in leaves)))
     arrays = [
         leaf.detach().to("cpu", torch.double).expand(*batch, -1).reshape(batch.numel(), -1).numpy()
         for leaf in leaves

@@ -26,3 +26,17 @@ def test_a_treebank_is_read_without_torch(reader: str, tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_model_is_used_without_what_takes_long_to_import(small: Path) -> None:
+    """Without a terminal, a cycle of heads or a plot; torch imports sympy for some questions about shapes."""
+    script = (
+        "import sys\n"
+        "from pyropunct.commands.main import main\n"
+        "main(['underlying', *sys.argv[1:]], standalone_mode=False)\n"
+        "slow = {'matplotlib', 'networkx', 'rich.progress', 'sympy', 'torch._dynamo'}\n"
+        "print(sorted(slow & set(sys.modules)))\n"
+    )
+    command = [sys.executable, "-c", script, small / "model", small / "dev.conllu"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -71,7 +71,7 @@ class PunctemePairs(TorchDistribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Log-probabilities of choices of shape (..., N)."""
         index = (value + self.start[:-1]).to(self._device)
-        batch = torch.broadcast_shapes(index.shape[:-1], self.logits.shape[:-1])
+        batch = np.broadcast_shapes(index.shape[:-1], self.logits.shape[:-1])
         return self.logits.expand(*batch, -1).gather(-1, index.expand(*batch, -1))
 
     @torch.no_grad()

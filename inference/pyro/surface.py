@@ -92,10 +92,10 @@ class SurfaceStrings(TorchDistribution):
         if weights.dim() > 1 and weights.shape[-2] == 1:
             weights = weights.squeeze(-2)
         self.underlying, self.transducer, self.weights = underlying, transducer, weights
-        batch = torch.broadcast_shapes(
+        batch = np.broadcast_shapes(
             underlying.choices.shape[:-1] + (1,) * underlying.slots.dim(), underlying.slots.shape
         )
-        super().__init__(batch, torch.Size((1,)), validate_args=False)
+        super().__init__(torch.Size(batch), torch.Size((1,)), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "SurfaceStrings":
         """Itself, since a plate always calls this.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import torch
 from pyro.nn import PyroModule
 from pyro.nn.module import pyro_method
@@ -143,5 +144,5 @@ def _in_line(weights: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]
     ]
     if not parts:
         return torch.ones(0)
-    batch = torch.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
     return torch.cat([part.expand(*batch, -1) for part in parts], -1)

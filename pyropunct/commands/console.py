@@ -64,6 +64,9 @@ def print_json(value: Mapping[str, Any]) -> None:
 @contextmanager
 def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on a terminal for reading a file; yields what `read_treebank` takes as ``progress``."""
+    if not shows_bars():
+        yield lambda done, total: None
+        return
     with bar() as shown:
         task = shown.add_task(f"reading {visible(path)}", total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
@@ -86,33 +89,33 @@ def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
 @contextmanager
 def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar over sentences on a terminal; yields a function that takes the number newly done."""
+    if not shows_bars():
+        yield lambda done: None
+        return
     with bar() as shown:
         task = shown.add_task(what, total=total)
         yield lambda done: shown.advance(task, done)
 
 
 def shows_bars() -> bool:
-    """Whether progress bars are seen."""
-    from rich.console import Console
-
-    return Console(stderr=True).is_terminal
+    """Whether progress bars are seen: on a terminal that can draw them."""
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return on_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def bar() -> Any:
-    """A progress bar of rich, on a terminal."""
+    """A progress bar of rich, which takes long to import; only for a terminal that `shows_bars`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
     return Progress(
         *columns,
-        console=console,
+        console=Console(stderr=True),
         transient=True,
         # Results that go to a file must not be redirected to the bar.
         redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
-        disable=not console.is_terminal,
     )
 
 

@@ -7,7 +7,6 @@ that gets through has word ids 1, 2, 3, ..., heads that are ids or 0, exactly on
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import networkx
 from conllu.exceptions import ParseException
 from conllu.models import TokenList
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_token_and_metadata
@@ -252,6 +251,8 @@ def _all_reach_root(heads: list[int]) -> bool:
 
 
 def _cycle_error(block: Block) -> TreebankError:
+    import networkx  # which takes long, and right trees do not need it
+
     graph = networkx.DiGraph((number, token.head) for number, token in enumerate(block.tokens, start=1))
     cycle = [word for word, _ in networkx.find_cycle(graph)]
     smallest = cycle.index(min(cycle))
