@@ -1,9 +1,19 @@
-"""What the program writes and reads again: JSON that every reader of JSON understands, and its parts."""
+"""What the program writes and reads again: files, whole or not at all, and JSON for everybody."""
 
 import json
 import math
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where nothing is held
+    fcntl = None  # type: ignore[assignment]
 
 NOT_FINITE = "not_finite"
 """The entry of an object that lists where a number is missing because it is infinite or none."""
@@ -90,3 +100,114 @@ def numbers_like(usual: Mapping[str, int | float], value: Mapping[str, Any]) -> 
         if type(value[name]) not in kinds or not 0 <= value[name] <= LARGEST_SETTING:
             raise ValueError(f"the setting {name} is {value[name]!r}")
     return {name: value[name] for name in usual}
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """A stream for a file, which takes its place when all is written; after a failure the file is as it was.
+
+    What is written meanwhile has a name beside it that nobody can foresee.  A link stays what it is: the file
+    that it points to is written.  Devices such as /dev/null are written to directly.
+
+    :raises OSError: if it cannot be written.
+    """
+    path = real(path)
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".new", dir=path.parent)
+    scratch = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        scratch.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_mask())
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def real(path: Path) -> Path:
+    """What a path leads to when all links are followed, whether it is there or not."""
+    return Path(os.path.realpath(path))
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[bool]:
+    """Hold a folder, and tell whether nobody else holds it.
+
+    The kernel lets go of it when the process ends, however it ends.
+
+    :raises OSError: if there is no such folder.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield _hold(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _hold(descriptor: int) -> bool:
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+SAVING = ".saving"
+"""The end of the names of folders that are being saved."""
+
+
+@contextmanager
+def replaced_whole(folder: Path) -> Iterator[Path]:
+    """A place beside a folder; what is written there takes the place of the folder if nothing fails.
+
+    :raises OSError: if something does; then the folder is what it was.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=SAVING, dir=folder.parent))
+    try:
+        with held(scratch):
+            yield scratch / "new"
+            _replace(folder, scratch / "new", scratch / "old")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _replace(folder: Path, new: Path, old: Path) -> None:
+    """Put ``new`` in the place of a folder; if that fails, the folder is what it was."""
+    try:
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except BaseException:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise
+
+
+def recover(folder: Path) -> None:
+    """Clear away what a process that was killed has left beside a folder that it saved.
+
+    If it had taken away the old folder, but not yet put the new one in its place, that is done now.
+    """
+    if fcntl is None:
+        return
+    for scratch in sorted(folder.parent.glob(f".{_literal(folder.name)}.*{SAVING}")):
+        with suppress(OSError), held(scratch) as alone:
+            if alone:
+                if (scratch / "old").exists() and not folder.exists():
+                    (scratch / "new").rename(folder)
+                shutil.rmtree(scratch)
+
+
+def _literal(name: str) -> str:
+    """A name in which nothing means anything to a pattern."""
+    return "".join(f"[{one}]" if one in "*?[" else one for one in name)

@@ -93,6 +93,7 @@ def fit(
     **changes: Any,
 ) -> None:
     """Train a model on TRAIN, a CoNLL-U file; by default on the treebank inside the package."""
+    from pyropunct.training.checkpoints import own_folder
     from pyropunct.training.model_folder import ModelFolderError, check_writable
 
     folder = Path(out)
@@ -104,24 +105,27 @@ def fit(
     check_device(device)
     changed = _changed(recipe, changes, settings)
     treebanks = _training_treebanks(train, dev)
-    if not resume:
+    with own_folder(checkpoint.parent):
+        if not resume:
+            _forget(checkpoint)
+        advice = (
+            f"finished epochs are kept in {checkpoint.parent}; continue with the same command and --resume"
+        )
+        try:
+            with interrupts():
+                model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
+                if parser:
+                    model = replace(model, parser=_train_parser(treebanks, seed, checkpoint))
+            model.save(folder)
+        except KeyboardInterrupt:
+            raise OneLineError(
+                f"interrupted: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
+            ) from None
+        except ModelFolderError as error:
+            if _kept(checkpoint) and not resume:
+                raise OneLineError(f"{error}; {advice}", FAILURE) from error
+            raise
         _forget(checkpoint)
-    advice = f"finished epochs are kept in {checkpoint.parent}; continue with the same command and --resume"
-    try:
-        with interrupts():
-            model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
-            if parser:
-                model = replace(model, parser=_train_parser(treebanks, seed, checkpoint))
-        model.save(folder)
-    except KeyboardInterrupt:
-        raise OneLineError(
-            f"interrupted: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
-        ) from None
-    except ModelFolderError as error:
-        if _kept(checkpoint) and not resume:
-            raise OneLineError(f"{error}; {advice}", FAILURE) from error
-        raise
-    _forget(checkpoint)
     _report(model, treebanks, folder, as_json)
 
 
@@ -131,11 +135,9 @@ def _kept(checkpoint: Path) -> list[Path]:
 
 
 def _forget(checkpoint: Path) -> None:
-    """Delete the checkpoints, and their folder if nothing else is in it."""
+    """Delete the checkpoints."""
     for path in _kept(checkpoint):
         path.unlink(missing_ok=True)
-    if checkpoint.parent.is_dir() and not any(checkpoint.parent.iterdir()):
-        checkpoint.parent.rmdir()
 
 
 def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Recipe":

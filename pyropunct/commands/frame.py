@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import EDQUOT, EIO, ENOSPC
 from functools import wraps
 from typing import Any
 
@@ -66,29 +67,16 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _explained(error: Exception) -> OneLineError:
-    from pyropunct.inference.machines import MachineError
-    from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
-    from pyropunct.models.divergence import DivergedError
-    from pyropunct.restore.restoring import NoParserError
-    from pyropunct.testing import VariantError
-    from pyropunct.training.model_folder import ModelFolderError
-    from pyropunct.training.recipe_settings import SettingError
-    from pyropunct.training.registry import UnknownVariantError
-    from pyropunct.treebank.reading import TreebankError
-
-    bad_input = (
-        TreebankError
-        | ModelFolderError
-        | DivergedError
-        | SettingError
-        | UnknownVariantError
-        | ImpossibleSurfaceError
-        | MachineError
-        | VariantError
-        | NoParserError
-    )
+    try:
+        bad_input, failures = _known_errors()
+    except Exception:  # such as a torch that cannot be loaded, which is what the error is about
+        bad_input, failures = (), ()
+    if isinstance(error, failures):
+        return OneLineError(str(error), FAILURE)
     if isinstance(error, bad_input):
         return OneLineError(str(error), BAD_INPUT)
+    if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EIO):
+        return OneLineError(f"cannot write {error.filename or 'the results'}: {error.strerror}", FAILURE)
     if isinstance(error, OSError) and error.filename:
         return OneLineError(f"{error.filename}: {error.strerror}", BAD_INPUT)
     if isinstance(error, OSError) and error.strerror:
@@ -98,3 +86,29 @@ def _explained(error: Exception) -> OneLineError:
         return OneLineError(f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE)
     kind = type(error).__name__
     return OneLineError(f"{kind}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE)
+
+
+def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
+    """The errors that tell of bad input, and those that tell of a failure."""
+    from pyropunct.inference.machines import MachineError
+    from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+    from pyropunct.models.divergence import DivergedError
+    from pyropunct.restore.restoring import NoParserError
+    from pyropunct.testing import VariantError
+    from pyropunct.training.model_folder import CannotWriteError, ModelFolderError
+    from pyropunct.training.recipe_settings import SettingError
+    from pyropunct.training.registry import UnknownVariantError
+    from pyropunct.treebank.reading import TreebankError
+
+    bad_input = (
+        TreebankError,
+        ModelFolderError,
+        DivergedError,
+        SettingError,
+        UnknownVariantError,
+        ImpossibleSurfaceError,
+        MachineError,
+        VariantError,
+        NoParserError,
+    )
+    return bad_input, (CannotWriteError,)

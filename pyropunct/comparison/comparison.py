@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pyropunct.comparison.findings import Findings
 from pyropunct.comparison.tables import markdown
+from pyropunct.files import written_whole
 
 
 class Comparison(Findings):
@@ -24,4 +25,5 @@ class Comparison(Findings):
 
         :raises OSError: if it cannot be written.
         """
-        Path(path).write_bytes(self.to_svg())
+        with written_whole(Path(path)) as stream:
+            stream.write(self.to_svg())

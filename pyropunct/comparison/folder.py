@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from pyropunct.comparison.comparison import Comparison
 from pyropunct.comparison.findings import FORMAT
 from pyropunct.comparison.parts import Part
 from pyropunct.comparison.settings import Settings
-from pyropunct.files import json_text
+from pyropunct.files import json_text, written_whole
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.treebank.sentence import Sentence
 
@@ -140,12 +139,9 @@ class ComparisonFolder:
 
     def _replace(self, name: str, content: bytes) -> None:
         """Replace a file atomically: after a failure the old content is intact."""
-        path, scratch = self.path / name, self.path / f".{name}.new"
+        path = self.path / name
         try:
-            try:
-                scratch.write_bytes(content)
-                os.replace(scratch, path)
-            finally:
-                scratch.unlink(missing_ok=True)
+            with written_whole(path) as stream:
+                stream.write(content)
         except OSError as error:
             raise ComparisonFolderError(f"{path}: cannot be written: {error.strerror}") from error

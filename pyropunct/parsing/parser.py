@@ -110,7 +110,7 @@ class BiaffineParser:
             recipe = ParserRecipe.from_json(plain["recipe"])
             network = filled(lambda: BiaffineNetwork(vocabulary, recipe), tensors)
             return cls(vocabulary, recipe, network, plain["report"])
-        except (LookupError, TypeError, AttributeError, RuntimeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ValueError(f"not the parts of a parser: {reason}") from error
 

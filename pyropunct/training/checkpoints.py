@@ -1,11 +1,13 @@
 """Files from which a training goes on as if nothing had interrupted it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pyropunct.training.model_folder import ModelFolderError, unpack_tensors, write_whole
+from pyropunct.files import held
+from pyropunct.training.model_folder import ModelFolderError, read_sealed, write_sealed
 
 
 class Resumable(Protocol):
@@ -22,6 +24,31 @@ class Resumable(Protocol):
 
         :raises LookupError, TypeError, ValueError, AttributeError, RuntimeError: if it is not one.
         """
+
+
+@contextmanager
+def own_folder(folder: Path) -> Iterator[None]:
+    """A folder for checkpoints that no other process uses meanwhile; if it is empty then, it is removed.
+
+    :raises ModelFolderError: if another process uses it, or there can be no folder of this name.
+    """
+    with ExitStack() as stack:
+        try:
+            if folder.is_symlink():
+                raise ModelFolderError(f"{folder}: is a link, not a folder for checkpoints; remove it")
+            folder.mkdir(parents=True, exist_ok=True)
+            alone = stack.enter_context(held(folder))
+        except OSError as error:
+            raise ModelFolderError(f"{folder}: cannot write there: {error.strerror}") from error
+        if not alone or not folder.exists():
+            raise ModelFolderError(
+                f"{folder}: another process is training there: wait, or choose another --out"
+            )
+        try:
+            yield
+        finally:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
 
 
 @dataclass(frozen=True)
@@ -42,7 +69,7 @@ class Checkpoint:
 
         :raises ModelFolderError: if that cannot be done.
         """
-        write_whole(self.path, {"fingerprint": training.fingerprint(), **training.state()})
+        write_sealed(self.path, {"fingerprint": training.fingerprint(), **training.state()})
 
     def load(self, training: Resumable) -> None:
         """Let a training go on from it, if it is there.
@@ -51,10 +78,7 @@ class Checkpoint:
         """
         if not self.path.exists():
             return
-        try:
-            state = unpack_tensors(self.path.read_bytes(), str(self.path))
-        except OSError as error:
-            raise ModelFolderError(f"{self.path}: cannot be read: {error.strerror}") from error
+        state = read_sealed(self.path)
         if state.get("fingerprint") != training.fingerprint():
             raise ModelFolderError(
                 f"{self.path}: this checkpoint is of other data, settings or another seed; "

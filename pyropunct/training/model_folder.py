@@ -3,18 +3,18 @@
 import hashlib
 import io
 import json
-import os
-import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from pyropunct.files import real, recover, replaced_whole, written_whole
 from pyropunct.models.divergence import strange
 from pyropunct.training.small_tensors import small, whole
 
@@ -27,6 +27,10 @@ DESCRIPTION = "model.json"
 TENSORS = "tensors.pt"
 
 
+SEAL, DIGEST = b"pyropunct checkpoint 1\n", hashlib.sha256().digest_size
+"""What stands before the checksum of a sealed file, and the length of the checksum."""
+
+
 PLAIN = ("vocabulary", "recipe", "report")
 """The parts of a model that are no tensors."""
 
@@ -36,6 +40,10 @@ OPTIONAL = ("conventions", "parser")
 
 class ModelFolderError(ValueError):
     """A model folder that cannot be read or written; the message is one line and names it."""
+
+
+class CannotWriteError(ModelFolderError):
+    """Something went wrong while a model or a checkpoint was written, such as a full disk."""
 
 
 class OtherVersionError(ModelFolderError):
@@ -50,6 +58,8 @@ def check_writable(folder: Path) -> None:
     if folder.name in ("", "..") or folder.is_mount():
         raise ModelFolderError(f"{folder}: cannot be replaced by a model; choose a new folder in it")
     try:
+        folder = real(folder)  # what a link points to is replaced, not the link
+        recover(folder)
         if folder.exists() and not folder.is_dir():
             raise ModelFolderError(f"{folder}: is a file, not a folder for a model")
         if folder.exists() and not _is_replaceable(folder):
@@ -90,17 +100,13 @@ def write_model_folder(folder: Path, plain: Mapping[str, Any], tensors: Mapping[
 def new_folder(folder: Path) -> Iterator[Path]:
     """A place beside a folder; what is written there takes the place of the folder if nothing fails.
 
-    :raises ModelFolderError: if something does; then the folder is what it was.
+    :raises CannotWriteError: if something does; then the folder is what it was.
     """
     try:
-        scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        try:
-            yield scratch / "new"
-            _replace(folder, scratch / "new", scratch / "old")
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        with replaced_whole(real(folder)) as new:
+            yield new
     except OSError as error:
-        raise ModelFolderError(f"{folder}: cannot write the model: {error.strerror}") from error
+        raise CannotWriteError(f"{folder}: cannot write the model: {error.strerror}") from error
 
 
 def _fill(new: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
@@ -114,18 +120,6 @@ def _fill(new: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) ->
     except ValueError as error:
         raise ModelFolderError("the report of the model holds a number that is not finite") from error
     (new / DESCRIPTION).write_text(text, encoding="utf-8")
-
-
-def _replace(folder: Path, new: Path, old: Path) -> None:
-    """Put ``new`` in the place of a folder; if that fails, the folder is what it was."""
-    try:
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
-    except BaseException:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        raise
 
 
 def _check_numbers(folder: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -176,6 +170,8 @@ def _no_number(text: str) -> None:
 def _read_description(folder: Path) -> dict[str, Any]:
     path = folder / DESCRIPTION
     if not folder.is_dir():
+        recover(real(folder))
+    if not folder.is_dir():
         raise ModelFolderError(f"{folder}: no such model folder")
     try:
         description = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
@@ -209,6 +205,9 @@ def unpack_tensors(packed: bytes, name: str) -> dict[str, Any]:
     try:
         with warnings.catch_warnings(action="ignore"):  # what is odd about bytes that are refused anyway
             unpacked = torch.load(io.BytesIO(packed), weights_only=True, map_location="cpu")
+    except UnpicklingError as error:  # whose text advises to read it nevertheless
+        reason = "it holds something else, which may be code; nothing of it was run"
+        raise ModelFolderError(f"{name}: cannot be read as tensors: {reason}") from error
     except Exception as error:  # torch raises many kinds for bytes that it did not write
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise ModelFolderError(f"{name}: cannot be read as tensors: {reason}") from error
@@ -217,18 +216,34 @@ def unpack_tensors(packed: bytes, name: str) -> dict[str, Any]:
     return unpacked
 
 
-def write_whole(path: Path, values: Mapping[str, Any]) -> None:
-    """Write tensors and plain values to a file, which is there whole or as it was before.
+def write_sealed(path: Path, values: Mapping[str, Any]) -> None:
+    """Write tensors and plain values with their checksum to a file, which is there whole or as it was before.
 
-    :raises ModelFolderError: if that cannot be done.
+    :raises CannotWriteError: if that cannot be done.
     """
+    packed = _pack(values)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_name(f".{path.name}.new")
-        try:
-            scratch.write_bytes(_pack(values))
-            os.replace(scratch, path)
-        finally:
-            scratch.unlink(missing_ok=True)
+        with written_whole(path) as stream:
+            stream.write(SEAL + hashlib.sha256(packed).digest() + packed)
     except OSError as error:
-        raise ModelFolderError(f"{path}: cannot be written: {error.strerror}") from error
+        raise CannotWriteError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """What `write_sealed` wrote.
+
+    :raises ModelFolderError: if it cannot be read, or is not what was written.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFolderError(f"{path}: cannot be read: {error.strerror}") from error
+    if not content.startswith(SEAL):
+        raise ModelFolderError(
+            f"{path}: is damaged, or another version of the program wrote it: it has no seal"
+        )
+    digest, packed = content[len(SEAL) :][:DIGEST], content[len(SEAL) + DIGEST :]
+    if hashlib.sha256(packed).digest() != digest:
+        raise ModelFolderError(f"{path}: is damaged: its checksum is not the one in it")
+    return unpack_tensors(packed, str(path))

@@ -20,8 +20,9 @@ from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.model_folder import (
     ModelFolderError,
     read_model_folder,
-    unpack_tensors,
+    read_sealed,
     write_model_folder,
+    write_sealed,
 )
 from pyropunct.treebank.projective import is_projective
 from pyropunct.treebank.reading import read_text, read_treebank
@@ -212,9 +213,9 @@ def test_a_checkpoint_of_something_else(train: list[Sentence], tmp_path: Path) -
     for some, dev, seed in others:
         with pytest.raises(ModelFolderError, match="checkpoint is of other data, settings or another seed"):
             train_parser(some, dev, recipe, seed=seed, checkpoint=checkpoint)
-    state = unpack_tensors(checkpoint.path.read_bytes(), "c")
+    state = read_sealed(checkpoint.path)
     del state["network"]["arcs.weight"]
-    torch.save(state, checkpoint.path)
+    write_sealed(checkpoint.path, state)
     with pytest.raises(ModelFolderError, match=r"checkpoint: is damaged: RuntimeError: .*arcs\.weight"):
         train_parser(train[:40], None, recipe, checkpoint=checkpoint)
 

@@ -1,10 +1,12 @@
 """Ctrl-C in the middle of a fit, and going on later."""
 
 import json
+import random
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -18,6 +20,8 @@ from pyropunct.commands.frame import interrupts
 from pyropunct.parsing import BiaffineParser, ParserRecipe
 from pyropunct.parsing.training import ParserTraining
 from pyropunct.punctuator import Punctuator
+from pyropunct.training.checkpoints import own_folder
+from pyropunct.training.model_folder import ModelFolderError, read_sealed, write_sealed
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -193,14 +197,59 @@ def test_going_on_from_a_damaged_checkpoint(small: Path, unfinished: Path, conte
     path = unfinished.with_name("m.unfinished") / "checkpoint.left"
     path.write_bytes(path.read_bytes()[:1000] if content is None else content)
     message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
-    assert message.startswith(f"{path}: cannot be read as tensors: ")
+    assert message.startswith(f"{path}: is damaged")
+
+
+def test_any_other_bit_of_a_checkpoint_is_noticed(unfinished: Path) -> None:
+    path = unfinished.with_name("m.unfinished") / "checkpoint.left"
+    content, chance = path.read_bytes(), random.Random(0)
+    read_sealed(path)
+    for place in (0, len(content) - 1, *(chance.randrange(len(content)) for _ in range(30))):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        with pytest.raises(ModelFolderError, match=f"^{path}: is damaged"):
+            read_sealed(path)
+
+
+def test_another_process_trains_to_the_same_place(small: Path, unfinished: Path) -> None:
+    """A process that is killed holds nothing any more."""
+    folder = unfinished.with_name("m.unfinished")
+    kept = (folder / "checkpoint.left").read_bytes()
+    hold = "import sys, time, pathlib; from pyropunct.files import held\n"
+    hold += "with held(pathlib.Path(sys.argv[1])): print(flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", hold, folder], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        for more in ((), ("--resume",)):
+            message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", *more))
+            assert message == f"{folder}: another process is training there: wait, or choose another --out"
+        other.kill()
+    assert (folder / "checkpoint.left").read_bytes() == kept
+    with own_folder(folder):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_something_else_stands_where_checkpoints_go(small: Path, tmp_path: Path, kind: str) -> None:
+    """It is told before training, and stays."""
+    place = tmp_path / "m.unfinished"
+    if kind == "file":
+        place.write_text("mine")
+    else:
+        (tmp_path / "theirs").mkdir()
+        place.symlink_to(tmp_path / "theirs")
+    message = complaint(BAD_INPUT, *fit(small, tmp_path / "m"))
+    problem = "cannot write there" if kind == "file" else "is a link, not a folder for checkpoints; remove it"
+    assert message.startswith(f"{place}: {problem}")
+    assert place.read_text() == "mine" if kind == "file" else not any((tmp_path / "theirs").iterdir())
 
 
 def test_going_on_from_a_checkpoint_that_lacks_something(small: Path, unfinished: Path) -> None:
     path = unfinished.with_name("m.unfinished") / "checkpoint.left"
-    state = torch.load(path, weights_only=True)
+    state = read_sealed(path)
     del state["optimisers"]
-    torch.save(state, path)
+    write_sealed(path, state)
     message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
     assert message == f"{path}: is damaged: KeyError: 'optimisers'"
 

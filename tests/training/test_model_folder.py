@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import pickle
 import re
 import shutil
@@ -27,10 +28,11 @@ from pyropunct.training.model_folder import (
     TENSORS,
     ModelFolderError,
     check_writable,
+    new_folder,
     read_model_folder,
-    unpack_tensors,
+    read_sealed,
     write_model_folder,
-    write_whole,
+    write_sealed,
 )
 from pyropunct.training.registry import Trusted, UnknownVariantError, UntrustedVariantError
 from pyropunct.training.small_tensors import whole
@@ -155,12 +157,12 @@ def test_failure_while_moving(
 @pytest.mark.parametrize("failure", [full, interrupt])
 def test_failure_while_writing_a_checkpoint(tmp_path: Path, failure: Callable[..., None]) -> None:
     path = tmp_path / "new" / "checkpoint"
-    write_whole(path, {"epoch": 1})
+    write_sealed(path, {"epoch": 1})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("os.replace", failure)
+        patch.setattr(Path, "replace", failure)
         with pytest.raises((ModelFolderError, KeyboardInterrupt)):
-            write_whole(path, {"epoch": 2})
-    assert unpack_tensors(path.read_bytes(), "c") == {"epoch": 1}
+            write_sealed(path, {"epoch": 2})
+    assert read_sealed(path) == {"epoch": 1}
     assert [one.name for one in path.parent.iterdir()] == ["checkpoint"]
 
 
@@ -198,6 +200,67 @@ def test_models_of_other_versions_are_replaced(tmp_path: Path) -> None:
     check_writable(tmp_path / "m")
 
 
+def test_a_link_leads_to_the_model(tmp_path: Path) -> None:
+    """It stays a link, whether there is something where it leads to or not."""
+    link, there = tmp_path / "link", tmp_path / "new" / "there"
+    link.symlink_to(there)
+    for plain in (PLAIN, OTHER):
+        check_writable(link)
+        write_model_folder(link, plain, VALUES)
+        assert link.is_symlink()
+        assert read_model_folder(there)[0]["report"] == plain["report"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "new"]
+
+
+# Killed while saving
+
+
+def killed(step: str, number: int, folder: Path) -> None:
+    """Save in a process that ends, as if killed, at the given call of a method of `Path`."""
+    child = os.fork()
+    if not child:
+        method, calls = getattr(Path, step), iter(range(1, 99))
+
+        def end(path: Path, *arguments: Any, **more: Any) -> Any:
+            if next(calls) == number:
+                os._exit(0)
+            return method(path, *arguments, **more)
+
+        setattr(Path, step, end)
+        write_model_folder(folder, OTHER, {})
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "number", "report"),
+    [
+        ("write_bytes", 1, PLAIN["report"]),
+        ("rename", 1, PLAIN["report"]),
+        ("rename", 2, OTHER["report"]),  # the old model is away, and the new one not yet there
+    ],
+)
+@pytest.mark.parametrize("by", [read_model_folder, check_writable])
+def test_killed_while_saving(
+    tmp_path: Path, step: str, number: int, report: object, by: Callable[[Path], object]
+) -> None:
+    """The model is the old or the new one, and what was left is cleared away when it is next saved."""
+    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    killed(step, number, tmp_path / "m")
+    assert len(list(tmp_path.iterdir())) == 1 + (number == 1)
+    by(tmp_path / "m")
+    assert read_model_folder(tmp_path / "m")[0]["report"] == report
+    check_writable(tmp_path / "m")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_what_another_process_saves_is_not_cleared_away(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "m") as new:
+        new.mkdir()
+        check_writable(tmp_path / "m")
+        assert new.is_dir()
+
+
 # Hostile models, with the right checksum
 
 
@@ -223,7 +286,9 @@ def test_a_pickle_bomb_is_refused(model: Path, tmp_path: Path, kind: int) -> Non
     fuse = tmp_path / "exploded"
     (model / TENSORS).write_bytes(bombs(fuse)[kind])
     with_checksum(model)
-    with pytest.raises(ModelFolderError, match=r"tensors\.pt: cannot be read as tensors: Weights only"):
+    with pytest.raises(
+        ModelFolderError, match=r"tensors\.pt: cannot be read as tensors: it holds something else"
+    ):
         Punctuator.load(model)
     assert not fuse.exists()
     pickle.loads(bombs(fuse)[0])

@@ -17,8 +17,9 @@ from pyropunct.training.model_folder import (
     DESCRIPTION,
     ModelFolderError,
     read_model_folder,
-    unpack_tensors,
+    read_sealed,
     write_model_folder,
+    write_sealed,
 )
 from pyropunct.training.recipes import LATER_SETTINGS, Recipe, named_recipe
 from pyropunct.treebank.reading import Sentence, read_treebank
@@ -191,9 +192,9 @@ def test_a_checkpoint_that_lacks_a_parameter(
     checkpoint = tmp_path / "checkpoint"
     fit(train, dev, RECIPE, direction="left", checkpoint=checkpoint)
     path = tmp_path / "checkpoint.left"
-    state = unpack_tensors(path.read_bytes(), "c")
+    state = read_sealed(path)
     del state["story"]["attach.layers.3.bias"]
-    torch.save(state, path)
+    write_sealed(path, state)
     with pytest.raises(ModelFolderError, match=r"checkpoint\.left: is damaged: RuntimeError: ") as caught:
         fit(train, dev, RECIPE, direction="left", checkpoint=checkpoint, resume=True)
     assert "\n" not in str(caught.value)
