@@ -108,18 +108,20 @@ def impossible_slot(problem: Problem, tree: int) -> int:
 
     That is the first slot which, when its automaton accepts anything, makes the tree possible.
     """
-    automata = len(problem.automata.state_start) - 1
     for place, slot in enumerate(problem.forest.slots(tree)):
-        slots = problem.slot_automaton.clone()
-        slots[slot] = automata
-        if (
-            log_evidence(replace(problem, automata=_with_any(problem.automata), slot_automaton=slots))[
-                ..., tree
-            ]
-            > -torch.inf
-        ):
+        if log_evidence(opened(problem, torch.tensor([slot])))[..., tree] > -torch.inf:
             return place
     return -1
+
+
+def opened(problem: Problem, slots: Tensor) -> Problem:
+    """The problem in which nothing is known of some slots: p(x | T), summed over all of their strings.
+
+    :param slots: their numbers in the forest.
+    """
+    of_slots = problem.slot_automaton.clone()
+    of_slots[slots] = len(problem.automata.state_start) - 1
+    return replace(problem, automata=_with_any(problem.automata), slot_automaton=of_slots)
 
 
 def _with_any(automata: Automata) -> Automata:

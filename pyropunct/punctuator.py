@@ -1,5 +1,6 @@
 """The fitted model, and everything that can be asked of it."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from pyropunct.draws import Draws, draw_surfaces
 from pyropunct.inference import products
-from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, posterior_draws
+from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
@@ -29,6 +30,7 @@ from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.registry import Trusted, UnknownVariantError, require_trusted
+from pyropunct.training.slot_strings import SlotStrings
 from pyropunct.training.stories import blank_story, settle_story
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import Surface, display
@@ -77,6 +79,28 @@ class Evaluation(NamedTuple):
         return float(torch.tensor(-self.log_likelihood / self.slots, dtype=torch.double).exp())
 
 
+class SlotEvaluations(NamedTuple):
+    """How well last slots of sentences are predicted, where the final mark stands, and all others.
+
+    :ivar all: all slots together.
+    :ivar last: the last slots.
+    :ivar others: all others.
+    """
+
+    all: Evaluation
+    last: Evaluation
+    others: Evaluation
+
+    @classmethod
+    def of(cls, sentences: int, slots: int, whole: float, others: float) -> "SlotEvaluations":
+        """From the number of sentences and of slots, and the log-likelihoods of all slots and of others."""
+        return cls(
+            Evaluation(sentences, slots, whole),
+            Evaluation(sentences, sentences, whole - others),
+            Evaluation(sentences, slots - sentences, others),
+        )
+
+
 @dataclass(frozen=True)
 class Punctuator:
     """A trained model of latent punctuation.
@@ -88,6 +112,8 @@ class Punctuator:
     :ivar report: what happened in training, in plain JSON types.
     :ivar conventions: how the training treebank writes, for printing restored punctuation.
     :ivar parser: the parser of raw words, None if there is none.
+    :ivar slot_strings: the strings of the slots of the training treebank, None for a model that older
+        versions fitted.
     """
 
     vocabulary: Vocabulary
@@ -96,6 +122,7 @@ class Punctuator:
     report: Mapping[str, Any]
     conventions: Conventions = field(default_factory=Conventions)
     parser: Parser | None = None
+    slot_strings: SlotStrings | None = None
 
     @property
     def model(self) -> Story:
@@ -130,6 +157,8 @@ class Punctuator:
             "report": dict(self.report),
             "conventions": self.conventions.to_json(),
         }
+        if self.slot_strings is not None:
+            plain["slot_strings"] = self.slot_strings.to_json()
         tensors = self._kept()
         if self.parser is not None:
             if not isinstance(self.parser, BiaffineParser):
@@ -194,7 +223,8 @@ class Punctuator:
                 raise ValueError(f"the scale of {name} is not above zero everywhere")
         conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
         parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
-        return cls(vocabulary, recipe, story, plain["report"], conventions, parser)
+        slot_strings = SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None
+        return cls(vocabulary, recipe, story, plain["report"], conventions, parser, slot_strings)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.
@@ -203,13 +233,7 @@ class Punctuator:
         :raises ImpossibleSurfaceError: if a probability is zero, or too small for double precision, as for a
             slot with 200 marks.
         """
-        parts = []
-        for part, problem in self._problems(sentences):
-            parts.append(log_evidence(problem).detach())
-            impossible = (parts[-1] == -torch.inf).nonzero()
-            if len(impossible):
-                raise _too_unlikely(part[int(impossible[0, 0])])
-        return torch.cat(parts)
+        return torch.cat([_possible(part, problem) for part, problem in self._problems(sentences)])
 
     def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
         """How well the model predicts the punctuation of some sentences.
@@ -223,6 +247,38 @@ class Punctuator:
             parts.append(self.log_prob(batch))
         found = torch.cat(parts)
         return Evaluation(len(found), slots, float(found.sum()))
+
+    def evaluate_slots(
+        self, sentences: Iterable[Sentence]
+    ) -> tuple["SlotEvaluations", "SlotEvaluations | None"]:
+        """`evaluate`, for last slots of sentences and all others apart, and the same of `slot_strings`.
+
+        In a sentence of n words the last slot counts with log p(x_n | x_0 .. x_n-1, T), the others with
+        log p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.
+
+        :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
+        :returns: how well the model predicts them, and how well the unigram model of slots does, if there is
+            one.
+        :raises ImpossibleSurfaceError: as `log_prob` does.
+        """
+        slots, rest = 0, iter(sentences)
+        own: list[Tensor] = []
+        unigram: list[tuple[float, float]] = []
+        while batch := list(islice(rest, BATCH_SIZE)):
+            slots += sum(len(sentence.surface) for sentence in batch)
+            for part, problem in self._problems(batch):
+                others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
+                own.append(torch.stack((_possible(part, problem), others)))
+            if self.slot_strings is not None:
+                known = (self.vocabulary.known_surface(sentence.surface) for sentence in batch)
+                unigram += map(self.slot_strings.log_probs, known)
+        each = torch.cat(own, -1)
+        number = each.shape[-1]
+        found = SlotEvaluations.of(number, slots, *each.sum(-1).tolist())
+        if not unigram:
+            return found, None
+        final, before = (math.fsum(column) for column in zip(*unigram, strict=True))
+        return found, SlotEvaluations.of(number, slots, final + before, before)
 
     def underlying(
         self, sentences: Sequence[Sentence], samples: int = 0
@@ -414,6 +470,18 @@ def _merged(edits: Tensor) -> Tensor:
     nothing = torch.zeros_like(keep)
     merged[same, same] = torch.stack((keep + transposed, left + right, nothing, nothing), -1)
     return merged
+
+
+def _possible(sentences: Sequence[Sentence], problem: Problem) -> Tensor:
+    """log p(x | T) of each sentence.
+
+    :raises ImpossibleSurfaceError: as `Punctuator.log_prob` does.
+    """
+    found = log_evidence(problem).detach()
+    impossible = (found == -torch.inf).nonzero()
+    if len(impossible):
+        raise _too_unlikely(sentences[int(impossible[0, 0])])
+    return found
 
 
 def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:

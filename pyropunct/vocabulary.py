@@ -113,6 +113,10 @@ class Vocabulary:
         known, unknown = self.token_number, self.token_number[UNKNOWN]
         return [[known.get(token, unknown) for token in slot] for slot in surface]
 
+    def known_surface(self, surface: Surface) -> list[tuple[str, ...]]:
+        """The surface with UNKNOWN in the place of tokens that are no types."""
+        return [tuple(self.tokens[number] for number in string) for string in self._strings(surface)]
+
     def decode_string(self, encoded: Iterable[int]) -> tuple[str, ...]:
         """The tokens of one slot or puncteme, from their numbers and padding."""
         return tuple(self.tokens[number] for number in encoded if number != EMPTY)

@@ -130,7 +130,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     from rich.text import Text
 
     # Marks such as [ and names such as a[b] are plain text, not markup of rich.
-    table = Table(title=Text(visible(title)), title_justify="left")
+    table = Table()
     for name in header:
         table.add_column(name, justify="left" if name.startswith(" ") else "right", overflow="fold")
     for row in rows:
@@ -139,6 +139,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     console = Console(width=None if on_terminal else WIDE)
     with console.capture() as captured:
         console.print(table)
+    say(visible(title))  # apart, as rich folds titles that are wider than their table
     say("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
 
 
@@ -148,8 +149,6 @@ def print_separated(shape: str, header: Sequence[str], rows: Iterable[Sequence[A
     :param shape: "tsv" for tabs between cells, in which nothing is quoted, or "csv" for commas.
     """
     import csv
-
-    from pyropunct.treebank.conllu_block import visible
 
     if shape == "tsv":
         for row in (header, *rows):

@@ -1,5 +1,6 @@
 """The command ``pyropunct evaluate``."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -13,10 +14,22 @@ from pyropunct.commands.loading import load_model, use_threads
 from pyropunct.commands.options import json_option, threads_option, trust_option
 
 if TYPE_CHECKING:
+    from pyropunct.punctuator import Evaluation, SlotEvaluations
     from pyropunct.treebank.reading import Omission
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
+
+NONE = "–"
+
+LEGEND = """\
+model     1 if each slot were certain; k as if choosing among k equal strings
+unigram   of a model without trees: the string of each slot is drawn by itself as
+          in the training treebank, that of last slots as in last slots there"""
+
+NOT_COUNTED = (
+    "An older version has fitted this model, which does not know the strings of the training treebank."
+)
 
 
 @click.command()
@@ -45,7 +58,8 @@ def evaluate(
         first = next(sentences, None)
         if first is None:
             raise nothing_kept(name, omitted)
-        result = punctuator.evaluate(chain([first], sentences))
+        own, unigram = punctuator.evaluate_slots(chain([first], sentences))
+    result = own.all
     console.tell_omitted(name, omitted)
     values = {
         "sentences": result.sentences,
@@ -55,12 +69,14 @@ def evaluate(
         "perplexity": result.perplexity,
     }
     if as_json:
-        console.print_json(values)
+        plain = _plain(own, "") | _plain(unigram, "unigram_")
+        console.print_json({**values, **plain})
     else:
         rows = [
             [name.replace("_", " "), _shown(value)] for name, value in values.items() if name != "omissions"
         ]
         console.print_table(file, [" ", "value"], rows)
+        _tell_slots(own, unigram)
 
 
 def _kept(
@@ -77,6 +93,37 @@ def _kept(
             yield item
 
 
+def _plain(found: "SlotEvaluations | None", prefix: str) -> dict[str, dict[str, float] | None]:
+    """What was found in plain JSON types; what stands elsewhere in the object already is left out."""
+    if found is None:
+        return dict.fromkeys(("unigram", "unigram_last_slots", "unigram_other_slots"))
+    parts = {f"{prefix}last_slots": found.last, f"{prefix}other_slots": found.others}
+    parts = {"unigram": found.all, **parts} if prefix else parts
+    return {
+        name: {"slots": one.slots, "log_likelihood": one.log_likelihood, "perplexity": one.perplexity}
+        for name, one in parts.items()
+    }
+
+
+def _tell_slots(own: "SlotEvaluations", unigram: "SlotEvaluations | None") -> None:
+    rows = []
+    for place, title in enumerate(("all", "last of a sentence", "others")):
+        other = NONE if unigram is None else _perplexity(unigram[place])
+        rows.append([title, f"{own[place].slots:,}", _perplexity(own[place]), other])
+    console.print_table("Perplexity per slot", [" slots", "number", "model", "unigram"], rows)
+    console.say(LEGEND)
+    if unigram is None:
+        console.say(NOT_COUNTED)
+
+
+def _perplexity(one: "Evaluation") -> str:
+    return _shown(one.perplexity) if one.slots else NONE
+
+
 def _shown(value: float) -> str:
     """A count in full, another number to four significant digits."""
-    return f"{value:,}" if isinstance(value, int) else f"{float(f'{value:.4g}'):,g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    rounded = float(f"{value:.4g}")
+    decimals = 3 - math.floor(math.log10(abs(rounded))) if rounded and math.isfinite(rounded) else 0
+    return f"{rounded:,.{max(0, decimals)}f}"

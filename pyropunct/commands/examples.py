@@ -39,6 +39,8 @@ def example_rows(row: Sequence[Any], examples: "Sequence[Example] | None") -> It
     """
     if examples is None:
         yield list(row)
-    else:
-        for example in examples or [[None] * len(EXAMPLE_COLUMNS)]:
-            yield [*row, *example]
+        return
+    for example in examples:
+        yield [*row, *example]
+    if not examples:
+        yield [*row, *[None] * len(EXAMPLE_COLUMNS)]

@@ -35,6 +35,7 @@ from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.optimisers import SparseAdagrad
 from pyropunct.training.recipes import Recipe, unusual
 from pyropunct.training.registry import ATTACH, CHANNEL, is_own
+from pyropunct.training.slot_strings import SlotStrings
 from pyropunct.training.stories import blank_story, build_story, settle_story
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
@@ -145,7 +146,9 @@ def fit(
     best = min(fitted, key=lambda model: model.report["epochs"][-1]["perplexity"])
     tried = {model.recipe.direction: model.report["epochs"][-1]["perplexity"] for model in fitted}
     report = {**best.report, "directions": tried, "seed": seed}
-    return replace(best, report=report, conventions=Conventions.learn(train))
+    surfaces = (vocabulary.known_surface(sentence.surface) for sentence in train)
+    slot_strings = SlotStrings.count(surfaces, len(vocabulary.tokens) - 1)
+    return replace(best, report=report, conventions=Conventions.learn(train), slot_strings=slot_strings)
 
 
 def _checkpoints(path: Path) -> dict[str, Checkpoint]:

@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -202,7 +203,9 @@ def test_every_command_that_loads_a_model_can_be_told_to_trust_it() -> None:
 
 def test_evaluate(small: Path) -> None:
     value = answer("evaluate", small / "model", small / "dev.conllu")
-    assert list(value) == ["sentences", "omitted", "omissions", "slots", "log_likelihood", "perplexity"]
+    names = ["sentences", "omitted", "omissions", "slots", "log_likelihood", "perplexity"]
+    parts = ["last_slots", "other_slots", "unigram", "unigram_last_slots", "unigram_other_slots"]
+    assert list(value) == names + parts
     treebank = read_treebank(small / "dev.conllu")
     assert value["sentences"] == 30
     assert value["slots"] == sum(len(sentence.tree) + 1 for sentence in treebank)
@@ -233,6 +236,34 @@ def test_evaluate_prints_the_same_numbers_in_a_table(small: Path) -> None:
         assert found is not None
         assert len(re.sub(r"[^\d]", "", found[1])) <= 4
         assert float(found[1].replace(",", "")) == pytest.approx(value[name.replace(" ", "_")], rel=1e-3)
+
+
+def test_evaluate_tells_what_the_perplexity_means(small: Path) -> None:
+    """Log-likelihoods of the last slots and of the others add up, for the model and for the unigrams."""
+    value = answer("evaluate", small / "model", small / "dev.conllu")
+    text = printed("evaluate", small / "model", small / "dev.conllu")
+    whole = {name: value[name] for name in ("slots", "log_likelihood", "perplexity")}
+    for prefix, sums in (("", whole), ("unigram_", value["unigram"])):
+        last, others = (value[f"{prefix}{name}_slots"] for name in ("last", "other"))
+        assert last["slots"] == 30
+        assert last["slots"] + others["slots"] == sums["slots"]
+        assert last["log_likelihood"] + others["log_likelihood"] == pytest.approx(sums["log_likelihood"])
+        for one in (last, others, sums):
+            assert one["perplexity"] == pytest.approx(math.exp(-one["log_likelihood"] / one["slots"]))
+    assert value["perplexity"] < value["unigram"]["perplexity"]
+    numbers = [value["last_slots"], value["unigram_last_slots"]]
+    shown = [f"{one['perplexity']:.4g}" for one in numbers]
+    assert re.search(rf"│ last of a sentence +│ +30 │ +{shown[0]} │ +{shown[1]} │", text)
+
+
+def test_evaluate_with_a_model_that_knows_no_slots_of_its_training(small: Path, tmp_path: Path) -> None:
+    replace(Punctuator.load(small / "model"), slot_strings=None).save(tmp_path / "old")
+    value = answer("evaluate", tmp_path / "old", small / "dev.conllu")
+    assert value["unigram"] is value["unigram_last_slots"] is value["unigram_other_slots"] is None
+    assert value["last_slots"] == answer("evaluate", small / "model", small / "dev.conllu")["last_slots"]
+    text = printed("evaluate", tmp_path / "old", small / "dev.conllu")
+    assert re.search(r"│ others +│ +[\d,]+ │ +[\d.]+ │ +– │", text)
+    assert "An older version has fitted this model" in text
 
 
 def test_the_same_number_in_a_new_process(small: Path) -> None:
