@@ -9,9 +9,10 @@ import numpy as np
 from torch import Tensor
 
 from pyropunct.inference.automata import Acceptor, Ends, reverse
+from pyropunct.inference.claims import claims
 from pyropunct.inference.evidence import Evidence, String
 from pyropunct.inference.machines import END, START, Machine
-from pyropunct.inference.products import LEFT_ABSORPTION, TRANSPOSITION, Edit
+from pyropunct.inference.products import Edit
 from pyropunct.inference.ragged import Floats
 from pyropunct.inference.transducers import Cascade, Transducer
 
@@ -365,44 +366,21 @@ def _written(
 ) -> tuple[String, tuple[int | None, ...], list[Made]]:
     """What a pass wrote, as on the page, which token of its string each token is, and the edits that it made.
 
-    A machine does not tell where a token that it writes comes from.  It is taken to be the first one read
-    that equals it and is neither written nor absorbed yet; in a transposition the last one.
+    See `pyropunct.inference.claims`.
     """
     places = iter(range(len(string))[::-1] if from_right else range(len(string)))
-    waiting: list[int] = []
+    waiting: list[tuple[int, int]] = []
     written: list[tuple[int, int | None]] = []
     edits: list[Made] = []
     for token, step in steps:
         if token >= 0:
-            waiting.append(next(places))
-        if step.edit is not None:
-            edits.append(Made(step.edit, tuple(sorted(waiting[-2:]))))  # type: ignore[arg-type]  # a pair
-        shown = step.written if step.edit is None else step.written[:1]
-        for one in shown:
-            written.append((one, _claimed(waiting, string, one, last=_brings_forward(step))))
-        written += [(one, None) for one in step.written[len(shown) :]]  # beside what the edit writes
-        if step.edit is not None and len(step.edit.after) == 1:
-            waiting.remove(_absorbed(edits[-1]))
+            waiting.append((token, next(places)))
+        edit = step.edit
+        if edit is not None:
+            edits.append(Made(edit, tuple(sorted(place for _, place in waiting[-2:]))))  # type: ignore[arg-type]  # a pair
+            edit = edit.mirrored() if from_right else edit
+        claimed = claims(waiting, step.written, edit)
+        written += zip(step.written, claimed, strict=True)
     if from_right:
         written.reverse()
     return tuple(one for one, _ in written), tuple(origin for _, origin in written), edits
-
-
-def _brings_forward(step: _Step) -> bool:
-    return step.edit is not None and step.edit.kind == TRANSPOSITION
-
-
-def _claimed(waiting: list[int], string: String, token: int, last: bool) -> int | None:
-    """The place of a token that waits to be written, which it then no longer does."""
-    fitting = [place for place in waiting if string[place] == token]
-    if not fitting:
-        return None
-    waiting.remove(fitting[-1 if last else 0])
-    return fitting[-1 if last else 0]
-
-
-def _absorbed(made: Made) -> int:
-    """The place of the token that vanished."""
-    place = made.places[0 if made.edit.kind == LEFT_ABSORPTION else 1]
-    assert place is not None
-    return place

@@ -7,6 +7,7 @@ import click
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.head_report import tell_doubts
 from pyropunct.commands.loading import prepare
 from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option, trust_option
 from pyropunct.commands.showing import in_order, tell_each, usable
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "shape",
-    type=click.Choice(["brackets", "conllu", "text", "svg", "html", "json"]),
+    type=click.Choice(["brackets", "conllu", "text", "svg", "html", "json", "report", "tsv"]),
     default="brackets",
     show_default=True,
+    help="Trees in some format; or a report on marks whose head in FILE is less probable than another, as "
+    "lines of text or, with tsv, with tabs between columns.",
 )
 @click.option("--samples", type=click.IntRange(0), default=0, help="Draw this many trees from the posterior.")
 @sentence_option
@@ -64,16 +67,21 @@ def underlying(
 
     Trees read best with a MODEL of pyropunct fit --recipe rules.
     """
-    if as_json and shape in ("html", "svg"):
+    if as_json and shape in ("html", "svg", "report", "tsv"):
         raise OneLineError(f"--json and --format {shape} are two formats: take one of them", BAD_INPUT)
     shape = "json" if as_json else shape
     if attach and shape != "conllu":
         raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
     if width is not None and shape != "svg":
         raise OneLineError("--width is that of a drawing: use it with --format svg", BAD_INPUT)
+    if samples and shape in ("report", "tsv"):
+        raise OneLineError(f"--format {shape} has exact probabilities: leave out --samples", BAD_INPUT)
     punctuator, treebank = prepare(model, file, seed, threads, trust_variants)
     items = in_order(treebank, identifier, shape)
     sentences = usable(items)
+    if shape in ("report", "tsv"):
+        tell_doubts(punctuator, sentences, shape)
+        return
     if shape == "svg":
         _check_drawable(len(sentences) * max(samples, 1))
     drawings: list[PunctuatedTree] = []
