@@ -25,8 +25,10 @@ from pyro import poutine
 from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from pyro.infer.traceenum_elbo import BackwardSampleMessenger
 from pyro.ops.provenance import detach_provenance
+from pyro.poutine.condition_messenger import ConditionMessenger
 from pyro.poutine.messenger import Messenger
-from pyro.poutine.runtime import effectful
+from pyro.poutine.replay_messenger import ReplayMessenger
+from pyro.poutine.runtime import _PYRO_STACK, effectful
 from pyro.poutine.util import site_is_subsample
 from torch import Tensor
 
@@ -69,7 +71,8 @@ class TreeEnumMessenger(HandlesMessenger):
     :raises ValueError: if a surface site fed by handles is not observed, a slot is not seen once, or an
         expectation is wanted before the surface has been seen.
     :raises NotImplementedError: if anything else depends on handles (`UndecidedError`), a site is masked,
-        the sites of the trees have different scales, or the evidence has no place in the plates.
+        the sites of the trees have different scales or values from outside, or the evidence has no place in
+        the plates.
     :raises ImpossibleSurfaceError: if no punctemes explain the surface of some tree.
     """
 
@@ -237,12 +240,28 @@ class TreeEnumMessenger(HandlesMessenger):
             self._add_evidence()
 
     def _add_evidence(self) -> None:
+        self._refuse_values_from_outside()
         evidence = inside.log_evidence(self.problem) if self._evidence is None else self._evidence
         impossible = (evidence == -torch.inf).nonzero()
         if len(impossible) and not self._allow_impossible:
             self._complain(int(impossible[0, -1]))
         with plate_of_trees(evidence, self._others), poutine.scale(scale=self._scale):
             pyro.factor("tree_evidence", evidence)
+
+    def _refuse_values_from_outside(self) -> None:
+        """A guide, or a handler around this one, may give no value to a site that is summed out here."""
+        for messenger in _PYRO_STACK:
+            given: Any = ()
+            if isinstance(messenger, ReplayMessenger):
+                given = messenger.trace or ()
+            elif isinstance(messenger, ConditionMessenger):
+                given = messenger.data
+            for name in self._latents:
+                if name in given:
+                    raise NotImplementedError(
+                        f"site '{name}' is summed out over trees, but a guide or a handler around "
+                        "collapse_trees gives it a value: leave it out, or condition the model inside"
+                    )
 
     @property
     def _scale(self) -> Any:

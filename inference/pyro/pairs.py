@@ -11,6 +11,8 @@ from pyro.distributions import TorchDistribution, constraints
 from pyro.poutine.runtime import effectful
 from torch import Tensor
 
+from pyropunct.inference.pyro.uncollapsed import drawn
+
 Array = NDArray[Any]
 
 MARKED: Any = {"enumerate": "tree"}  # Pyro's type for it lists the ways to enumerate that Pyro has
@@ -67,6 +69,10 @@ class PunctemePairs(TorchDistribution):
                 "the plate of the nodes dim=-1, and those around it dimensions left of it"
             )
         return PunctemePairs(self.logits.expand(*batch_shape[:-1], -1), self.start)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        """A draw for a site that no handler has given a value."""
+        return drawn(super().__call__(*args, **kwargs))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Log-probabilities of choices of shape (..., N)."""

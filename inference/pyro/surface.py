@@ -14,6 +14,7 @@ from pyropunct.inference.evidence import EMPTY, SlotEvidence, evidence_of, padde
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.paths import Ways
+from pyropunct.inference.pyro.uncollapsed import is_prior_draw, refuse_prior_draw
 from pyropunct.inference.sampling import draw_strings, sampler
 from pyropunct.inference.transducers import Transducer
 
@@ -92,6 +93,7 @@ class SurfaceStrings(TorchDistribution):
         if weights.dim() > 1 and weights.shape[-2] == 1:
             weights = weights.squeeze(-2)
         self.underlying, self.transducer, self.weights = underlying, transducer, weights
+        self._is_drawn, self._of_prior_draw = False, is_prior_draw(underlying.choices)
         batch = np.broadcast_shapes(
             underlying.choices.shape[:-1] + (1,) * underlying.slots.dim(), underlying.slots.shape
         )
@@ -115,7 +117,12 @@ class SurfaceStrings(TorchDistribution):
         return self.transducer.automata(evidence.distinct, self.weights), evidence.place
 
     def log_prob(self, value: Tensor | SlotEvidence) -> Tensor:
-        """log p(x_i | u_i) of each slot, (..., slots), by reading u_i through the automaton of x_i."""
+        """log p(x_i | u_i) of each slot, (..., slots), by reading u_i through the automaton of x_i.
+
+        :raises NotImplementedError: if u is of a prior draw of punctemes, see `refuse_prior_draw`.
+        """
+        if self._of_prior_draw and not self._is_drawn:
+            refuse_prior_draw()
         automata, place = self.automata(value)
         place = place.reshape(self.underlying.slots.shape)
         initial, final = automata.end_vectors()
@@ -141,6 +148,7 @@ class SurfaceStrings(TorchDistribution):
                 "surface strings are drawn with one value of the channel's weights, not with "
                 f"{tuple(self.weights.shape[:-1])} of them: draw samples one after the other, not in parallel"
             )
+        self._is_drawn = True
         tokens = self.underlying.tokens
         tokens = tokens.expand(*sample_shape, *tokens.shape)
         machine = sampler(self.transducer, self.weights)
