@@ -61,8 +61,8 @@ class Story(PyroModule):
     :param marks: the tokens of the inventory, for their symmetry.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
     :param empty_score: what is added to the score of the empty pair of every constituent.  Most constituents
-        sprout nothing.  From equal scores, training tends to explain a final period by several of them, with a
-        channel that absorbs all but one: a local optimum.
+        sprout nothing.  From equal scores, training tends to explain a final period by several of them, and
+        lets the channel absorb all but one: a local optimum.
     """
 
     def __init__(
