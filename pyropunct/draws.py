@@ -56,12 +56,13 @@ def draw_surfaces(
     trees: Sequence[Tree],
     samples: int,
     seed: int,
+    alike: bool = False,
 ) -> Iterator[Draws]:
     """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
 
     :param story: a fitted one.
     """
-    fitted, generators = ManyDraws(story), _generators(trees, seed)
+    fitted, generators = ManyDraws(story), _generators(trees, seed, alike)
     blocks = [min(DRAWS_AT_ONCE, samples - done) for done in range(0, samples, DRAWS_AT_ONCE)]
     for some in _parts([len(tree) for tree in trees], blocks[0]):
         batch = vocabulary.encode_trees(trees[some])
@@ -85,10 +86,13 @@ def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
         yield slice(first, len(sizes))
 
 
-def _generators(trees: Sequence[Tree], seed: int) -> Iterator[np.random.Generator]:
-    """Random numbers for each tree, which depend on the tree, and on how many equal ones come before it."""
+def _generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
+    """Random numbers for each tree, which depend on the tree.
+
+    :param alike: whether they do not depend on how many equal trees come before it.
+    """
     seen: Counter[Tree] = Counter()
     for tree in trees:
         digest = hashlib.sha256(repr(tree).encode()).digest()
         yield np.random.default_rng([seed, seen[tree], int.from_bytes(digest)])
-        seen[tree] += 1
+        seen[tree] += not alike

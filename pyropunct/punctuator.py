@@ -298,7 +298,9 @@ class Punctuator:
         left, right = problem.inventory.pairs[int(problem.relation[node])][choice]
         return self.vocabulary.decode_string(left), self.vocabulary.decode_string(right)
 
-    def draws(self, trees: Sequence[Tree], samples: int = 1000, seed: int | None = None) -> Iterator[Draws]:
+    def draws(
+        self, trees: Sequence[Tree], samples: int = 1000, seed: int | None = None, *, alike: bool = False
+    ) -> Iterator[Draws]:
         """Many draws of surface punctuation from p(x | T) for each of some trees.
 
         The draws of a tree depend on the tree, the seed, the number of samples, and how many equal trees come
@@ -306,6 +308,7 @@ class Punctuator:
 
         :param samples: how many draws for each tree.
         :param seed: equal seeds give equal draws; by default torch draws a seed.
+        :param alike: whether equal trees have equal draws, however many come before.
         :raises ValueError: if ``samples`` is not positive, ``seed`` is negative, or the heads of a tree do
             not form a tree.
         """
@@ -315,7 +318,7 @@ class Punctuator:
             seed = int(torch.randint(2**63 - 1, ()))
         if seed < 0:
             raise ValueError(f"seed is {seed}: it must not be negative")
-        return draw_surfaces(self.story, self.vocabulary, trees, samples, seed)
+        return draw_surfaces(self.story, self.vocabulary, trees, samples, seed, alike)
 
     def sample(self, sentences: Sequence[Sentence], samples: int = 1) -> Iterator[list[Surface]]:
         """Surface punctuation drawn from p(x | T) for the tree of each sentence: see `draws`.
@@ -375,8 +378,7 @@ class Punctuator:
         :raises NoParserError: if the model has no parser.
         """
         reader = RawReader(self.vocabulary, self.conventions)
-        lines = [line.removesuffix("\r") for line in text.split("\n")]
-        sources = [reader.read(line, number) for number, line in enumerate(lines, start=1)]
+        sources = [reader.read(line, number) for number, line in enumerate(text.split("\n"), start=1)]
         restoration = Restoration(self, decoder=decoder, samples=samples, trees=trees, seed=seed)
         restored = restoration.restore(sources)
         return "\n".join(raw_text(one, self.conventions, capital=capital) for one in restored)

@@ -61,16 +61,17 @@ def correct(
     from pyropunct.correct.correcting import Corrector
     from pyropunct.restore.raw_words import RawReader
     from pyropunct.restore.reading import read_items
-    from pyropunct.treebank.lines import opened
+    from pyropunct.treebank.lines import ByteLines, opened
 
     use_threads(threads)
     corrector = Corrector.load(model, variants=trust_variants)
     with opened(file) as (stream, name):
         output = _output(corrector, "json" if as_json else shape)
         reader = RawReader(corrector.reader.vocabulary, corrector.reader.conventions)
-        items = Items(read_items(stream, name, kind, reader), quiet=True)
+        lines = ByteLines(stream)
+        items = Items(read_items(lines, name, kind, reader), name, quiet=True)
         correcting = partial(corrector.correct, best_tree=shape == "conllu", **settings)
-        show(items, stream, name, correcting, output, lambda: None)
+        show(items, lines, name, correcting, output, lambda: None)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from pyropunct.commands.restore_output import JsonOutput, Printer, TextOutput
 from pyropunct.correct.correcting import Change, changes
 from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.reading import BadLine
 from pyropunct.restore.restoring import Restored, Source, words_of
 from pyropunct.treebank.marks import displayed
 
@@ -37,6 +38,9 @@ class EditsOutput(TextOutput):
             after = words[change.slot] if change.slot < len(words) else "$"
             marks = f"{_shown(change.before)} → {_shown(change.after)}"
             self._write(f"{_place(restored.source)}\t{before} [{marks}] {after}\n")
+
+    def leave(self, item: Source | BadLine) -> None:
+        """There is nothing to print."""
 
 
 class JsonCorrections(JsonOutput):

@@ -74,7 +74,7 @@ def restore(
     from pyropunct.restore.raw_words import RawReader
     from pyropunct.restore.reading import read_items
     from pyropunct.restore.restoring import Restoration
-    from pyropunct.treebank.lines import opened
+    from pyropunct.treebank.lines import ByteLines, opened
 
     if keep and score:
         raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
@@ -87,9 +87,10 @@ def restore(
     with opened(file) as (stream, name):
         output = _output(punctuator, name, score, "json" if as_json else shape, capital)
         reader = RawReader(punctuator.vocabulary, punctuator.conventions)
-        items = Items(read_items(stream, name, kind, reader), quiet=keep or score)
+        lines = ByteLines(stream)
+        items = Items(read_items(lines, name, kind, reader), name, quiet=keep or score)
         with console.stream_bar(stream, name) as advance:
-            show(items, stream, name, restoration.restore, output, advance)
+            show(items, lines, name, restoration.restore, output, advance)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
 
 

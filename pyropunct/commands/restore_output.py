@@ -7,12 +7,14 @@ from pyropunct.commands import console
 from pyropunct.files import json_text
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
-from pyropunct.restore.restoring import Restored, raw_text, words_of
+from pyropunct.restore.reading import BadLine
+from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
 from pyropunct.treebank.capitals import at_the_beginning
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.printing import print_conllu
 from pyropunct.treebank.reading import Omission
+from pyropunct.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -31,6 +33,10 @@ class Output(Protocol):
 
     def omit(self, omission: Omission) -> None:
         """Take a sentence that could not be used."""
+        ...
+
+    def leave(self, item: Source | BadLine) -> None:
+        """Take what is left as it was, because something is wrong with it."""
         ...
 
     def finish(self, omitted: Sequence[Omission]) -> None:
@@ -87,6 +93,10 @@ class Printer:
         return found
 
 
+def _end(source: Source) -> str:
+    return source.end if isinstance(source, RawSentence) else "\n"
+
+
 class TextOutput:
     """Prints a line of text for each sentence.
 
@@ -101,11 +111,18 @@ class TextOutput:
         print(text, end="", file=self._out, flush=True)
 
     def add(self, restored: Restored) -> None:
-        """Print a line."""
-        self._write(self._printer.text(restored) + "\n")
+        """Print a line, which ends as it did."""
+        self._write(self._printer.text(restored) + _end(restored.source))
 
     def omit(self, omission: Omission) -> None:
         """There is nothing to print."""
+
+    def leave(self, item: Source | BadLine) -> None:
+        """Print it as it was."""
+        if isinstance(item, BadLine):
+            self._write(item.text)
+        else:
+            self._write((item.text if isinstance(item, RawSentence) else item.text()) + _end(item))
 
     def finish(self, omitted: Sequence[Omission]) -> None:
         """Print nothing: every line is complete."""
@@ -121,6 +138,11 @@ class ConlluOutput(TextOutput):
     def omit(self, omission: Omission) -> None:
         """Print its lines as they were."""
         self._write(omission.conllu())
+
+    def leave(self, item: Source | BadLine) -> None:
+        """Print the lines of a sentence of a treebank as they were."""
+        if isinstance(item, Sentence):
+            self._write(item.conllu())
 
 
 class JsonOutput(TextOutput):
@@ -147,6 +169,9 @@ class JsonOutput(TextOutput):
         }
         self._write(self._before + json_text(value))
         self._before = ", "
+
+    def leave(self, item: Source | BadLine) -> None:
+        """There is nothing to print."""
 
     def _more(self, restored: Restored) -> dict[str, Any]:
         """Further entries of a sentence, which subclasses add."""
@@ -175,6 +200,9 @@ class ScoreOutput:
             self._scores.add(restored.surface, restored.source.surface)
 
     def omit(self, omission: Omission) -> None:
+        """There is nothing to compare."""
+
+    def leave(self, item: Source | BadLine) -> None:
         """There is nothing to compare."""
 
     def finish(self, omitted: Sequence[Omission]) -> None:

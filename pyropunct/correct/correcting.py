@@ -27,6 +27,7 @@ from pyropunct.restore.restoring import (
     Source,
     as_decided,
     decide,
+    in_windows,
     weighted_trees,
     words_of,
 )
@@ -143,6 +144,8 @@ class Corrector:
     ) -> Iterator[Restored]:
         """Correct the punctuation of some sentences; a line without words is unchanged.
 
+        Long lines of raw text are corrected in windows: see `pyropunct.restore.windows`.
+
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
         :param samples: the least number of draws for each sentence.
         :param trees: the greatest number of the parser's trees to average over.
@@ -151,6 +154,22 @@ class Corrector:
         :param best_tree: see `pyropunct.restore.restoring.Restoration`.
         :raises CannotParseError: if words have to be parsed and there is no parser.
         """
+
+        def correct(some: Sequence[Source]) -> Iterator[Restored]:
+            return self._correct(some, decoder, samples, trees, seed, parse, best_tree)
+
+        yield from in_windows(sources, correct)
+
+    def _correct(
+        self,
+        sources: Sequence[Source],
+        decoder: str,
+        samples: int,
+        trees: int,
+        seed: int,
+        parse: bool,
+        best_tree: bool,
+    ) -> Iterator[Restored]:
         used = [source for source in sources if words_of(source)]
         to_parse = [self._to_parse(source, parse) for source in used]
         parses = weighted_trees(self.reader, to_parse, trees)

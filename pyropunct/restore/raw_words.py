@@ -73,6 +73,9 @@ class RawSentence:
     :ivar gaps: the white space of each of these slots, the last if a mark divides it; None where marks stood
         without any.
     :ivar together: the written words that were read as several.
+    :ivar before: the white space at the beginning of the line.
+    :ivar behind: that at its end.
+    :ivar end: what ends the line.
     """
 
     line: int
@@ -81,6 +84,26 @@ class RawSentence:
     surface: tuple[tuple[str, ...], ...]
     gaps: tuple[str | None, ...]
     together: tuple[Together, ...] = ()
+    before: str = ""
+    behind: str = ""
+    end: str = "\n"
+
+    def part(self, first: int, last: int) -> "RawSentence":
+        """The words of some neighbouring slots, as a line of its own.
+
+        :param first: the slot where it starts, which loses its marks; not inside a written word.
+        :param last: the slot where it ends; not inside a written word either.
+        """
+        shifted = (one._replace(first=one.first - first, last=one.last - first) for one in self.together)
+        start = self.surface[0] if first == 0 else (START,)
+        return RawSentence(
+            self.line,
+            self.text,
+            self.words[first:last],
+            (start, *self.surface[first + 1 : last + 1]),
+            self.gaps[first : last + 1],
+            tuple(one for one in shifted if one.first > 0 and one.last <= last - first),
+        )
 
     @property
     def inside(self) -> list[int]:
@@ -149,16 +172,18 @@ class RawReader:
     vocabulary: Vocabulary
     conventions: Conventions
 
-    def read(self, text: str, line: int = 1) -> RawSentence:
+    def read(self, text: str, line: int = 1, end: str = "\n") -> RawSentence:
         """A line of raw text as words and marks.
 
         :param line: its number.
+        :param end: what ends it.
         """
         words: list[str] = []
         together: list[Together] = []
         slots: list[list[_Mark]] = [[]]
         surface, gaps = [[START]], list[str | None]([None])
-        for gap, token in _tokens(text):
+        found = list(_tokens(text))
+        for gap, token in found:
             gaps[-1] = gap or gaps[-1]
             for piece in self._pieces(token):
                 if isinstance(piece, _Mark):
@@ -175,7 +200,12 @@ class RawReader:
                 surface[-1] += [ABBREVIATION_DOT] if piece.dot else []
         for tokens, marks in zip(surface, _directed(slots), strict=True):
             tokens += marks
-        return RawSentence(line, text, tuple(words), tuple(map(tuple, surface)), tuple(gaps), tuple(together))
+        before = found[0][0] if found else ""
+        behind = text[sum(len(gap) + len(token) for gap, token in found) :] if found else ""
+        strings = tuple(map(tuple, surface))
+        return RawSentence(
+            line, text, tuple(words), strings, tuple(gaps), tuple(together), before, behind, end
+        )
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):

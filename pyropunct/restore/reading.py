@@ -2,16 +2,31 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from dataclasses import dataclass
+from itertools import chain
 from typing import BinaryIO
 
 from pyropunct.restore.raw_words import RawReader, RawSentence
+from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.conllu_reader import is_comment
-from pyropunct.treebank.lines import read_lines
+from pyropunct.treebank.lines import ByteLines, decoded, decoded_lines
 from pyropunct.treebank.reading import Omission, read_sentences
 from pyropunct.treebank.sentence import Sentence
 
-Item = RawSentence | Sentence | Omission
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line of raw text, or a piece of one, that cannot be read.
+
+    :ivar text: the line as it was, with its end; bytes that are not UTF-8 are surrogates.
+    :ivar problem: what is wrong with it; empty for what follows the first piece of a line.
+    """
+
+    text: str
+    problem: str
+
+
+Item = RawSentence | Sentence | Omission | BadLine
 """A line of raw text, a sentence of a treebank, or one that cannot be used."""
 
 CHUNK = 100
@@ -23,29 +38,50 @@ LINES_LOOKED_AT = 1000
 _TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
 
 
-def read_items(stream: BinaryIO, name: str, kind: str, reader: RawReader) -> Iterator[Item]:
+def read_items(stream: BinaryIO | ByteLines, name: str, kind: str, reader: RawReader) -> Iterator[Item]:
     """The sentences of a file, one after the other; no more than one is in memory.
 
     :param kind: "text", "conllu", or "auto": CoNLL-U if the file is called so, or if the first line that is
         neither blank nor a comment starts with an id and has tabs.
     :param reader: for raw text.
-    :raises TreebankError: at the first line that is not UTF-8, or is no CoNLL-U.
+    :raises TreebankError: at the first line that is no CoNLL-U, or no UTF-8 in CoNLL-U.
     """
-    lines = read_lines(stream, name)
+    lines: Iterator[bytes] = stream if isinstance(stream, ByteLines) else ByteLines(stream)
     if kind == "auto":
         lines, kind = _recognised(lines, name)
     if kind == "conllu":
-        return read_sentences(lines, name)
-    return (reader.read(line, number) for number, line in enumerate(lines, start=1))
+        return read_sentences(decoded_lines(lines, name), name)
+    return _raw_lines(lines, name, reader)
 
 
-def _recognised(lines: Iterator[str], name: str) -> tuple[Iterator[str], str]:
+def _raw_lines(lines: Iterable[bytes], name: str, reader: RawReader) -> Iterator[RawSentence | BadLine]:
+    number, offset, whole = 1, 0, True
+    for line in lines:
+        end = "\r\n" if line.endswith(b"\r\n") else "\n"
+        try:
+            text = decoded(line, name, number, offset) if whole else None
+            yield (
+                BadLine(_kept(line), "") if text is None else reader.read(text.removesuffix(end), number, end)
+            )
+        except TreebankError as error:
+            yield BadLine(_kept(line), str(error))
+        offset += len(line)
+        whole = line.endswith(b"\n")
+        number += whole
+
+
+def _kept(line: bytes) -> str:
+    return line.decode(errors="surrogateescape")
+
+
+def _recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
     """The lines again, and whether they are raw text or CoNLL-U."""
     if name.endswith(".conllu"):
         return lines, "conllu"
-    seen: list[str] = []
-    for line in lines:
-        seen.append(line)
+    seen: list[bytes] = []
+    for read in lines:
+        seen.append(read)
+        line = _kept(read).removeprefix("\ufeff")
         if _TOKEN_LINE.match(line):
             return chain(seen, lines), "conllu"
         if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
@@ -53,8 +89,13 @@ def _recognised(lines: Iterator[str], name: str) -> tuple[Iterator[str], str]:
     return chain(seen, lines), "text"
 
 
-def chunks(items: Iterable[Item], stream: BinaryIO) -> Iterator[list[Item]]:
-    """Groups of sentences to process together; from a terminal single sentences, to answer each at once."""
-    rest, size = iter(items), 1 if stream.isatty() else CHUNK
-    while chunk := list(islice(rest, size)):
+def chunks(items: Iterable[Item], lines: ByteLines) -> Iterator[list[Item]]:
+    """Groups of sentences to process together: those that can be had without waiting for more input."""
+    chunk: list[Item] = []
+    for item in items:
+        chunk.append(item)
+        if len(chunk) == CHUNK or not lines.at_hand():
+            yield chunk
+            chunk = []
+    if chunk:
         yield chunk

@@ -1,6 +1,6 @@
 """Restoring punctuation: parse, draw, decide (Li, Wang & Eisner 2019, section 6.1)."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -17,6 +17,7 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
+from pyropunct.restore.windows import LONGEST_WHOLE, joined, windows
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.printing import print_words
@@ -32,6 +33,9 @@ SAMPLES = 1000
 TREES = 10
 """Trees of the parser that a sentence is averaged over (footnote 20 of the paper)."""
 
+WINDOWS_AT_ONCE = 10
+"""Windows of a long line that are restored together."""
+
 Source = RawSentence | Sentence
 """What can be restored: a line of raw text, or a sentence of a treebank."""
 
@@ -44,8 +48,13 @@ class Punctuates(Protocol):
         """Parses raw words, if there is one."""
         ...
 
-    def draws(self, trees: Sequence[Tree], samples: int, seed: int | None) -> "Iterator[Draws]":
-        """Draws of surface punctuation from p(x | T), the given number for each tree."""
+    def draws(
+        self, trees: Sequence[Tree], samples: int, seed: int | None, *, alike: bool = False
+    ) -> "Iterator[Draws]":
+        """Draws of surface punctuation from p(x | T), the given number for each tree.
+
+        :param alike: whether equal trees have equal draws.
+        """
         ...
 
 
@@ -117,7 +126,10 @@ def _draws(
     """The draws of each sentence: equally many from each of its trees, which share the tree's weight."""
     kinds = {
         size: model.draws(
-            [parse.tree for some in parses if len(some) == size for parse in some], -(-samples // size), seed
+            [parse.tree for some in parses if len(some) == size for parse in some],
+            -(-samples // size),
+            seed,
+            alike=True,  # so that it makes no difference which sentences are restored together
         )
         for size in set(map(len, parses))
     }
@@ -173,8 +185,13 @@ class Restoration:
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         """Restore some sentences; a line without words is unchanged.
 
+        Long lines of raw text are restored in windows: see `pyropunct.restore.windows`.
+
         :raises NoParserError: if words have to be parsed and the model has no parser.
         """
+        yield from in_windows(sources, self._restore)
+
+    def _restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         used = [source for source in sources if words_of(source)]
         to_parse = [self._to_parse(source) for source in used]
         parses = weighted_trees(self.model, to_parse, self.trees)
@@ -207,6 +224,41 @@ class Restoration:
         return rewriting
 
 
+def in_windows(
+    sources: Sequence[Source], restore: Callable[[Sequence[Source]], Iterator[Restored]]
+) -> Iterator[Restored]:
+    """Restore sentences together, but each long line of raw text by itself, some windows at a time.
+
+    :param restore: restores some sentences.
+    """
+    together: list[Source] = []
+    for source in sources:
+        if isinstance(source, RawSentence) and len(source.words) > LONGEST_WHOLE:
+            yield from restore(together)
+            together = []
+            yield _in_windows(source, restore)
+        else:
+            together.append(source)
+    yield from restore(together)
+
+
+def _in_windows(source: RawSentence, restore: Callable[[Sequence[Source]], Iterator[Restored]]) -> Restored:
+    """A long line; its risk is that of the slots of each window, times the share that is kept of them."""
+    parts = windows(len(source.words), set(source.inside))
+    surface: list[Sequence[str]] = []
+    trees, risk = list[Tree](), 0.0
+    for start in range(0, len(parts), WINDOWS_AT_ONCE):
+        some = parts[start : start + WINDOWS_AT_ONCE]
+        found = restore([source.part(window.first, window.last) for window in some])
+        for window, restored in zip(some, found, strict=True):
+            first, last = window.core.start - 1 - window.first, window.core.stop - 1 - window.first
+            surface += restored.surface[first : last + (window == parts[-1])]
+            risk += restored.risk * (last - first) / (len(restored.surface) - 1)
+            assert restored.tree is not None  # for there are words
+            trees.append(restored.tree)
+    return Restored(source, surface, risk, joined(parts, trees))
+
+
 def as_decided(
     sources: Sequence[Source], trees: Sequence[Sequence[WeightedTree]], decisions: Iterable[Decision]
 ) -> Iterator[Restored]:
@@ -237,7 +289,8 @@ def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> 
     if restored.tree is None:
         return source.text
     words, surface, gaps = source.as_written(restored.surface)
-    return print_words(words, surface, conventions, capital=capital, gaps=gaps)
+    printed = print_words(words, surface, conventions, capital=capital, gaps=gaps)
+    return source.before + printed + source.behind
 
 
 def words_of(source: Source) -> tuple[str, ...]:

@@ -1,15 +1,19 @@
 """Text files, line by line, of any length."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from select import select
 from typing import BinaryIO
 
 from pyropunct.treebank.conllu_block import TreebankError
 
 LONGEST_LINE = 1 << 20
 """The most bytes that a line may have: one line at a time is kept in memory."""
+
+SIZE = 1 << 16
+"""The most bytes that are read at a time."""
 
 
 STANDARD_INPUT = "<stdin>"
@@ -48,24 +52,72 @@ def _opened(path: str) -> BinaryIO:
         raise TreebankError(path, f"the file cannot be read: {error.strerror}") from None
 
 
+class ByteLines(Iterator[bytes]):
+    """The lines of a stream, with their ends; one that is longer than `LONGEST_LINE` comes in several pieces.
+
+    :param stream: anything that gives what is there, and waits only if nothing is.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._read, self._start, self._ended = stream, b"", 0, False
+
+    def __next__(self) -> bytes:
+        while True:
+            end = self._read.find(b"\n", self._start, self._start + LONGEST_LINE) + 1
+            if not end and (self._ended or len(self._read) - self._start >= LONGEST_LINE):
+                end = min(len(self._read), self._start + LONGEST_LINE)
+            if end:
+                line, self._start = self._read[self._start : end], end
+                if not line:
+                    raise StopIteration
+                return line
+            if self._ended:
+                raise StopIteration
+            self._take()
+
+    def _take(self) -> None:
+        more = self._stream.read1(SIZE)  # type: ignore[attr-defined]  # which all streams of bytes have
+        self._ended = not more
+        self._read, self._start = self._read[self._start :] + more, 0
+
+    def at_hand(self) -> bool:
+        """Whether the next line, or the end, can be had without waiting, as far as one can tell."""
+        if self._ended or self._read.find(b"\n", self._start) >= 0:
+            return True
+        try:
+            return bool(select([self._stream], [], [], 0)[0])
+        except (OSError, ValueError):  # not a stream of the operating system
+            return True
+
+
 def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a text, without line ends and without a byte order mark.
+    """The lines of a text; see `decoded_lines`."""
+    return decoded_lines(ByteLines(stream), name)
+
+
+def decoded_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
+    """Lines as text, without line ends and without a byte order mark.
 
     :raises TreebankError: at the first line that is not UTF-8, holds a zero byte, or is longer than a
         megabyte.
     """
-    number = offset = 0
-    while line := stream.readline(LONGEST_LINE + 1):
-        number += 1
-        if len(line) > LONGEST_LINE:
-            raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)
-        if b"\0" in line:
-            raise TreebankError(name, "the line holds a zero byte (is this text?)", number)
-        yield _decoded(line, name, number, offset).rstrip("\r\n")
+    offset = 0
+    for number, line in enumerate(lines, start=1):
+        yield decoded(line, name, number, offset).rstrip("\r\n")
         offset += len(line)
 
 
-def _decoded(line: bytes, name: str, number: int, offset: int) -> str:
+def decoded(line: bytes, name: str, number: int, offset: int) -> str:
+    """A line of bytes as text, without a byte order mark.
+
+    :param number: that of the line.
+    :param offset: how many bytes come before it.
+    :raises TreebankError: if it is not UTF-8, holds a zero byte, or is longer than a megabyte.
+    """
+    if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
+        raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)
+    if b"\0" in line:
+        raise TreebankError(name, "the line holds a zero byte (is this text?)", number)
     try:
         return line.decode().removeprefix("\ufeff" if number == 1 else "")
     except UnicodeDecodeError as error:

@@ -142,7 +142,9 @@ def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> 
     assert told.endswith("is no corrector (fit one with `pyropunct fit-correction`)")
     assert complaint(BAD_INPUT, "correct", corrector, file) == f"{file}: there is no such file"
     file.write_bytes(b"caf\xe9\n")
-    assert "not UTF-8" in complaint(BAD_INPUT, "correct", corrector, file)
+    result = invoke("correct", corrector, file)
+    assert (result.exit_code, result.stdout_bytes) == (BAD_INPUT, b"caf\xe9\n")
+    assert "not UTF-8" in result.stderr
     damaged = tmp_path / "damaged"
     shutil.copytree(corrector, damaged)
     (damaged / "writer" / "tensors.pt").write_bytes(b"nothing")

@@ -2,17 +2,21 @@
 
 import json
 import os
+import re
 import subprocess
 from functools import partial
 from pathlib import Path
 
 import pytest
-from command_line import answer, command, complaint, environment, invoke, printed, run
+from command_line import answer, command, complaint, environment, invoke, printed
 
 from pyropunct.parsing import BiaffineParser, ParserRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.mark_scores import RestorationScores
+from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import CHUNK
+from pyropunct.restore.restoring import Restoration, Source
+from pyropunct.restore.rewriting import Rewriting
 from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.reading import read_text, read_treebank
 
@@ -151,10 +155,61 @@ def test_chunks_make_no_difference(model: Path, file: Path) -> None:
 
 
 def test_standard_input(model: Path, file: Path) -> None:
-    expected = restored(model, file, "my sister sings")
-    with file.open("rb") as stream:
-        done = run("restore", model, "-", *QUICK, stdin=stream)
-    assert (done.stdout, done.stderr) == (expected, "")
+    """Each line has its answer before the next one comes."""
+    lines = ["my sister sings\n", "Ann went to the hospital\n", "go\n"]
+    expected = restored(model, file, "".join(lines)).splitlines(keepends=True)
+    with subprocess.Popen(
+        command("restore", model, "-", *QUICK),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line, answered in zip(lines, expected, strict=True):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert process.stdout.readline() == answered
+        process.stdin.close()
+        assert process.stdout.read() == ""
+    assert process.returncode == 0
+
+
+def test_equal_lines_have_equal_answers(model: Path, file: Path) -> None:
+    """However many of them are restored together."""
+    lines = restored(model, file, "Grace the guide considered the concert a dream\n" * 5).splitlines()
+    assert len(set(lines)) == 1
+
+
+def test_spaces_and_ends_of_lines_stay(model: Path, file: Path) -> None:
+    file.write_bytes(" my sister\u00a0 sings \r\n\r\n?!\t\r\n\tgo\n".encode())
+    result = invoke("restore", model, file, *QUICK, "--keep", "--marks", ".")
+    first, second, third, last, end = result.stdout_bytes.decode().split("\n")
+    assert first.startswith(" My sister\u00a0 sings")
+    assert first.endswith(" \r")
+    assert (second, third, end) == ("\r", "?!\t\r", "")
+    assert last.startswith("\tGo")
+
+
+@pytest.mark.parametrize("shape", ["text", "json", "conllu"])
+def test_a_long_line_is_restored_in_windows(model: Path, file: Path, shape: str) -> None:
+    file.write_text("go\n" + "my sister sings loudly " * 300 + "\ngo\n")
+    result = invoke("restore", model, file, *QUICK, "--format", shape)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"pyropunct: {file}:2: 1200 words; lines of more than 400 are parsed in parts "
+        "(is each sentence on a line of its own?)\n"
+    )
+    if shape == "text":
+        _, line, _ = result.stdout.splitlines()
+        words = [word for word in re.split(r"[\s!-/:-?—“”]+", line.lower()) if word]
+        assert words == ["my", "sister", "sings", "loudly"] * 300
+    elif shape == "json":
+        _, found, _ = json.loads(result.stdout)["sentences"]
+        assert (len(found["words"]), len(found["marks"])) == (1200, 1201)
+    else:
+        assert [len(one.tree) for one in read_text(result.stdout)] == [1, 1200, 1]
 
 
 def test_odd_words(model: Path, file: Path) -> None:
@@ -307,21 +362,57 @@ def test_a_model_without_a_parser(small: Path, file: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        (b"a\xff\n", "{file}:1: byte 1 is 0xff, which is not UTF-8 (save the file as UTF-8)"),
-        (b"PK\x03\x04\x00\n", "{file}:1: the line holds a zero byte (is this text?)"),
-        (
-            b"1\tGo\tx\n",
-            "{file}:1: sentence '#1': the line has 3 columns, not 10 (separate the columns by single tabs)",
-        ),
-    ],
-)
-def test_bad_files(model: Path, file: Path, data: bytes, problem: str) -> None:
-    file.write_bytes(data)
+def test_a_bad_treebank(model: Path, file: Path) -> None:
+    file.write_bytes(b"1\tGo\tx\n")
+    problem = "the line has 3 columns, not 10 (separate the columns by single tabs)"
     for options in ((), ("--json",), ("--score",)):
-        assert complaint(BAD_INPUT, "restore", model, file, *options) == problem.format(file=file)
+        message = complaint(BAD_INPUT, "restore", model, file, *options)
+        assert message == f"{file}:1: sentence '#1': {problem}"
+
+
+def test_bad_lines_are_left_as_they_were(model: Path, file: Path) -> None:
+    """And told on standard error; the others are restored."""
+    file.write_bytes(b"go\n\x00a\n" + b"b\xff\r\ngo\n")
+    result = invoke("restore", model, file, *QUICK)
+    first, *bad, last, end = result.stdout_bytes.split(b"\n")
+    assert (result.exit_code, bad, last, end) == (BAD_INPUT, [b"\x00a", b"b\xff\r"], first, b"")
+    problems = (
+        "2: the line holds a zero byte (is this text?); it is left as it was",
+        "3: byte 7 is 0xff, which is not UTF-8 (save the file as UTF-8); it is left as it was",
+        " 2 left as they were because of errors",
+    )
+    assert result.stderr == "".join(f"pyropunct: {file}:{problem}\n" for problem in problems)
+    found = invoke("restore", model, file, *QUICK, "--json")
+    assert (found.exit_code, [one["line"] for one in json.loads(found.stdout)["sentences"]]) == (2, [1, 4])
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_an_error_in_one_sentence_ends_no_other(
+    model: Path, small: Path, file: Path, raw: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes out of the others is what comes without it."""
+    if raw:
+        file.write_text("my sister sings\ngo, ‽ now\nAnn went to the hospital\n")
+    else:
+        blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:3]
+        file.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+    expected = invoke("restore", model, file, *QUICK).stdout.splitlines()
+    tell = Restoration._rewriting
+    calls: list[Source] = []
+
+    def fail(restoration: Restoration, source: Source) -> Rewriting:
+        number = source.line if isinstance(source, RawSentence) else source.layout.block.first_line
+        if number > 1 and (not calls or source == calls[0]):
+            calls.append(source)
+            raise RuntimeError("no memory")
+        return tell(restoration, source)
+
+    monkeypatch.setattr(Restoration, "_rewriting", fail)
+    result = invoke("restore", model, file, *QUICK)
+    first, second, third = result.stdout.splitlines()
+    assert (result.exit_code, first, third) == (BAD_INPUT, expected[0], expected[2])
+    assert second == ("go, ‽ now" if raw else read_treebank(file)[1].text())
+    assert ": RuntimeError: no memory; it is left as it was\n" in result.stderr
 
 
 def test_no_such_file(model: Path, file: Path) -> None:
@@ -330,13 +421,6 @@ def test_no_such_file(model: Path, file: Path) -> None:
 
 def test_an_empty_line_is_not_nothing(model: Path, file: Path) -> None:
     assert restored(model, file, "\n") == "\n"
-
-
-def test_what_comes_before_a_bad_line_is_printed(model: Path, file: Path) -> None:
-    file.write_bytes(b"go\n" * CHUNK + b"\xff\n")
-    result = invoke("restore", model, file, *QUICK)
-    assert (result.exit_code, result.stdout.count("\n")) == (BAD_INPUT, CHUNK)
-    assert result.stderr.startswith(f"pyropunct: {file}:{CHUNK + 1}: byte ")
 
 
 def test_keep_and_score(model: Path, small: Path) -> None:

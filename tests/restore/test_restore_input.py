@@ -1,15 +1,16 @@
 """Sentences read from streams: raw text or CoNLL-U, one at a time."""
 
 import io
+import os
 
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.reading import Item, read_items
+from pyropunct.restore.reading import CHUNK, BadLine, Item, chunks, read_items
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.lines import LONGEST_LINE
+from pyropunct.treebank.lines import LONGEST_LINE, ByteLines
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import Omission, read_text
 from pyropunct.treebank.sentence import Sentence
@@ -79,10 +80,7 @@ def test_kinds(data: str, kind: str, name: str, conllu: bool | None) -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"a\n\xffb\n", "x:2: byte 2 is 0xff, which is not UTF-8"),
-        ("a\nGrüß\n".encode("latin-1"), "x:2: byte 4 is 0xfc, which is not UTF-8"),
-        (b"\x7fELF\x00\x00\n", "x:1: the line holds a zero byte"),
-        (b"a\n" + b"b" * (LONGEST_LINE + 1), "x:2: the line is longer than a megabyte"),
+        (b"1\ta\t\0", "x:1: the line holds a zero byte"),
         (CONLLU.encode() + b"2\tx\n", "x:11: sentence '#3': the line has 2 columns, not 10"),
         (CONLLU.encode() + b"\n1\t\xff\n", "x:12: byte "),
     ],
@@ -93,11 +91,44 @@ def test_bad_input(data: bytes, problem: str) -> None:
     assert str(caught.value).startswith(problem)
 
 
-def test_what_comes_before_an_error_is_read() -> None:
-    stream = read_items(io.BytesIO(b"a\nb\n\xff"), "x", "auto", READER)
-    assert [next(stream), next(stream)] == [READER.read("a", 1), READER.read("b", 2)]
-    with pytest.raises(TreebankError, match="x:3: "):
-        next(stream)
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"\xffb\n", "x:2: byte 2 is 0xff, which is not UTF-8"),
+        ("Grüß\n".encode("latin-1"), "x:2: byte 4 is 0xfc, which is not UTF-8"),
+        (b"\x7fELF\x00\x00\n", "x:2: the line holds a zero byte"),
+        (b"b" * (LONGEST_LINE + 1) + b"\n", "x:2: the line is longer than a megabyte"),
+        (b"b" * (3 * LONGEST_LINE) + b"\xff\n", "x:2: the line is longer than a megabyte"),
+    ],
+)
+def test_bad_lines_are_passed_through(line: bytes, problem: str) -> None:
+    """However long one is, and lines behind it are read."""
+    first, *bad, last = items(b"a\n" + line + b"c\n")
+    assert (first, last) == (READER.read("a", 1), READER.read("c", 3))
+    pieces = [one for one in bad if isinstance(one, BadLine)]
+    assert b"".join(one.text.encode(errors="surrogateescape") for one in pieces) == line
+    assert pieces[0].problem.startswith(problem)
+    assert not any(one.problem for one in pieces[1:])
+
+
+def test_ends_of_lines_are_remembered() -> None:
+    found = items(" a b \r\n\r\n\tc.\r")
+    ends = [(one.text, one.before, one.behind, one.end) for one in found if isinstance(one, RawSentence)]
+    assert ends == [(" a b ", " ", " ", "\r\n"), ("", "", "", "\r\n"), ("\tc.\r", "\t", "\r", "\n")]
+
+
+def test_chunks_are_what_is_at_hand() -> None:
+    """Nobody waits for the result of a line until the next one comes."""
+    reading, writing = os.pipe()
+    with open(reading, "rb") as stream, open(writing, "wb", buffering=0) as pipe:
+        lines = ByteLines(stream)
+        groups = chunks(read_items(lines, "x", "text", READER), lines)
+        pipe.write(b"a\nb\n")
+        assert [one.text for one in next(groups) if isinstance(one, RawSentence)] == ["a", "b"]
+        pipe.write(b"c\n")
+        assert [one.text for one in next(groups) if isinstance(one, RawSentence)] == ["c"]
+        pipe.write(b"d\n" * (CHUNK + 1))
+        assert len(next(groups)) == CHUNK
 
 
 def test_reading_is_lazy() -> None:

@@ -122,7 +122,7 @@ def test_better_than_a_period_at_the_end(model: Punctuator, dev: Treebank, small
 def test_unknown_marks_are_left_out(model: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers, weights = np.zeros((1, 3), np.int32), np.ones(1)
     drawn = Draws(((UNKNOWN, ","),), numbers, weights)
-    monkeypatch.setattr(Punctuator, "draws", lambda *_: iter([drawn]))
+    monkeypatch.setattr(Punctuator, "draws", lambda *_, **__: iter([drawn]))
     assert model.restore([chain(["a", "b"])]) == [((",",),) * 3]
 
 
