@@ -1,17 +1,15 @@
 """The command ``pyropunct convert``."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.options import json_option
+from pyropunct.commands.outputs import CONLLU, check_output, text_output
 
 if TYPE_CHECKING:
     from pyropunct.treebank.constituency.reading import Conversion
@@ -49,9 +47,8 @@ def convert(files: tuple[str, ...], out: str | None, head_rules: str, as_json: b
         conversion = Conversion(load_head_rules(head_rules))
     except HeadRulesError as error:
         raise OneLineError(str(error), BAD_INPUT) from error
-    if out is not None and Path(out).resolve() in {Path(file).resolve() for file in files}:
-        raise OneLineError(f"{out}: is an input file, so it cannot be the output too", BAD_INPUT)
-    with _output(out) as output:
+    check_output(out, CONLLU, (*files, head_rules))
+    with text_output(out) as output:
         for file in files:
             for block in _blocks(conversion, file):
                 output.write(block)
@@ -69,26 +66,6 @@ def _blocks(conversion: "Conversion", file: str) -> Iterator[str]:
         for block in conversion.blocks(read_lines(stream, name), name):
             yield block
             advance()
-
-
-@contextmanager
-def _output(out: str | None) -> Iterator[TextIO]:
-    """The output stream.  A file replaces an older one, which may be the input, only when it is complete."""
-    if out is None:
-        yield sys.stdout
-        return
-    path = Path(out)
-    replaceable = path.is_file() or not path.exists()  # not a device such as /dev/null
-    unfinished = path.with_name(f"{path.name}.unfinished") if replaceable else path
-    with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-        try:
-            yield file
-        except BaseException:
-            if replaceable:
-                unfinished.unlink()
-            raise
-    if replaceable:
-        unfinished.replace(path)
 
 
 def _tell(conversion: "Conversion", source: str, out: str | None) -> None:

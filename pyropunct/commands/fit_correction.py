@@ -10,6 +10,7 @@ from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import check_device, load_model, read_file, use_threads
 from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
 from pyropunct.commands.training_reports import training_watch
+from pyropunct.files import real
 
 if TYPE_CHECKING:
     from pyropunct.correct.learner_errors import ErrorRates
@@ -68,6 +69,10 @@ def fit_correction(
     from pyropunct.treebank.reading import require_punctuation
 
     check_writable(Path(out))
+    if real(Path(model)) in (real(Path(out)), *real(Path(out)).parents):
+        raise OneLineError(
+            f"--out {out}: is the model that is given, or in it; choose another folder", BAD_INPUT
+        )
     rates = _rates(errors)
     use_threads(threads)
     check_device(device)

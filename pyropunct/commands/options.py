@@ -40,6 +40,9 @@ examples_option = click.option(
     show_default=True,
     help="Show so many places in FILE for each, according to the best underlying trees.",
 )
+MOST_THREADS = 1024
+"""More than this break down in torch, on any machine."""
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 seed_option = click.option(
     "--seed",
@@ -60,7 +63,7 @@ trust_option = click.option(
 )
 
 threads_option = click.option(
-    "--threads", type=click.IntRange(1), help="Threads to use; by default all cores."
+    "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; by default all cores."
 )
 
 trees_option = click.option(

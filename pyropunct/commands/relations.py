@@ -1,7 +1,6 @@
 """The command ``pyropunct relations``."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +16,7 @@ from pyropunct.commands.options import (
     threads_option,
     trust_option,
 )
+from pyropunct.commands.outputs import SVG, check_output, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,6 +85,7 @@ def relations(
     from pyropunct.explain.examples import sprouting_examples
     from pyropunct.explain.relations import relation_punctemes
 
+    check_output(plot, SVG, (model, file))
     use_threads(threads)
     punctuator, treebank = load_model(model, trust_variants), read_file(file)
     console.tell_omitted(treebank.path, treebank.omitted)
@@ -97,7 +98,7 @@ def relations(
     if plot is not None:
         from pyropunct.figures.relations import relations_svg
 
-        Path(plot).write_bytes(relations_svg(found))
+        write_output(plot, relations_svg(found))
     if as_json or shape == "json":
         plain = [_plain(one, pairs, places, examples) for one in found]
         whole = {"model": model, "file": file, "sentences": len(treebank)}

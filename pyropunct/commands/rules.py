@@ -1,7 +1,6 @@
 """The command ``pyropunct rules``."""
 
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +17,7 @@ from pyropunct.commands.options import (
     threads_option,
     trust_option,
 )
+from pyropunct.commands.outputs import SVG, check_output, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -122,6 +122,7 @@ def rules(
 
     if examples and file is None:
         raise click.UsageError("--examples are places in FILE, which is missing")
+    check_output(plot, SVG, (model, file))
     use_threads(threads)
     try:
         learned, places, treebank = _learn(load_model(model, trust_variants), file, examples, settings)
@@ -131,7 +132,7 @@ def rules(
     if plot is not None:
         from pyropunct.figures.rules import rules_svg
 
-        Path(plot).write_bytes(rules_svg(shown))
+        write_output(plot, rules_svg(shown))
     if as_json or shape == "json":
         omissions = {} if treebank is None else console.plain_omissions(treebank.omitted)
         plain = _with_examples(learned, places if examples else None)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from pyropunct.explain.relations import RelationPunctemes
-from pyropunct.figures.plots import svg
+from pyropunct.figures.plots import label, svg
 
 WIDTH, BAR_HEIGHT, FRAME_HEIGHT = 7.5, 0.25, 1.3
 """The size of the plot in inches: its width, the height of each bar, and the height of the frame."""
@@ -50,7 +50,8 @@ def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
                 verticalalignment="center",
                 fontsize=8,
             )
-        axes.set_yticks(places, [f"{one.name} ({one.count:,})" for one in relations])
+        names = [label(f"{one.name} ({one.count:,})") for one in relations]
+        axes.set_yticks(places, names, parse_math=False)
         axes.set_ylim(max(1, len(relations)) - 0.5, -0.5)
         axes.set_xlim(0, 1)
         axes.spines[["top", "right"]].set_visible(False)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pyropunct.explain.rules import LearnedPair
-from pyropunct.figures.plots import svg
+from pyropunct.figures.plots import label, svg
 from pyropunct.treebank.marks import display
 
 COLUMNS = 6
@@ -59,4 +59,4 @@ def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
 
 
 def _text(tokens: Sequence[str]) -> str:
-    return " ".join(display(token) for token in tokens)
+    return label(" ".join(display(token) for token in tokens))
