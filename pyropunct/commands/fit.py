@@ -46,8 +46,8 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     type=click.Choice(list(RECIPES)),
     default="default",
     show_default=True,
-    help="Settings that predict best; for the neural attach model; for rules and trees that read well; "
-    "or the paper's.",
+    help="Settings that predict best; for the neural attach model; for rules and trees that read well; for "
+    "attach models of one's own; or the paper's.",
 )
 @click.option(
     "--epochs",

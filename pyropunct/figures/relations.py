@@ -55,7 +55,8 @@ def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
         axes.set_ylim(max(1, len(relations)) - 0.5, -0.5)
         axes.set_xlim(0, 1)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.set_xlabel("expected share of the constituents")
+        axes.set_xlabel("expected share of the constituents, and entropy of their pairs")
+        axes.set_ylabel("relation (constituents)")
         axes.legend(loc="lower right", frameon=False)
 
     return svg(draw, WIDTH, FRAME_HEIGHT + BAR_HEIGHT * len(relations))

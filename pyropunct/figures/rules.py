@@ -3,16 +3,22 @@
 import math
 from collections.abc import Sequence
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from pyropunct.explain.rules import LearnedPair
 from pyropunct.figures.plots import label, svg
 from pyropunct.treebank.marks import display
 
 COLUMNS = 6
-PANEL_WIDTH, PANEL_HEIGHT = 1.8, 1.5
-"""Panels in a row, and the size of each in inches."""
+PANEL_WIDTH, PANEL_HEIGHT, FRAME_HEIGHT = 1.8, 1.6, 0.9
+"""Panels in a row, the size of each, and the height of the legend and of the name of the axis, in inches."""
+
+PAIR_SIZE, OUTCOME_SIZE = 14, 11
+"""Sizes of the font of pairs and of outcomes, which are small marks."""
 
 BY_NUNBERG, OTHER = "0.25", "0.9"
 """The greys of the bar of Nunberg's outcome and of the other bars."""
@@ -22,8 +28,8 @@ def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
     """A panel with a bar for each outcome of each pair, as an SVG file; equal pairs give equal files.
 
     The dark bar is the outcome under Nunberg's rules; a pair that he does not consider has no dark bar.
-    Lines on the bars are credible intervals.  The bar of outcome k of pair i, both counted from 0, is the
-    element ``pair-i-outcome-k``.
+    Lines on the bars are credible intervals.  The legend has what occurs.  The bar of outcome k of pair i,
+    both counted from 0, is the element ``pair-i-outcome-k``.
     """
     rows = max(1, math.ceil(len(pairs) / COLUMNS))
 
@@ -34,8 +40,24 @@ def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
                 _draw_pair(axes, number, pairs[number])
             else:
                 axes.set_visible(False)
+        figure.supylabel("probability", fontsize=10)
+        counted = " (its expected number)" if any(pair.count is not None for pair in pairs) else ""
+        figure.supxlabel(f"what becomes of the pair above{counted}", fontsize=10)
+        if handles := _legend(pairs):
+            figure.legend(handles=handles, loc="outside upper right", ncols=len(handles), frameon=False)
 
-    return svg(draw, COLUMNS * PANEL_WIDTH, rows * PANEL_HEIGHT)
+    return svg(draw, COLUMNS * PANEL_WIDTH, rows * PANEL_HEIGHT + FRAME_HEIGHT)
+
+
+def _legend(pairs: Sequence[LearnedPair]) -> list[Artist]:
+    """What the colours and lines of a plot mean, of those that are in it."""
+    handles: list[Artist] = []
+    if any(pair.by_nunberg for pair in pairs):
+        handles.append(Patch(facecolor=BY_NUNBERG, edgecolor="black", label="Nunberg's rule"))
+        handles.append(Patch(facecolor=OTHER, edgecolor="black", label="other outcomes"))
+    if any(outcome.interval for pair in pairs for outcome in pair.outcomes):
+        handles.append(Line2D([], [], color="black", label="credible interval"))
+    return handles
 
 
 def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
@@ -49,10 +71,9 @@ def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
         if outcome.interval is not None:
             axes.vlines(place, *outcome.interval, color="black" if colours[place] == OTHER else "0.6")
     count = "" if pair.count is None else f"  ({pair.count:,.0f})"
-    axes.set_title(f"{_text(pair.before)}{count}", fontsize=10, parse_math=False)
-    axes.set_xticks(
-        range(len(outcomes)), [_text(outcome.after) for outcome in outcomes], fontsize=8, parse_math=False
-    )
+    axes.set_title(f"{_text(pair.before)}{count}", fontsize=PAIR_SIZE, parse_math=False)
+    names = [_text(outcome.after) for outcome in outcomes]
+    axes.set_xticks(range(len(outcomes)), names, fontsize=OUTCOME_SIZE, parse_math=False)
     axes.set_ylim(0, 1)
     axes.set_xlim(-0.6, 3.6)
     axes.spines[["top", "right"]].set_visible(False)

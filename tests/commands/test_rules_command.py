@@ -1,6 +1,7 @@
 """The command ``pyropunct rules``."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -146,6 +147,24 @@ def drawn() -> tuple[LearnedPair, ...]:
         {(",", ","): {"keep": 0.25, "left absorption": 0.75}, ("!", "."): {"right absorption": 1.0}}
     )
     return learned_rules(model).prominent(8)
+
+
+def written(svg: bytes) -> set[str]:
+    return {text.text or "" for text in ElementTree.fromstring(svg).iter(f"{SVG}text")}
+
+
+def test_axes_and_legend_say_what_is_there() -> None:
+    pairs = drawn()
+    texts = written(rules_svg(pairs))
+    assert {"probability", "what becomes of the pair above"} <= texts
+    assert {"Nunberg's rule", "other outcomes"} <= texts
+    assert "credible interval" not in texts
+    strangers = [replace(pair, listed=False, rule=None) for pair in pairs]
+    assert "Nunberg's rule" not in written(rules_svg(strangers))
+    counted = tuple(one._replace(interval=(0.1, 0.2), count=3.0) for one in pairs[0].outcomes)
+    surer = replace(pairs[0], outcomes=counted)
+    texts = written(rules_svg([surer]))
+    assert {"credible interval", "what becomes of the pair above (its expected number)"} <= texts
 
 
 def test_every_bar_is_in_the_plot() -> None:

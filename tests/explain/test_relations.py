@@ -217,6 +217,7 @@ def test_names_and_entropies_are_written(small: Path, tmp_path: Path) -> None:
         assert f"{one['relation']} ({one['count']:,})" in texts
         assert f"{one['entropy']:.2f} bits" in texts
     assert len(widths(svg)) == 2 * len(value["relations"])
+    assert "relation (constituents)" in texts
 
 
 def test_the_plot_is_always_the_same_and_grey(monkeypatch: pytest.MonkeyPatch) -> None:
