@@ -34,12 +34,16 @@ from pyropunct.training.slot_strings import SlotStrings
 from pyropunct.training.stories import blank_story, settle_story
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import Surface, display
+from pyropunct.treebank.pairs import unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 BATCH_SIZE = 100
 """Sentences that are processed together."""
+
+REJECTED, LEAST_REDRAWN = 20, 100
+"""How often draws that are not balanced are made up for, and the least number of draws each time."""
 
 Puncteme = tuple[str, ...]
 
@@ -320,13 +324,33 @@ class Punctuator:
             raise ValueError(f"seed is {seed}: it must not be negative")
         return draw_surfaces(self.story, self.vocabulary, trees, samples, seed, alike)
 
-    def sample(self, sentences: Sequence[Sentence], samples: int = 1) -> Iterator[list[Surface]]:
+    def sample(
+        self, sentences: Sequence[Sentence], samples: int = 1, *, balanced: bool = False
+    ) -> Iterator[list[Surface]]:
         """Surface punctuation drawn from p(x | T) for the tree of each sentence: see `draws`.
 
+        :param balanced: draw from p(x | T, x is balanced): brackets and quotation marks come in pairs.  This
+            is exact, by rejection.
         :returns: for each sentence its draws, each with the tokens of the slots 0..n.
+        :raises ImpossibleSurfaceError: if balanced ones are too rare to be drawn.
         """
-        for found in self.draws([sentence.tree for sentence in sentences], samples):
-            yield [found.surface(draw) for draw in range(len(found))]
+        drawn = self.draws([sentence.tree for sentence in sentences], samples)
+        for sentence, found in zip(sentences, drawn, strict=True):
+            surfaces: list[Surface] = [found.surface(draw) for draw in range(len(found))]
+            yield self._balanced(sentence, surfaces) if balanced else surfaces
+
+    def _balanced(self, sentence: Sentence, surfaces: Sequence[Surface]) -> list[Surface]:
+        """As many draws as there are surfaces, from their distribution, but balanced."""
+        balanced = [surface for surface in surfaces if not unpaired(surface)]
+        for _ in range(REJECTED):
+            if len(balanced) >= len(surfaces):
+                return balanced[: len(surfaces)]
+            [found] = self.draws([sentence.tree], max(len(surfaces), LEAST_REDRAWN))
+            redrawn = (found.surface(draw) for draw in range(len(found)))
+            balanced += [surface for surface in redrawn if not unpaired(surface)]
+        raise ImpossibleSurfaceError(
+            f"sentence {sentence.identifier!r}: too few draws have brackets and quotation marks in pairs"
+        )
 
     def restore(
         self,

@@ -15,6 +15,8 @@ from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
 from pyropunct.punctuator import BATCH_SIZE, Punctuator
 from pyropunct.training.fitting import fit
 from pyropunct.training.recipes import Recipe
+from pyropunct.treebank.marks import Surface
+from pyropunct.treebank.pairs import unpaired
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -206,6 +208,29 @@ def test_draws_of_the_surface(model: Punctuator, dev: list[Sentence]) -> None:
         for draw in draws:
             assert len(draw) == len(one.surface)
             assert {token for slot in draw for token in slot} <= set(model.vocabulary.tokens)
+
+
+def test_balanced_draws_are_the_others_without_those_that_are_not(
+    model: Punctuator, dev: list[Sentence]
+) -> None:
+    def draws(balanced: bool) -> list[list[Surface]]:
+        pyro.set_rng_seed(0)
+        return list(model.sample(dev, 10, balanced=balanced))
+
+    some, all_balanced = draws(False), draws(True)
+    for one, other in zip(some, all_balanced, strict=True):
+        kept = [surface for surface in one if not unpaired(surface)]
+        assert other[: len(kept)] == kept
+        assert len(other) == 10
+        assert not any(map(unpaired, other))
+    assert any(unpaired(surface) for one in some for surface in one)
+
+
+def test_a_sentence_without_balanced_draws(model: Punctuator, dev: list[Sentence]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyropunct.punctuator.unpaired", lambda surface: 1)
+        with pytest.raises(ImpossibleSurfaceError, match=f"{dev[0].identifier}.*too few draws"):
+            next(model.sample(dev[:1], balanced=True))
 
 
 def test_frequent_surfaces_are_drawn_often(model: Punctuator) -> None:

@@ -16,6 +16,9 @@ from pyropunct.commands.showing import in_order, tell_each
 @click.option(
     "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
 )
+@click.option(
+    "--balanced", is_flag=True, help="Draw only punctuation whose brackets and quotation marks are paired."
+)
 @seed_option
 @trust_option
 @threads_option
@@ -26,6 +29,7 @@ def sample(
     file: str,
     samples: int,
     shape: str,
+    balanced: bool,
     seed: int,
     trust_variants: bool,
     threads: int | None,
@@ -38,7 +42,7 @@ def sample(
         "sampling",
         treebank,
         in_order(treebank, None, shape),
-        punctuator.sample(list(treebank), samples),
+        punctuator.sample(list(treebank), samples, balanced=balanced),
         shape,
         {
             "text": lambda sentence, draw: console.say(sentence.text(draw)),

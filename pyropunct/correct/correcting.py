@@ -35,6 +35,7 @@ from pyropunct.restore.rewriting import (
     Rewriting,
     rewritten,
     with_abbreviation_dots,
+    with_whole_pairs,
     without_marks_in,
     without_unknown,
 )
@@ -228,11 +229,12 @@ def check_writable(folder: Path) -> None:
 
 
 def staying_close(wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] = ()) -> Rewriting:
-    """A rewriting of draws of x_c that keeps unknown marks and abbreviation dots of x_e.
+    """A rewriting of draws of x_c that keeps unknown marks, abbreviation dots and whole pairs of x_e.
 
     The model draws all marks that it does not know as unknown.  An unknown mark becomes the one that the slot
     has in x_e; if there is none, it is left out.  Abbreviation dots are part of the spelling of words, so
-    they stay where x_e has them, and none are added.
+    they stay where x_e has them, and none are added.  Draws with more halves of pairs than x_e has
+    are left out.
 
     :param vocabulary: the model's types.
     :param closed: slots where no mark can stand.
@@ -244,7 +246,7 @@ def staying_close(wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] 
             if strange:
                 draws = rewritten(draws, partial(_named, strange), [slot])
         draws = without_marks_in(rewritten(without_unknown(draws), _without_dot), closed)
-        return with_abbreviation_dots(draws, wrong)
+        return with_whole_pairs(with_abbreviation_dots(draws, wrong), wrong)
 
     return rewriting
 

@@ -2,7 +2,8 @@
 
 A rewriting removes unwanted marks or keeps given ones.  It maps slot strings to slot strings, so rewritten
 draws are draws from the image of p(x | T) under this map, and a decoder minimises the risk under that
-distribution.  A rewriting does not condition on given marks: the other slots are drawn without them.
+distribution.  A rewriting does not condition on given marks: the other slots are drawn without them.  Only
+`with_whole_pairs` conditions, on what is drawn itself.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.treebank.pairs import PAIRED, unpaired
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws
@@ -81,6 +83,27 @@ def with_given(draws: "Draws", given: Surface) -> "Draws":
         if any(token != START for token in marks):
             draws = rewritten(draws, _constant(tuple(marks)), [slot])
     return draws
+
+
+def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
+    """The draws with no more halves of pairs than the given punctuation; that itself if there are none.
+
+    The model draws halves of pairs, since constituents may sprout them: both halves may be those of different
+    constituents.  What it draws is conditioned, by rejection, on brackets and quotation marks that are as
+    whole as before.
+    """
+    most, paired = unpaired(given), [not PAIRED.isdisjoint(string) for string in draws.strings]
+    shown = np.where(np.array(paired)[draws.numbers], draws.numbers, -1)
+    distinct, place = np.unique(shown, axis=0, return_inverse=True)
+    strings = (*draws.strings, ())
+    whole = np.array([unpaired([strings[number] for number in row]) <= most for row in distinct.tolist()])
+    kept = whole[place.reshape(-1)]
+    if not kept.any():
+        number = {tuple(slot): place for place, slot in enumerate(dict.fromkeys(map(tuple, given)))}
+        numbers = np.array([[number[tuple(slot)] for slot in given]], draws.numbers.dtype)
+        return replace(draws, strings=tuple(number), numbers=numbers, weights=np.ones(1))
+    weights = draws.weights[kept]
+    return replace(draws, numbers=draws.numbers[kept], weights=weights / weights.sum())
 
 
 def _constant(string: String) -> Callable[[String], String]:

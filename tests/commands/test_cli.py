@@ -316,6 +316,10 @@ def test_sample(small: Path) -> None:
     assert [sentence.text() for sentence in drawn] == text.splitlines()
     for number, sentence in enumerate(read_treebank(small / "dev.conllu")):
         assert drawn.sentences[3 * number].tree == sentence.tree
+    balanced = printed("sample", small / "model", small / "dev.conllu", "--samples", 3, "--balanced")
+    assert balanced.count("\n") == text.count("\n")
+    assert all(line.count("“") == line.count("”") for line in balanced.splitlines())
+    assert any(line.count("“") != line.count("”") for line in text.splitlines())
 
 
 @pytest.mark.parametrize(

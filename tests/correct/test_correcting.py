@@ -230,6 +230,22 @@ def test_unknown_marks_and_dots_stay(clean: Punctuator) -> None:
     ]
 
 
+def test_pairs_stay_whole(clean: Punctuator) -> None:
+    """Draws are conditioned on no more halves of pairs than there were."""
+    whole, none = [(START, "“"), ("”", ","), (".",)], [(START,), (",",), (".",)]
+    halves = [[(START, "“"), (",",), (".",)], [(START,), ("”", ","), (".",)]]
+    drawn = draws_of(*halves, whole, none, *halves)
+
+    def kept(given: list[tuple[str, ...]], draws: Draws) -> list[list[tuple[str, ...]]]:
+        staying = staying_close(given, clean.vocabulary)(draws)
+        assert staying.weights.sum() == pytest.approx(1)
+        return [staying.surface(draw) for draw in range(len(staying))]
+
+    assert kept(whole, drawn) == kept(none, drawn) == [whole, none]
+    assert kept(halves[0], drawn) == [*halves, whole, none, *halves]
+    assert kept(whole, draws_of(*halves)) == [whole]
+
+
 def test_changes() -> None:
     wrong = [(START,), (",", "“"), (), (".",)]
     right = [("“",), ("“",), (), (START, ".")]
