@@ -147,7 +147,7 @@ def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Re
     :param settings: the texts of ``--set``.
     """
     from pyropunct.models.attach.templates import FAMILIES
-    from pyropunct.training.variant_options import with_options
+    from pyropunct.training.variant_options import check_of_use, with_options
 
     options = [text for text in settings if "." in text.partition("=")[0]]
     try:
@@ -156,6 +156,7 @@ def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Re
         if "families" in given:
             given["families"] = tuple(filter(None, given["families"].split(",")))
         recipe = with_options(named_recipe(name, **given), options)
+        check_of_use(recipe, others)
     except SettingError as error:
         raise OneLineError(f"--set: {error}", BAD_INPUT) from error
     unknown = set(recipe.families) - set(FAMILIES)
@@ -164,6 +165,8 @@ def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Re
             f"--families takes some of {','.join(FAMILIES)}, not {','.join(sorted(unknown)) or 'none'}",
             BAD_INPUT,
         )
+    if changes.get("families") is not None:
+        check_of_use(recipe, {"families"})
     return recipe
 
 

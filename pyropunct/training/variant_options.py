@@ -1,7 +1,7 @@
 """Options of attach models and channels: the parameters of their constructors that a recipe can set."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -11,6 +11,9 @@ from pyropunct.training.registry import ATTACH, CHANNEL, find
 
 VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
 """The parts of a story that have variants, each with the names of its variants."""
+
+PART_NAMES = {"attach": "attach model", "channel": "channel"}
+"""What they are called in messages."""
 
 GIVEN = {"attach": ("num_forms", "num_tags", "num_relations"), "channel": ()}
 """Arguments, after the first two, that a variant gets if its constructor has parameters of these names."""
@@ -43,6 +46,23 @@ def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
         options = dict(getattr(recipe, f"{part}_options")) | {name: parsed}
         recipe = recipe.changed(**{f"{part}_options": options})
     return recipe
+
+
+def check_of_use(recipe: Recipe, names: Collection[str]) -> None:
+    """Check that none of some settings is one that the recipe's attach model or channel has no use for.
+
+    :param names: of settings that were chosen; those that do not belong to a variant are of use.
+    :raises UnknownVariantError: if there is no such attach model or channel.
+    :raises SettingError: if there is one.
+    """
+    for part, own in OWN_SETTINGS.items():
+        variant = getattr(recipe, part)
+        options = option_kinds(part, variant)
+        for name in sorted(setting for option, setting in own.items() if option not in options):
+            if name in names:
+                raise SettingError(
+                    f"{name} is of no use: the {PART_NAMES[part]} {variant!r} has no such setting"
+                )
 
 
 def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:

@@ -94,6 +94,26 @@ def test_no_setting_on_the_command_line(small: Path, tmp_path: Path, text: str, 
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            ("--channel", "identity", "--set", "prior_keep=2"),
+            "--set: prior_keep is of no use: the channel 'identity'",
+        ),
+        (
+            ("--attach", "variants:PairFrequencies", "--set", "least=3"),
+            "--set: least is of no use: the attach model 'variants:PairFrequencies'",
+        ),
+        (("--attach", "variants:PairFrequencies", "--families", "head"), "families is of no use: the attach"),
+    ],
+)
+def test_a_setting_of_no_use(small: Path, tmp_path: Path, options: tuple[str, ...], problem: str) -> None:
+    found = complaint(BAD_INPUT, "fit", small / "train.conllu", "--out", tmp_path / "m", *options)
+    assert found.startswith(problem)
+    assert not (tmp_path / "m").exists()
+
+
 @pytest.mark.usefixtures("single_precision")
 def test_settings_are_kept_with_the_model(small: Path, tmp_path: Path) -> None:
     """They change the recipe that is named, and the last of two values counts."""
