@@ -1,0 +1,166 @@
+"""Fits that are killed, at any time and at any step that touches a file, and then continued.
+
+The model is the same, bit by bit, as that of a fit which nothing interrupts, and nothing is left beside it.
+Half of the kills come at a random time, half when the process opens, renames or deletes a file of its own, so
+that the short moments of saving are met too.
+"""
+
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from click.testing import CliRunner
+from row import Row
+
+import pyropunct.parsing
+from pyropunct.commands.main import main
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.parsing import ParserRecipe
+from pyropunct.training.model_folder import read_model_folder
+
+SIZES = {
+    "form_size": 8,
+    "character_size": 4,
+    "spelling_size": 8,
+    "tag_size": 4,
+    "lstm_size": 6,
+    "arc_size": 8,
+}
+PARSER = ParserRecipe(epochs=4, least_steps=1, **SIZES)
+
+EVENTS = {"open", "os.rename", "os.mkdir", "os.rmdir", "os.remove", "shutil.rmtree", "tempfile.mkstemp"}
+"""Audit events of steps that touch files: see the table in the documentation of Python."""
+
+
+def attack(tries: int, seed: int) -> Row:
+    """Kill a fit, and continue it, so often."""
+    torch.set_num_threads(1)
+    # The command makes its own recipe for the parser, which takes minutes.
+    pyropunct.parsing.ParserRecipe = lambda: PARSER  # type: ignore[assignment, misc]
+    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    with tempfile.TemporaryDirectory() as place:
+        fits = Fits(Path(place))
+        for number in range(tries):
+            folder = Path(place) / "killed"
+            folder.mkdir()
+            if chance.random() < 0.5:
+                told = fits.killed_after(folder, chance.uniform(0, 1.05 * fits.seconds))
+            else:
+                told = fits.killed_at(folder, chance.randrange(1, fits.events + 1))
+            phase = fits.phase(folder)
+            problem = fits.continued(folder)
+            if problem is None:
+                outcomes[f"in {phase}, bit-equal"] += 1
+            else:
+                failures.append(f"{number}: {told}, in {phase}: {problem}")
+            shutil.rmtree(folder)
+    return Row("fits with a parser, killed and continued", tries, dict(outcomes), failures)
+
+
+class Fits:
+    """Fits of the same model, each in a process of its own.
+
+    :ivar seconds: how long one takes that nothing interrupts.
+    :ivar events: how often it touches files.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.treebank = place / "few.conllu"
+        text = embedded_treebank_path("train").read_text(encoding="utf-8")
+        self.treebank.write_text("\n\n".join(text.split("\n\n")[:80]) + "\n\n", encoding="utf-8")
+        whole = place / "whole"
+        whole.mkdir()
+        self._wait(self._start(whole))  # which compiles
+        began = time.monotonic()
+        self._wait(self._start(whole, told=place / "events"))
+        self.seconds, self.events = time.monotonic() - began, int((place / "events").read_text())
+        self.wanted = contents(whole / "m")
+
+    def killed_after(self, folder: Path, seconds: float) -> str:
+        """Kill a fit after some time."""
+        child = self._start(folder)
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return f"killed after {seconds:.2f} s of {self.seconds:.2f}"
+
+    def killed_at(self, folder: Path, event: int) -> str:
+        """Kill a fit when it touches files for the n-th time."""
+        os.waitpid(self._start(folder, event), 0)
+        return f"killed at event {event} of {self.events}"
+
+    def phase(self, folder: Path) -> str:
+        """What was going on when a fit was killed, as its files tell."""
+        if list(folder.glob(".m.*")):
+            return "saving"
+        kept = sorted(path.suffix for path in (folder / "m.unfinished").glob("checkpoint.*"))
+        return f"training after {kept[-1][1:]}" if kept else "the beginning or the end"
+
+    def continued(self, folder: Path) -> str | None:
+        """Continue a fit that was killed; what is wrong with its result, if anything is."""
+        more = ["--resume"] if list((folder / "m.unfinished").glob("checkpoint.*")) else []
+        status = self._wait(self._start(folder, more=more))
+        if status:
+            return f"continued with status {status}"
+        left = sorted(path.name for path in folder.iterdir())
+        if left != ["m"]:
+            return f"beside the model is {left}"
+        return None if contents(folder / "m") == self.wanted else "another model"
+
+    def _start(
+        self, folder: Path, killed_at: int = 0, told: Path | None = None, more: list[str] | None = None
+    ) -> int:
+        """Start a fit, and return the number of its process.
+
+        :param killed_at: it kills itself at this event; 0 for never.
+        :param told: a file that gets the number of all events.
+        """
+        arguments = ["fit", str(self.treebank), "--out", str(folder / "m"), "--parser", "--epochs", "3"]
+        arguments += ["--families", "symmetry,head", "--threads", "1", *(more or [])]
+        child = os.fork()
+        if child:
+            return child
+        status = 1
+        try:
+            count = counted(folder, killed_at)
+            status = CliRunner().invoke(main, arguments).exit_code
+            if told is not None:
+                told.write_text(str(count()))
+        finally:
+            os._exit(status)
+
+    def _wait(self, child: int) -> int:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def counted(folder: Path, killed_at: int) -> Callable[[], int]:
+    """Count from now on the events that touch files in a folder; the process kills itself at one of them."""
+    seen = 0
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal seen
+        if event in EVENTS and str(arguments[0]).startswith(str(folder)):
+            seen += 1
+            if seen == killed_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+    return lambda: seen
+
+
+def contents(model: Path) -> Any:
+    """All that is in a model but the times that it took."""
+    description, tensors = read_model_folder(model)
+    del description["sha256"]
+    for report in (description["report"], description["parser"]["report"]):
+        report["epochs"] = [{**epoch, "seconds": 0} for epoch in report["epochs"]]
+    return description, {name: (tensor.dtype, tensor.tolist()) for name, tensor in tensors.items()}
