@@ -114,7 +114,7 @@ def test_frequencies_of_draws(gibbs: bool, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_node_of_many_items_is_drawn() -> None:
     """Where each item wants to stand before all with greater numbers, it does."""
-    size = 30
+    size = 31
     table = np.zeros((size + 1, size + 1), np.int64)
     table[np.triu_indices(size, 1)] = 1
     scores = np.array([[0.0, 0, 0, 0], [9.0, 9, 0, 0]])

@@ -88,6 +88,12 @@ def test_map_of_equals_takes_the_one_nearest_to_all() -> None:
 
 
 def test_mbr_of_equals_takes_the_most_frequent() -> None:
+    """Either string of either slot has half of the weight, so the risks of all four surfaces are equal."""
+    draws = draws_of([COMMA, STOP, [[], []], BOTH], [0.1, 0.1, 0.4, 0.4])
+    assert DECODERS["mbr"](draws).surface == ((), ())
+
+
+def test_mbr_of_equals_but_for_rounding() -> None:
     """Two tokens are drawn at distance 1 from each other, so weights of 1/2 make their risks equal."""
     draws = draws_of([[["!"]], [["?"]], [["?"]], [["!"]]], [0.3, 0.25, 0.25, 0.2])
     assert DECODERS["mbr"](draws).surface == (("!",),)

@@ -132,6 +132,7 @@ def test_another_discrete_variable_is_summed_out_along_with_the_trees() -> None:
     mixed = -math.log(sum(p * math.exp(-loss) for p, loss in zip((0.3, 0.7), losses, strict=True)))
     assert TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing) == pytest.approx(mixed, rel=1e-12)
     assert isinstance(tree_elbo(model, nothing), TreeEnum_ELBO)
+    assert tree_elbo(model, nothing).loss(model, nothing) == pytest.approx(mixed, rel=1e-12)
     assert isinstance(tree_elbo(model, nothing, 0), TreeTrace_ELBO)
 
 

@@ -94,6 +94,12 @@ DEPENDENT: dict[str, Callable[[Tensor], object]] = {
 }
 
 
+def test_what_has_been_computed_is_no_choice_wherever_it_stands() -> None:
+    computed = partial(told, lambda pairs: None, lambda pairs: torch.stack(tensors=[pairs[0] + 0, pairs[1]]))
+    with pytest.raises(UndecidedError, match="'surface' depends on the tree-enumerated sites"):
+        collapse_trees(computed)()
+
+
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_sites_that_depend_on_choices(name: str) -> None:
     with pytest.raises(

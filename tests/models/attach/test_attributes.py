@@ -132,6 +132,14 @@ def test_children(name: str) -> None:
     assert {node: len(values) for node, values in groups(name).items()} == {1: 2, 4: 3, 6: 1}
 
 
+def test_classes_of_lengths() -> None:
+    """1, 2, 3, 4-5, 6-8, 9-13, 14-21, 22 and more words."""
+    sizes = [1, 2, 3, 4, 5, 6, 8, 9, 13, 14, 21, 22, 50]
+    some = tree_batch([[0] + [1] * (size - 1) for size in sizes], [0] * sum(sizes))
+    roots = Attributes(some).length[some.forest.node_start[:-1].numpy()]
+    assert roots.tolist() == [0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7]
+
+
 def test_surface_inside_is_read() -> None:
     for slot in range(1, 6):
         shown = [*SHOWN]

@@ -96,6 +96,14 @@ def test_two_passes_do_what_one_from_the_left_cannot() -> None:
     assert draws(channel, (single, double, period), 1) == {(period, single, double): 1}
 
 
+def test_two_passes_over_a_long_string() -> None:
+    """Longer than there is room for at first."""
+    channel, long = TwoPasses(3), (1, 2) * 800
+    kept = torch.tensor([0.0, -torch.inf, -torch.inf, -torch.inf]).expand(3, 3, 4)
+    channel.first.edit_logits = channel.second.edit_logits = kept
+    assert draws(channel, long, 1) == {long: 1}
+
+
 def test_a_mark_out_of_nothing() -> None:
     channel = Inserting(3, prior_insertion=-1.0)
     channel.edit_logits, channel.insertion_logits = torch.randn(3, 3, 4), torch.tensor([0.5, -1.0, -2.0])

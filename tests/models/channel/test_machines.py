@@ -269,6 +269,14 @@ def test_a_machine_that_is_none(moves: list[Move], weights: dict[str, torch.Tens
         Given(moves, **weights).probabilities()
 
 
+def test_what_is_written_at_the_start_before_weighted_evidence() -> None:
+    starts = [Move(None, START, (), (0,), "s", factor=0.25), Move(None, START, target="s", factor=0.75)]
+    channel = Given([*starts, ZERO, ONE, HALT])
+    assert channel.probabilities().shape == (0,)
+    found = chances(channel, [(0, 1), (1,), one_of([((0, 1), 2.0), ((1,), 0.5)])], (1,))
+    assert found.tolist() == pytest.approx([0.25, 0.75, 2 * 0.25 + 0.5 * 0.75], rel=1e-12)
+
+
 def test_branches_that_do_not_add_up() -> None:
     class Half(Given):
         def branches(self) -> list[Branch]:
