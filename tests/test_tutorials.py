@@ -42,8 +42,8 @@ def answers(notebook: NotebookNode) -> list[str]:
     return [code for text in texts for code in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.M)]
 
 
-def test_there_are_six() -> None:
-    assert [path.name[0] for path in NOTEBOOKS] == list("123456")
+def test_there_are_seven() -> None:
+    assert [path.name[0] for path in NOTEBOOKS] == list("1234567")
 
 
 @each_notebook
