@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from pyro.nn import PyroModule
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 Made = TypeVar("Made", bound=nn.Module)
 
@@ -98,13 +99,26 @@ def require_rows(name: str, probabilities: Tensor) -> None:
         raise ValueError(f"{name} has a row that is no distribution")
 
 
+class _Unfilled(TorchFunctionMode):
+    """Leaves out first values, for which torch would import its compiler on a device without memory."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        room = getattr(function, "__module__", None)
+        if function in (Tensor.normal_, Tensor.uniform_) or room == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return function(*args, **kwargs)
+
+
 def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
     """A module with the tensors that somebody saved, whose sizes are compared before any memory is taken.
 
     :param make: makes the module with other numbers.
     :raises ValueError: if a tensor is missing, superfluous, or cannot stand in its place.
     """
-    with torch.device("meta"):
+    with torch.device("meta"), _Unfilled():
         wanted = make().state_dict()
     require_names(tensors, wanted)
     for name, tensor in tensors.items():

@@ -28,6 +28,22 @@ def test_a_treebank_is_read_without_torch(reader: str, tmp_path: Path) -> None:
     assert done.stdout == "[]\n"
 
 
+def test_a_parser_is_loaded_without_the_compiler_of_torch() -> None:
+    script = (
+        "import sys\n"
+        "from pyropunct.models.learned import filled\n"
+        "from pyropunct.parsing import ParserRecipe\n"
+        "from pyropunct.parsing.biaffine import BiaffineNetwork\n"
+        "from pyropunct.parsing.encoding import ParserVocabulary\n"
+        "words = ParserVocabulary(*[('a', 'b')] * 5)\n"
+        "make = lambda: BiaffineNetwork(words, ParserRecipe(lstm_size=2))\n"
+        "filled(make, make().state_dict())\n"
+        "print('torch._dynamo' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_a_model_is_used_without_what_takes_long_to_import(small: Path) -> None:
     """Without a terminal, a cycle of heads or a plot; torch imports sympy for some questions about shapes."""
     script = (

@@ -124,7 +124,8 @@ class BiaffineNetwork(nn.Module):
         self.tag_vectors = nn.Linear(tags + fine_tags, recipe.tag_size, bias=False)
         nn.init.normal_(self.tag_vectors.weight, std=0.3)
         self.upper = _stack(recipe.upper_layers, context + recipe.tag_size, recipe.lstm_size)
-        self.root = nn.Parameter(0.1 * torch.randn(context))
+        self.root = nn.Parameter(torch.empty(context))
+        nn.init.normal_(self.root, std=0.1)
         self.roles = nn.Linear(context, 2 * (recipe.arc_size + recipe.relation_size))
         self.arcs = nn.Linear(recipe.arc_size, recipe.arc_size)
         self.relation_pairs = nn.Linear(
