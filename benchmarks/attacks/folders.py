@@ -6,12 +6,9 @@ traceback.
 
 import copy
 import json
-import os
 import random
 import shutil
-import signal
 import tempfile
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,7 +17,7 @@ from typing import Any
 
 import torch
 from click.testing import CliRunner
-from row import Row
+from row import DONE, REFUSED, RefusedError, Row, outcome
 
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.taggers import load_tagger
@@ -33,9 +30,6 @@ from pyropunct.training.fitting import fit
 from pyropunct.training.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
 from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.reading import read_treebank
-
-SECONDS = 60
-"""The time after which a try counts as hanging."""
 
 FAMILIES = ("symmetry", "head", "inside")
 
@@ -75,11 +69,11 @@ def attack(tries: int, seed: int) -> Row:
             shutil.copytree(material.folder / kind, folder)
             part = chance.choice([path.parent for path in sorted(folder.rglob(DESCRIPTION))])
             told = damage(part, chance)
-            outcome = used(partial(material.uses[kind], folder, chance), Path(place))
-            if outcome in ("read all the same", "refused"):
-                outcomes[outcome] += 1
+            found = outcome(partial(material.uses[kind], folder, chance), Path(place))
+            if found in (DONE, REFUSED):
+                outcomes[found] += 1
             else:
-                failures.append(f"{number}: {kind}: {told}: {outcome}")
+                failures.append(f"{number}: {kind}: {told}: {found}")
             shutil.rmtree(folder)
     return Row("model folders, damaged, with the right checksum", tries, dict(outcomes), failures)
 
@@ -134,39 +128,20 @@ class Material:
         )
 
     def _use_tagger(self, folder: Path, chance: random.Random) -> None:
-        tagger, sentences = load_tagger(folder), read_treebank(self.treebank)[:5]
+        sentences = read_treebank(self.treebank)[:5]
+        try:
+            tagger = load_tagger(folder)
+        except ModelFolderError as error:
+            raise RefusedError from error
         tagger.evaluate(sentences)
         tagger.restore([sentence.tree.forms for sentence in sentences])
 
     def _call(self, arguments: list[str]) -> None:
         result = CliRunner().invoke(main, [*arguments, "--threads", "1"])
         if result.exit_code == 2 and result.stderr.count("\n") == 1:
-            raise ModelFolderError(result.stderr)
+            raise RefusedError
         if result.exit_code:
             raise AssertionError(f"{arguments[0]}: status {result.exit_code}: {result.stderr}")
-
-
-def used(use: Callable[[], None], place: Path) -> str:
-    """What comes of using a folder, in a process of its own."""
-    told = place / "told"
-    told.write_text("")
-    child = os.fork()
-    if not child:
-        signal.alarm(SECONDS)
-        status = 3
-        try:
-            use()
-            status = 0
-        except ModelFolderError:
-            status = 2
-        except BaseException:
-            told.write_text(traceback.format_exc())
-        finally:
-            os._exit(status)
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        return f"signal {os.WTERMSIG(status)}"
-    return {0: "read all the same", 2: "refused"}.get(os.WEXITSTATUS(status), told.read_text().strip()[-600:])
 
 
 # Damage

@@ -1,6 +1,26 @@
-"""A row of the table in docs/reference/reliability.md: what was tried, and what came of it."""
+"""What attacks have in common: tries in a process of their own, and rows of the table in
+docs/reference/reliability.md.
+"""
 
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
+
+SECONDS = 60
+"""The time after which a try counts as hanging."""
+
+DONE, REFUSED = "done", "refused"
+"""The two ways in which a try may end."""
+
+TOLD = 800
+"""How many characters of a traceback are kept."""
+
+
+class RefusedError(Exception):
+    """An input that the program refused in one line, as it should."""
 
 
 class Row(NamedTuple):
@@ -20,3 +40,30 @@ class Row(NamedTuple):
     def __str__(self) -> str:
         outcomes = ", ".join(f"{count:,} {name}" for name, count in sorted(self.outcomes.items()))
         return f"| {self.name} | {self.tries:,} | {outcomes} | {len(self.failures):,} |"
+
+
+def outcome(attempt: Callable[[], None], place: Path) -> str:
+    """What comes of an attempt in a process of its own: `DONE`, `REFUSED`, a signal, or a traceback.
+
+    :param attempt: raises `RefusedError` if its input is refused.
+    :param place: a folder for what the process tells.
+    """
+    told = place / "told"
+    told.write_text("")
+    child = os.fork()
+    if not child:
+        signal.alarm(SECONDS)
+        status = 3
+        try:
+            attempt()
+            status = 0
+        except RefusedError:
+            status = 2
+        except BaseException:
+            told.write_text(traceback.format_exc())
+        finally:
+            os._exit(status)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        return f"signal {os.WTERMSIG(status)}"
+    return {0: DONE, 2: REFUSED}.get(os.WEXITSTATUS(status), told.read_text().strip()[-TOLD:])

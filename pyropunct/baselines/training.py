@@ -14,7 +14,7 @@ from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import Tagger, batch_slots
 from pyropunct.baselines.taggers import tagger_class
 from pyropunct.baselines.words import collect_words
-from pyropunct.models.divergence import DivergedError
+from pyropunct.divergence import DivergedError
 from pyropunct.treebank.sentence import Sentence
 
 LARGEST_GRADIENT = 5.0

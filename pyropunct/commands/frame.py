@@ -90,9 +90,9 @@ def _explained(error: Exception) -> OneLineError:
 
 def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
     """The errors that tell of bad input, and those that tell of a failure."""
+    from pyropunct.divergence import DivergedError
     from pyropunct.inference.machines import MachineError
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
-    from pyropunct.models.divergence import DivergedError
     from pyropunct.restore.restoring import NoParserError
     from pyropunct.testing import VariantError
     from pyropunct.training.model_folder import CannotWriteError, ModelFolderError

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from pyropunct.models.divergence import DivergedError
+from pyropunct.divergence import DivergedError
 from pyropunct.parsing.biaffine import BiaffineNetwork
 from pyropunct.parsing.encoding import build_parser_vocabulary
 from pyropunct.parsing.parser import BiaffineParser

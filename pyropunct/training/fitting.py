@@ -16,6 +16,7 @@ from pyro.infer.autoguide import AutoGuide, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
 from torch import Tensor
 
+from pyropunct.divergence import DivergedError, strange
 from pyropunct.inference.pyro.guides import PointEstimate
 from pyropunct.inference.pyro.handlers import (
     ImpossibleSurfaceError,
@@ -24,7 +25,6 @@ from pyropunct.inference.pyro.handlers import (
     tree_elbo,
 )
 from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
-from pyropunct.models.divergence import DivergedError, strange
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward

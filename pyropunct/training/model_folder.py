@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pyropunct.divergence import strange
 from pyropunct.files import real, recover, replaced_whole, written_whole
-from pyropunct.models.divergence import strange
 from pyropunct.training.small_tensors import small, whole
 
 FORMAT = "pyropunct model"

@@ -233,7 +233,7 @@ def test_other_bad_input(small: Path, tmp_path: Path) -> None:
     assert complaint(2, "rules", tmp_path / "none") == f"{tmp_path / 'none'}: no such model folder"
     assert "none.conllu" in complaint(2, "rules", model, tmp_path / "none.conllu")
     plot = tmp_path / "none" / "plot.svg"
-    assert complaint(2, "rules", model, "--plot", plot) == f"{plot}: No such file or directory"
+    assert complaint(2, "rules", model, "--plot", plot) == f"{plot}: the folder {plot.parent} does not exist"
 
 
 @pytest.mark.parametrize("option", ["--level", "--confidence", "--least"])

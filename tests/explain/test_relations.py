@@ -175,7 +175,8 @@ def test_bad_input(small: Path, tmp_path: Path) -> None:
     assert complaint(2, "relations", tmp_path / "none", dev) == f"{tmp_path / 'none'}: no such model folder"
     assert "none.conllu" in complaint(2, "relations", model, tmp_path / "none.conllu")
     plot = tmp_path / "none" / "plot.svg"
-    assert complaint(2, "relations", model, dev, "--plot", plot) == f"{plot}: No such file or directory"
+    missing = f"{plot}: the folder {plot.parent} does not exist"
+    assert complaint(2, "relations", model, dev, "--plot", plot) == missing
 
 
 # Plot

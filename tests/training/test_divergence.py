@@ -9,10 +9,10 @@ from command_line import complaint, printed
 
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.training import train_tagger
+from pyropunct.divergence import DivergedError
 from pyropunct.files import json_text
-from pyropunct.models.divergence import DivergedError
 from pyropunct.parsing import ParserRecipe, train_parser
-from pyropunct.punctuator import Evaluation, Punctuator
+from pyropunct.punctuator import Punctuator, SlotEvaluations
 from pyropunct.training.fitting import Training
 from pyropunct.training.model_folder import ModelFolderError, write_model_folder
 from pyropunct.training.recipes import RECIPES, Recipe, unusual
@@ -109,10 +109,12 @@ def test_json_without_numbers_that_are_none() -> None:
 
 
 def test_a_command_that_comes_to_such_a_number(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Punctuator, "evaluate", lambda *_: Evaluation(1, 1, -1000.0))
+    hopeless = SlotEvaluations.of(1, 2, -2000.0, -1.0)
+    monkeypatch.setattr(Punctuator, "evaluate_slots", lambda *_: (hopeless, None))
     printed_json = printed("evaluate", small / "model", small / "dev.conllu", "--json")
     told = json.loads(printed_json, parse_constant=pytest.fail)
-    assert (told["perplexity"], told["log_likelihood"], told["not_finite"]) == (None, -1000, ["perplexity"])
+    assert (told["perplexity"], told["log_likelihood"]) == (None, -2000)
+    assert told["not_finite"] == ["perplexity", "last_slots/perplexity"]
 
 
 def test_a_report_with_such_a_number_is_not_saved(tmp_path: Path) -> None:

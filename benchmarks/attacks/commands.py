@@ -1,0 +1,123 @@
+"""Commands on mutated input: they end with their results or with one line, and never with a traceback.
+
+Each try calls a command with random options, in a process of its own, on a mutated treebank or raw text.
+"""
+
+import random
+import tempfile
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import torch
+from click.testing import CliRunner
+from folders import PARSER, RECIPES
+from row import DONE, REFUSED, RefusedError, Row, outcome
+from treebanks import HARD, PIECES, mutated
+
+from pyropunct.commands.main import main
+from pyropunct.correct.fitting import fit_correction
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.parsing import train_parser
+from pyropunct.training.fitting import fit
+from pyropunct.treebank.reading import read_treebank
+
+BRACKETS = (
+    "(S (NP (DT The) (NN cat)) (, ,) (VP (VBZ sleeps)) (. .))\n(S (`` ``) (VP (VB Go)) ('' '') (. !))\n"
+)
+
+TREEBANK_COMMANDS = [
+    "evaluate MODEL FILE",
+    "underlying MODEL FILE",
+    "underlying MODEL FILE --samples 2 --format conllu",
+    "underlying MODEL FILE --format report",
+    "underlying MODEL FILE --format svg --sentence dev-0001",
+    "underlying MODEL FILE --format html",
+    "underlying MODEL FILE --json",
+    "sample MODEL FILE --balanced",
+    "sample MODEL FILE --samples 2",
+    "restore MODEL FILE --samples 5 --format conllu",
+    "restore MODEL FILE --samples 5 --score",
+    "restore MODEL FILE --samples 5 --parse --trees 2",
+    "correct CORRECTOR FILE --samples 5",
+    "correct CORRECTOR FILE --samples 5 --format edits",
+    "rules MODEL FILE --examples 1",
+    "relations MODEL FILE --format tsv",
+    "rephrase MODEL FILE --delete advmod,appos",
+    "rephrase MODEL FILE --move advcl:first",
+    "fit FILE --epochs 1 --direction left --families symmetry,head --out OUT",
+]
+TEXT_COMMANDS = [
+    "restore MODEL FILE --samples 5",
+    "restore MODEL FILE --samples 5 --keep",
+    "restore MODEL FILE --samples 5 --json",
+    "correct CORRECTOR FILE --samples 5",
+    "correct CORRECTOR FILE --samples 5 --json",
+]
+BRACKET_COMMANDS = ["convert FILE --out OUT.conllu", "convert FILE"]
+
+
+def attack(tries: int, seed: int) -> Row:
+    """Call a command on mutated input, so often."""
+    torch.set_num_threads(1)
+    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        _models(folder)
+        for number in range(tries):
+            arguments, data = _call(chance, folder)
+            found = outcome(partial(_run, arguments), folder)
+            if found in (DONE, REFUSED):
+                outcomes[found] += 1
+            else:
+                failures.append(f"{number}: {' '.join(arguments)}: {found}: {data[:2000]!r}")
+    return Row("commands on mutated input", tries, dict(outcomes), failures)
+
+
+def _models(folder: Path) -> None:
+    """A model with a parser, and a corrector."""
+    sentences = read_treebank(embedded_treebank_path("train"))[:150]
+    model = fit(sentences, sentences[:20], RECIPES["plain"], direction="left")
+    object.__setattr__(model, "parser", train_parser(sentences, sentences[:20], PARSER))
+    fit_correction(sentences, sentences[:20], model).save(folder / "corrector")
+    model.save(folder / "model")
+
+
+def _call(chance: random.Random, folder: Path) -> tuple[list[str], bytes]:
+    """The arguments of a command, whose file is written, and what is in this file."""
+    kind = chance.choice(["treebank", "treebank", "text", "brackets"])
+    if kind == "treebank":
+        whole = HARD + embedded_treebank_path("dev").read_text(encoding="utf-8")
+        blocks = [block + "\n\n" for block in whole.strip().split("\n\n")]
+        line, data = chance.choice(TREEBANK_COMMANDS), mutated(chance, blocks)
+    elif kind == "text":
+        sentences = read_treebank(embedded_treebank_path("test"))[: chance.randint(1, 4)]
+        line, data = chance.choice(TEXT_COMMANDS), mutated(chance, [one.text() + "\n" for one in sentences])
+    else:
+        line, data = chance.choice(BRACKET_COMMANDS), mutated(chance, [BRACKETS, *PIECES])
+    (folder / "file").write_bytes(data)
+    places = {
+        "MODEL": "model",
+        "CORRECTOR": "corrector",
+        "FILE": "file",
+        "OUT": "out",
+        "OUT.conllu": "out.conllu",
+    }
+    arguments = [str(folder / places[word]) if word in places else word for word in line.split()]
+    return [*arguments, *(["--threads", "1"] if arguments[0] != "convert" else [])], data
+
+
+def _run(arguments: list[str]) -> None:
+    """Call a command.
+
+    :raises RefusedError: if it refuses its input.
+    :raises AssertionError: if it ends in another way than it should.
+    """
+    result = CliRunner().invoke(main, arguments)
+    told = f"status {result.exit_code}: {result.stderr[-1000:]}"
+    assert result.exit_code in (0, 2), told
+    assert "Traceback" not in result.stderr, told
+    if result.exit_code:
+        last = result.stderr.splitlines()[-1]
+        assert last.startswith(("pyropunct: ", "Error: ")), told
+        raise RefusedError
