@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
@@ -13,6 +14,15 @@ from torch import Tensor
 from pyropunct.inference.compiling import compiled
 
 Array = NDArray[Any]
+
+
+def normal_prior(mean: Tensor, scale: float) -> dist.Normal:
+    """Independent normal variables around some means, which are a copy.
+
+    A guide that starts at the prior's mean (`pyro.infer.autoguide.initialization.init_to_mean`) makes that
+    very tensor its parameter.  If it were the module's own, the prior would move along with the guide.
+    """
+    return dist.Normal(mean.clone(), scale)
 
 
 class PriorShares(NamedTuple):

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pyro.distributions as dist
 import torch
 from pyro.nn import PyroSample
 from torch import Tensor
@@ -13,6 +12,7 @@ from pyropunct.models.attach.base import Scorer
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.scores import Part
 from pyropunct.models.attach.templates import FAMILIES, Template, templates
+from pyropunct.models.priors import normal_prior
 from pyropunct.models.trees import TreeBatch
 
 ERROR_COLUMNS = ("error_left", "error_right", "wrong_before", "wrong_after")
@@ -112,7 +112,7 @@ class CorrectingAttach(LogLinearAttach):
         usual = torch.tensor([0.0, STAYING / 2, STAYING / 2, STAYING])
         # a tensor when read
         self.staying: Any = PyroSample(
-            lambda module: dist.Normal(
+            lambda module: normal_prior(
                 usual.to(module.starts.device).expand(inventory.num_relations, 4, 4), 1.0
             ).to_event(3)
         )

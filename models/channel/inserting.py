@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import pyro.distributions as dist
 import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.machines import END, START, Branch, Move, Pass
 from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.priors import normal_prior
 
 
 class Inserting(SlidingWindow):
@@ -44,7 +44,7 @@ class Inserting(SlidingWindow):
         self.register_buffer("_prior_insertion", torch.full((num_tokens,), prior_insertion))
         # a tensor when read
         self.insertion_logits: Any = PyroSample(
-            lambda channel: dist.Normal(channel._prior_insertion, insertion_scale).to_event(1)
+            lambda channel: normal_prior(channel._prior_insertion, insertion_scale).to_event(1)
         )
 
     def insertions(self) -> Tensor:

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import pyro.distributions as dist
 import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.products import KEEP
 from pyropunct.models.channel.window import Window
+from pyropunct.models.priors import normal_prior
 
 
 class Pooled(Window):
@@ -45,9 +45,9 @@ class Pooled(Window):
         for level, of_level in means.items():
             self.register_buffer(f"_prior_{level}", of_level)  # which moves with the module
         # tensors when read; the marks' are left and right
-        self.all_logits: Any = PyroSample(lambda own: dist.Normal(own._prior_all, prior_scale).to_event(1))
-        self.mark_logits: Any = PyroSample(lambda own: dist.Normal(own._prior_mark, prior_scale).to_event(3))
-        self.pair_logits: Any = PyroSample(lambda own: dist.Normal(own._prior_pair, prior_scale).to_event(3))
+        self.all_logits: Any = PyroSample(lambda own: normal_prior(own._prior_all, prior_scale).to_event(1))
+        self.mark_logits: Any = PyroSample(lambda own: normal_prior(own._prior_mark, prior_scale).to_event(3))
+        self.pair_logits: Any = PyroSample(lambda own: normal_prior(own._prior_pair, prior_scale).to_event(3))
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b], see `Pooled`."""

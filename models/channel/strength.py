@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pyro.distributions as dist
 import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.models.channel.window import Window
+from pyropunct.models.priors import normal_prior
 
 
 class Strength(Window):
@@ -38,10 +38,10 @@ class Strength(Window):
         )
         # tensors when read
         self.strength: Any = PyroSample(
-            lambda channel: dist.Normal(channel._prior_strength, prior_scale).to_event(1)
+            lambda channel: normal_prior(channel._prior_strength, prior_scale).to_event(1)
         )
         self.pair_logits: Any = PyroSample(
-            lambda channel: dist.Normal(channel._prior_logits, prior_scale).to_event(3)
+            lambda channel: normal_prior(channel._prior_logits, prior_scale).to_event(3)
         )
 
     def edit_table(self) -> Tensor:

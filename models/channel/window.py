@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pyro.distributions as dist
 import torch
 from pyro.nn import PyroSample
 from torch import Tensor
@@ -11,6 +10,7 @@ from torch import Tensor
 from pyropunct.inference.machines import END, Move
 from pyropunct.inference.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION, Edit
 from pyropunct.models.channel.base import Channel
+from pyropunct.models.priors import normal_prior
 
 
 class Window(Channel):
@@ -67,7 +67,7 @@ class SlidingWindow(Window):
         self.register_buffer("_prior_mean", mean)  # which moves with the module
         # a tensor when read
         self.edit_logits: Any = PyroSample(
-            lambda channel: dist.Normal(channel._prior_mean, prior_scale).to_event(3)
+            lambda channel: normal_prior(channel._prior_mean, prior_scale).to_event(3)
         )
 
     def edit_table(self) -> Tensor:

@@ -19,6 +19,7 @@ from problems import (
     tiny_story,
     window,
 )
+from pyro import poutine
 from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.infer.autoguide.initialization import init_to_mean
@@ -87,11 +88,18 @@ def test_inside_against_brute_force(variant: Variant, direction: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CHANNELS if name != "identity"])
 def test_one_step_moves_the_parameters_in_use(name: str) -> None:
-    """From the mean of the prior, where only the trees have a say."""
+    """From the mean of the prior, where only the trees have a say; and this mean stays where it is."""
     story = tiny_story(CHANNELS[name].make("left"))
+
+    def means() -> list[torch.Tensor]:
+        """Of the priors of the channel."""
+        sites = poutine.trace(collapse_trees(story)).get_trace(*batch).nodes
+        return [site["fn"].mean.clone() for name, site in sites.items() if name.startswith("channel.")]
+
     nothing = window("left")
     nothing.edit_logits = torch.tensor([9.0, -99, -99, -99]).expand(3, 3, 4)
     batch = batch_of([random_case(heads, nothing, inventory(), 2) for heads in ([2, 0, 4, 2], [0, 1, 2])])
+    at_first = means()
     guide = AutoDelta(collapse_trees(story), init_loc_fn=init_to_mean)
     guide(*batch)
     parameters = {name: value for name, value in guide.named_parameters() if "channel" in name}
@@ -104,6 +112,8 @@ def test_one_step_moves_the_parameters_in_use(name: str) -> None:
         assert (gradient.abs() > 1e-6).any()
         moved = (value - before[name]).abs() > 0.01
         assert torch.equal(moved, gradient.abs() > 1e-6)
+    assert at_first
+    assert [mean.tolist() for mean in means()] == [mean.tolist() for mean in at_first]
 
 
 def test_reading_from_the_right_is_reading_the_mirror_image_from_the_left() -> None:
