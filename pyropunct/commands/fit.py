@@ -135,8 +135,9 @@ def _kept(checkpoint: Path) -> list[Path]:
 
 
 def _forget(checkpoint: Path) -> None:
-    """Delete the checkpoints."""
-    for path in _kept(checkpoint):
+    """Delete the checkpoints, and what a fit that was killed has left of one that it was writing."""
+    halves = checkpoint.parent.glob(f".{checkpoint.name}.*.new")
+    for path in (*_kept(checkpoint), *halves):
         path.unlink(missing_ok=True)
 
 

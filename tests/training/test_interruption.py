@@ -96,6 +96,7 @@ def test_going_on_gives_the_model_of_an_uninterrupted_fit(
     assert not out.exists()
     known = json.dumps(sorted(path.name for path in kept.iterdir()))
     assert known in ('["checkpoint.left"]', '["checkpoint.left", "checkpoint.right"]')
+    (kept / f".checkpoint.{direction}.abc123.new").write_bytes(b"half of a checkpoint, as a kill leaves it")
     resumed = subprocess.run(
         command(*fit(small, out, "--resume")), check=True, capture_output=True, text=True, env=environment()
     )
