@@ -102,6 +102,10 @@ def numbers_like(usual: Mapping[str, int | float], value: Mapping[str, Any]) -> 
     return {name: value[name] for name in usual}
 
 
+WRITING = ".new"
+"""The end of the names of files that are being written."""
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
     """A stream for a file, which takes its place when all is written; after a failure the file is as it was.
@@ -116,7 +120,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as stream:
             yield stream
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".new", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=WRITING, dir=path.parent)
     scratch = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -124,6 +128,16 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         scratch.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_mask())
         scratch.replace(path)
     finally:
+        scratch.unlink(missing_ok=True)
+
+
+def remove_unwritten(folder: Path, prefix: str) -> None:
+    """Delete what processes that were killed have left of files that they were writing.
+
+    :param folder: where nobody else is writing meanwhile; it need not be there.
+    :param prefix: how the names of these files begin.
+    """
+    for scratch in folder.glob(f".{_literal(prefix)}*{WRITING}"):
         scratch.unlink(missing_ok=True)
 
 

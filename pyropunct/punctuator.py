@@ -237,7 +237,7 @@ class Punctuator:
         :raises ImpossibleSurfaceError: if a probability is zero, or too small for double precision, as for a
             slot with 200 marks.
         """
-        return torch.cat([_possible(part, problem) for part, problem in self._problems(sentences)])
+        return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
 
     def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
         """How well the model predicts the punctuation of some sentences.
@@ -245,10 +245,10 @@ class Punctuator:
         :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
         :raises ImpossibleSurfaceError: as `log_prob` does.
         """
-        slots, parts, rest = 0, [], iter(sentences)
-        while batch := list(islice(rest, BATCH_SIZE)):
-            slots += sum(len(sentence.surface) for sentence in batch)
-            parts.append(self.log_prob(batch))
+        slots, parts = 0, []
+        for part, problem in self.problems(sentences):
+            slots += sum(len(sentence.surface) for sentence in part)
+            parts.append(_possible(part, problem))
         found = torch.cat(parts)
         return Evaluation(len(found), slots, float(found.sum()))
 
@@ -265,16 +265,15 @@ class Punctuator:
             one.
         :raises ImpossibleSurfaceError: as `log_prob` does.
         """
-        slots, rest = 0, iter(sentences)
+        slots = 0
         own: list[Tensor] = []
         unigram: list[tuple[float, float]] = []
-        while batch := list(islice(rest, BATCH_SIZE)):
-            slots += sum(len(sentence.surface) for sentence in batch)
-            for part, problem in self._problems(batch):
-                others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
-                own.append(torch.stack((_possible(part, problem), others)))
+        for part, problem in self.problems(sentences):
+            slots += sum(len(sentence.surface) for sentence in part)
+            others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
+            own.append(torch.stack((_possible(part, problem), others)))
             if self.slot_strings is not None:
-                known = (self.vocabulary.known_surface(sentence.surface) for sentence in batch)
+                known = (self.vocabulary.known_surface(sentence.surface) for sentence in part)
                 unigram += map(self.slot_strings.log_probs, known)
         each = torch.cat(own, -1)
         number = each.shape[-1]
@@ -293,10 +292,18 @@ class Punctuator:
         :returns: for each sentence its underlying trees, each with the left and right puncteme of every
             word's constituent.
         """
-        for part, problem in self._problems(sentences):
-            choices = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
-            for nodes in map(problem.forest.nodes, range(len(part))):
-                yield [[self._pair(problem, node, int(draw[node])) for node in nodes] for draw in choices]
+        for _, problem in self.problems(sentences):
+            draws = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
+            yield from map(list, zip(*(self.sprouted(problem, draw) for draw in draws), strict=True))
+
+    def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[tuple[Puncteme, Puncteme]]]:
+        """The underlying tree T' of each tree of a problem: the punctemes of every word's constituent.
+
+        :param problem: as `problems` gives it.
+        :param choices: (nodes,) the pair that each node chooses from its set W_d.
+        """
+        for tree in range(len(problem.forest.node_start) - 1):
+            yield [self._pair(problem, node, int(choices[node])) for node in problem.forest.nodes(tree)]
 
     def _pair(self, problem: Problem, node: int, choice: int) -> tuple[Puncteme, Puncteme]:
         left, right = problem.inventory.pairs[int(problem.relation[node])][choice]
@@ -423,7 +430,7 @@ class Punctuator:
         table = unmatched_rows(inventory, self.vocabulary.tokens)
         costs = (
             expected_cost(problem, table[choice_rows(inventory, problem.relation)])[1].detach()
-            for _, problem in self._problems(sentences)
+            for _, problem in self.problems(sentences)
         )
         return torch.cat(list(costs))
 
@@ -478,7 +485,11 @@ class Punctuator:
         with torch.no_grad():
             return self.story.channel.edit_table()
 
-    def _problems(self, sentences: Sequence[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
+    def problems(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
+        """The sentences in batches, each with what the functions of `pyropunct.inference.inside` sum over.
+
+        No more than one batch is kept.
+        """
         for part in _parts(sentences):
             with torch.no_grad():
                 problem = tree_problem(self.story, *self._encode(part))
@@ -519,6 +530,7 @@ def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
     return ImpossibleSurfaceError(str(error))
 
 
-def _parts(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
-    for start in range(0, len(sentences), BATCH_SIZE):
-        yield sentences[start : start + BATCH_SIZE]
+def _parts(sentences: Iterable[Sentence]) -> Iterator[Sequence[Sentence]]:
+    rest = iter(sentences)
+    while part := tuple(islice(rest, BATCH_SIZE)):
+        yield part

@@ -12,6 +12,7 @@ import torch
 from pyropunct.explain.brackets import bracketed
 from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import BATCH_SIZE, Punctuator
 from pyropunct.training.fitting import fit
 from pyropunct.training.recipes import Recipe
@@ -158,12 +159,12 @@ def test_sentences_are_evaluated_as_they_come(model: Punctuator, monkeypatch: py
             given.append(one)
             yield one
 
-    def watched(punctuator: Punctuator, batch: Sequence[Sentence]) -> torch.Tensor:
+    def watched(punctuator: Punctuator, batch: Sequence[Sentence]) -> tuple[TreeBatch, torch.Tensor]:
         seen.append(len(given))
-        return log_prob(punctuator, batch)
+        return encode(punctuator, batch)
 
-    log_prob = Punctuator.log_prob
-    monkeypatch.setattr(Punctuator, "log_prob", watched)
+    encode = Punctuator._encode
+    monkeypatch.setattr(Punctuator, "_encode", watched)
     assert model.evaluate(stream()) == together
     assert seen == [3, 6, 7]
 

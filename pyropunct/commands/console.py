@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from pyropunct.files import json_text
 from pyropunct.treebank.conllu_block import shortened, visible
@@ -99,8 +99,12 @@ def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 def shows_bars() -> bool:
     """Whether progress bars are seen: on a terminal that can draw them."""
-    on_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return on_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
+    return _is_terminal(sys.stderr) and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream, which is None if it was closed from the start, is a terminal."""
+    return stream is not None and stream.isatty()
 
 
 def bar() -> Any:
@@ -115,7 +119,7 @@ def bar() -> Any:
         console=Console(stderr=True),
         transient=True,
         # Results that go to a file must not be redirected to the bar.
-        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
+        redirect_stdout=_is_terminal(sys.stdout),
     )
 
 
@@ -135,8 +139,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
         table.add_column(name, justify="left" if name.startswith(" ") else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text("\n".join(map(visible, cell.split("\n")))) for cell in row))
-    on_terminal = sys.stdout is not None and sys.stdout.isatty()
-    console = Console(width=None if on_terminal else WIDE)
+    console = Console(width=None if _is_terminal(sys.stdout) else WIDE)
     with console.capture() as captured:
         console.print(table)
     say(visible(title))  # apart, as rich folds titles that are wider than their table

@@ -13,6 +13,7 @@ from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError, interrupt
 from pyropunct.commands.loading import check_device, read_file, use_threads
 from pyropunct.commands.options import json_option, seed_option, threads_option
 from pyropunct.commands.training_reports import parser_watch, training_watch
+from pyropunct.files import remove_unwritten
 from pyropunct.training.recipe_settings import CHOICES, SettingError, parsed_setting
 from pyropunct.training.recipes import RECIPES, named_recipe
 from pyropunct.training.registry import ATTACH, CHANNEL
@@ -136,9 +137,9 @@ def _kept(checkpoint: Path) -> list[Path]:
 
 def _forget(checkpoint: Path) -> None:
     """Delete the checkpoints, and what a fit that was killed has left of one that it was writing."""
-    halves = checkpoint.parent.glob(f".{checkpoint.name}.*.new")
-    for path in (*_kept(checkpoint), *halves):
+    for path in _kept(checkpoint):
         path.unlink(missing_ok=True)
+    remove_unwritten(checkpoint.parent, checkpoint.name)
 
 
 def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Recipe":

@@ -9,8 +9,8 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import check_device, load_model, read_file, use_threads
 from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
+from pyropunct.commands.outputs import is_in
 from pyropunct.commands.training_reports import training_watch
-from pyropunct.files import real
 
 if TYPE_CHECKING:
     from pyropunct.correct.learner_errors import ErrorRates
@@ -69,7 +69,7 @@ def fit_correction(
     from pyropunct.treebank.reading import require_punctuation
 
     check_writable(Path(out))
-    if real(Path(model)) in (real(Path(out)), *real(Path(out)).parents):
+    if is_in(Path(out), Path(model)):
         raise OneLineError(
             f"--out {out}: is the model that is given, or in it; choose another folder", BAD_INPUT
         )

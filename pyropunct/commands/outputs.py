@@ -40,8 +40,7 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
         return
     path = real(Path(out))
     for given in inputs:
-        source = None if given in (None, "-") else Path(given)
-        if source is not None and source.exists() and (_same(path, source) or real(source) in path.parents):
+        if given not in (None, "-") and is_in(path, Path(given)):
             raise OneLineError(f"{out}: is an input file, so it cannot be the output too", BAD_INPUT)
     if path.is_dir():
         raise OneLineError(f"{out}: is a folder, not a file to write to", BAD_INPUT)
@@ -51,9 +50,13 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
         raise OneLineError(f"{out}: the folder {path.parent} does not exist", BAD_INPUT)
 
 
-def _same(path: Path, source: Path) -> bool:
-    """Whether both are one file, under whatever names."""
-    return path.samefile(source) if path.exists() else path == real(source)
+def is_in(path: Path, source: Path) -> bool:
+    """Whether a place to write to is a file or folder that is there, by whatever name, or lies in it."""
+    if not source.exists():
+        return False
+    path = real(path)
+    same = path.samefile(source) if path.exists() else path == real(source)
+    return same or real(source) in path.parents
 
 
 def _is(kind: Kind, path: Path) -> bool:

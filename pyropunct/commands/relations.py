@@ -17,6 +17,7 @@ from pyropunct.commands.options import (
     trust_option,
 )
 from pyropunct.commands.outputs import SVG, check_output, write_output
+from pyropunct.treebank.marks import displayed_string
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -187,8 +188,8 @@ def _rows(
         for rank, pair in enumerate(one.pairs[:pairs], 1):
             own = [
                 rank,
-                _text(pair.left),
-                _text(pair.right),
+                displayed_string(pair.left),
+                displayed_string(pair.right),
                 pair.share,
                 "yes" if pair.is_symmetric else "no",
             ]
@@ -196,10 +197,4 @@ def _rows(
 
 
 def _side(puncteme: "Sequence[str]") -> str:
-    return _text(puncteme) or EMPTY
-
-
-def _text(puncteme: "Sequence[str]") -> str:
-    from pyropunct.treebank.marks import display
-
-    return " ".join(map(display, puncteme))
+    return displayed_string(puncteme) or EMPTY

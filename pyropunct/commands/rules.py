@@ -18,6 +18,7 @@ from pyropunct.commands.options import (
     trust_option,
 )
 from pyropunct.commands.outputs import SVG, check_output, write_output
+from pyropunct.treebank.marks import displayed_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -141,9 +142,11 @@ def rules(
         _tell(learned, shown)
         for pair in shown if examples else ():
             for outcome in pair.outcomes:
-                title = f"{_text(pair.before)}  becomes  {_text(outcome.after)}  {outcome.probability:.3f}"
+                before, after = displayed_string(pair.before), displayed_string(outcome.after)
                 expected = outcome.count or 0.0
-                title += f", expected {expected:,.1f} times"
+                title = (
+                    f"{before}  becomes  {after}  {outcome.probability:.3f}, expected {expected:,.1f} times"
+                )
                 say_examples(title, expected, _places(pair, outcome, places))
     else:
         rows = _rows(learned, places if examples else None)
@@ -214,9 +217,17 @@ def _rows(
         occurs = {True: "yes", False: "no", None: None}[pair.occurs]
         for outcome in pair.outcomes:
             low, high = outcome.interval or (None, None)
-            own = [_text(outcome.after), outcome.probability, low, high, outcome.count, pair.count, occurs]
+            own = [
+                displayed_string(outcome.after),
+                outcome.probability,
+                low,
+                high,
+                outcome.count,
+                pair.count,
+                occurs,
+            ]
             his = None if pair.by_nunberg is None else "yes" if outcome.after == pair.by_nunberg else "no"
-            row = [_text(pair.before[:1]), _text(pair.before[1:]), *own, his, pair.rank]
+            row = [displayed_string(pair.before[:1]), displayed_string(pair.before[1:]), *own, his, pair.rank]
             yield from example_rows(row, None if places is None else _places(pair, outcome, places))
 
 
@@ -265,7 +276,7 @@ def _tell_nunberg(learned: "LearnedRules") -> None:
 def _row(pair: "LearnedPair", nunberg: bool) -> list[str]:
     by_nunberg = pair.by_nunberg
     his = [
-        NONE if by_nunberg is None else _text(by_nunberg),
+        NONE if by_nunberg is None else displayed_string(by_nunberg),
         NONE if pair.rank is None else f"{pair.rank:g}",
     ]
     cells = {"a b": "", "b": "", "a": "", "b a": ""}
@@ -274,7 +285,7 @@ def _row(pair: "LearnedPair", nunberg: bool) -> list[str]:
     for name, outcome in zip(names, pair.outcomes, strict=True):
         cells[name] = around.format(_probability(outcome))
     count = NONE if pair.count is None else f"{pair.count:,.1f}"
-    return [_text(pair.before), count, *(his if nunberg else ()), *cells.values()]
+    return [displayed_string(pair.before), count, *(his if nunberg else ()), *cells.values()]
 
 
 def _probability(outcome: "Outcome") -> str:
@@ -286,9 +297,3 @@ def _probability(outcome: "Outcome") -> str:
 
 def _decimals(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
-
-
-def _text(tokens: "Sequence[str]") -> str:
-    from pyropunct.treebank.marks import display
-
-    return " ".join(map(display, tokens))

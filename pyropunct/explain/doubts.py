@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from pyropunct.explain.derivations import Derivations, SlotDerivation, sprouted_marks
 from pyropunct.explain.reattaching import uncrossed
 from pyropunct.inference.evidence import EMPTY
+from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.origins import Origins, Question
-from pyropunct.inference.pyro.handlers import tree_problem
 from pyropunct.models.channel.slip import SLIP
-from pyropunct.punctuator import BATCH_SIZE, Punctuator
+from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.sentence import Sentence
 
 Advance = Callable[[int], None]
@@ -92,17 +92,12 @@ def head_posteriors(
             channel.branches(), channel.num_tokens, shapes, weights, vocabulary.inventory, (SLIP,)
         )
     derivations = Derivations(model)
-    for start in range(0, len(sentences), BATCH_SIZE):
-        part = sentences[start : start + BATCH_SIZE]
-        trees = vocabulary.encode_trees([sentence.tree for sentence in part])
-        surfaces = vocabulary.encode_surfaces([sentence.surface for sentence in part])
-        with torch.no_grad():
-            problem = tree_problem(model.story, trees, surfaces)
+    for part, problem in model.problems(sentences):
         questions = [
             question for number, one in enumerate(part) for question in _questions(model, number, one)
         ]
         answers = origins.posterior(problem, questions)
-        for sentence, (best,) in zip(part, model.underlying(part), strict=True):
+        for sentence, best in zip(part, model.sprouted(problem, best_derivation(problem)), strict=True):
             slots = derivations.of(sentence, best)
             yield sentence, _heads(sentence, slots, answers)
             if advance is not None:

@@ -14,7 +14,7 @@ from pyropunct.inference.problem import choice_rows
 from pyropunct.inference.pyro.handlers import tree_problem
 from pyropunct.models.symmetry import symmetry_class
 from pyropunct.punctuator import BATCH_SIZE, Puncteme, Punctuator
-from pyropunct.treebank.marks import display
+from pyropunct.treebank.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
 
 SYMMETRIC = {"the same on both sides", "matched", "matched and more"}
@@ -38,7 +38,7 @@ class PairShare(NamedTuple):
     @property
     def text(self) -> str:
         """Both punctemes for a person to read, on either side of a bar; ε is the empty one."""
-        left, right = (" ".join(map(display, side)) or "ε" for side in (self.left, self.right))
+        left, right = (displayed_string(side) or "ε" for side in (self.left, self.right))
         return f"{left} | {right}"
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyropunct.explain.derivations import SlotDerivation
-from pyropunct.treebank.marks import display, displayed
+from pyropunct.treebank.marks import displayed, displayed_string
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -76,7 +76,7 @@ def edit_lines(derivations: Sequence[SlotDerivation]) -> list[str]:
     lines = []
     for slot in derivations:
         for edit in slot.edits:
-            before, after = (" ".join(map(display, tokens)) for tokens in (edit.before, edit.after))
+            before, after = (displayed_string(tokens) for tokens in (edit.before, edit.after))
             lines.append(f"{before} becomes {after} ({edit.name})")
         if slot.slipped:
             ignored = _shown([sprouted.token for sprouted in slot.underlying]) or NOTHING

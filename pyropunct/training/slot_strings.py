@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from pyropunct.files import texts, whole_numbers
 from pyropunct.treebank.marks import Surface, marks_of
 
 String = tuple[str, ...]
@@ -98,9 +99,15 @@ class SlotStrings:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "SlotStrings":
-        """The model that `to_json` wrote."""
+        """The model that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        (num_tokens,) = whole_numbers("the number of tokens", [plain["num_tokens"]])
 
         def counts(rows: Sequence[Any]) -> SlotCounts:
-            return SlotCounts({tuple(string): count for string, count in rows}, plain["num_tokens"])
+            strings = [texts("the string of a slot", string) for string, _ in rows]
+            numbers = whole_numbers("the list of counts", [count for _, count in rows])
+            return SlotCounts(dict(zip(strings, numbers, strict=True)), num_tokens)
 
         return cls(counts(plain["last"]), counts(plain["others"]))

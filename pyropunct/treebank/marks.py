@@ -4,7 +4,7 @@ A CoNLL-U form never contains a tab, so a token that starts with one cannot be m
 mark that somebody wrote.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 Surface = Sequence[Sequence[str]]
 """The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
@@ -28,6 +28,11 @@ def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
 def display(token: str) -> str:
     """The token as a person reads it: ``^``, ``abbr.``, ``UNK``, or the mark itself."""
     return token.removeprefix("\t")
+
+
+def displayed_string(tokens: Iterable[str]) -> str:
+    """Tokens side by side, each as a person reads it."""
+    return " ".join(map(display, tokens))
 
 
 def displayed(slot: Sequence[str]) -> list[str]:

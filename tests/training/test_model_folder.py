@@ -51,7 +51,7 @@ def with_checksum(model: Path) -> None:
     """Give a model that was tampered with the right checksum."""
     path = model / DESCRIPTION
     description = json.loads(path.read_text(encoding="utf-8"))
-    parts = ("vocabulary", "recipe", "report", "conventions", "parser")
+    parts = ("vocabulary", "recipe", "report", "conventions", "parser", "slot_strings")
     plain = [description[part] for part in parts if part in description]
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
     digest.update((model / TENSORS).read_bytes())
@@ -447,11 +447,25 @@ def test_no_module_is_imported_because_a_model_names_it(
         ("recipe", {"families": 3}),
         ("recipe", {"direction": "up"}),
         ("recipe", {"edit_prior_scale": "wide"}),
+        ("slot_strings", {"last": [[[","], -1]]}),
+        ("slot_strings", {"others": [[[3], 1]]}),
+        ("slot_strings", {"num_tokens": 0.5}),
     ],
 )
 def test_parts_of_another_kind(model: Path, part: str, changes: dict[str, object]) -> None:
     change(model, part, **changes)
     with pytest.raises(ModelFolderError, match="cannot be made a model again"):
+        Punctuator.load(model)
+
+
+@pytest.mark.parametrize("part", ["vocabulary", "recipe", "report", "conventions", "slot_strings"])
+def test_every_part_is_sealed(model: Path, part: str) -> None:
+    """Not with the right checksum, for once."""
+    path = model / DESCRIPTION
+    description = json.loads(path.read_text(encoding="utf-8"))
+    description[part]["more"] = 1
+    path.write_text(json.dumps(description))
+    with pytest.raises(ModelFolderError, match="is damaged: its checksum is not the one"):
         Punctuator.load(model)
 
 
