@@ -10,6 +10,7 @@ Example::
     print(best.tree.heads, best.tree.relations)
 """
 
+from pyropunct.parsing.jackknife import FOLDS, JackknifeWatch, fold_recipe, jackknifed, with_trees
 from pyropunct.parsing.parser import BiaffineParser
 from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.parsing.recipes import ParserRecipe
@@ -17,8 +18,10 @@ from pyropunct.parsing.scores import AttachmentScores, attachment_scores
 from pyropunct.parsing.training import ParserEpoch, ParserProgress, ParserWatch, train_parser
 
 __all__ = [
+    "FOLDS",
     "AttachmentScores",
     "BiaffineParser",
+    "JackknifeWatch",
     "Parser",
     "ParserEpoch",
     "ParserProgress",
@@ -26,5 +29,8 @@ __all__ = [
     "ParserWatch",
     "WeightedTree",
     "attachment_scores",
+    "fold_recipe",
+    "jackknifed",
     "train_parser",
+    "with_trees",
 ]

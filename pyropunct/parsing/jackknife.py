@@ -1,0 +1,92 @@
+"""Trees that a parser finds for the very sentences that it is to learn from: k-fold jackknifing.
+
+A parser knows the trees of the sentences that it was trained on, so what it finds there is much better than
+what it finds elsewhere.  Here the sentences are dealt out to k folds, and those of each fold are parsed by a
+parser trained on the other folds.  Whatever is trained on such trees has seen the mistakes of parsers.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.parsing.recipes import ParserRecipe
+from pyropunct.parsing.training import ParserCheckpoint, ParserProgress, train_parser
+from pyropunct.treebank.sentence import Sentence
+
+FOLDS = 4
+"""How many folds there are by default."""
+
+JackknifeWatch = Callable[[int, ParserProgress], None]
+"""Gets the number of a fold, counted from 0, and how far the training of its parser is."""
+
+
+def folds_of(sentences: Sequence[Sentence], folds: int = FOLDS) -> list[Sequence[Sentence]]:
+    """The sentences of each fold: every k-th one, so that all folds have sentences of all kinds of text.
+
+    :param folds: k; of fewer sentences than that, each is a fold.
+    :raises ValueError: if there are fewer than two sentences or two folds: no parser could be trained.
+    """
+    number = min(folds, len(sentences))
+    if number < 2:
+        raise ValueError(
+            f"{len(sentences)} sentences in {folds} folds: parsing each fold by what is learned "
+            "from the others takes two of both"
+        )
+    return [sentences[fold::number] for fold in range(number)]
+
+
+def fold_recipe(recipe: ParserRecipe) -> ParserRecipe:
+    """The settings of the parser of a fold: half of the epochs, of least steps five in six.
+
+    :param recipe: the settings of a parser that is to be kept.
+    """
+    return replace(recipe, epochs=-(-recipe.epochs // 2), least_steps=recipe.least_steps * 5 // 6)
+
+
+def jackknifed(
+    sentences: Iterable[Sentence],
+    recipe: ParserRecipe | None = None,
+    *,
+    folds: int = FOLDS,
+    trees: int = 1,
+    seed: int = 0,
+    checkpoints: Callable[[int], ParserCheckpoint] | None = None,
+    watch: JackknifeWatch | None = None,
+) -> list[list[WeightedTree]]:
+    """The trees that parsers find for sentences that they have not seen.
+
+    :param sentences: a training treebank; see `folds_of`.
+    :param recipe: the settings of the parser of each fold; by default ``fold_recipe(ParserRecipe())``.
+    :param folds: how many folds there are.
+    :param trees: how many trees of a sentence are drawn; 1 for the best one: see `BiaffineParser.parse`.
+    :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
+    :param checkpoints: for each fold, counted from 0, where the state of its training is kept.
+    :param watch: called after every step, and when an epoch is finished.
+    :returns: the trees of each sentence, the heaviest first.
+    :raises ValueError: as `folds_of` does.
+    """
+    recipe = fold_recipe(ParserRecipe()) if recipe is None else recipe
+    parts = folds_of(tuple(sentences), folds)
+    found = []
+    for fold, part in enumerate(parts):
+        others = chain.from_iterable(other for number, other in enumerate(parts) if number != fold)
+        parser = train_parser(
+            others,
+            recipe=recipe,
+            seed=seed,
+            checkpoint=None if checkpoints is None else checkpoints(fold),
+            watch=None if watch is None else partial(watch, fold),
+        )
+        found.append(parser.parse([sentence.tree.forms for sentence in part], trees))
+    number = len(parts)
+    return [found[place % number][place // number] for place in range(sum(map(len, parts)))]
+
+
+def with_trees(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> list[Sentence]:
+    """Each sentence with the first of its trees in the place of its own; its punctuation stays.
+
+    :param parses: for each sentence its trees, as a parser gives them.
+    """
+    return [replace(sentence, tree=trees[0].tree) for sentence, trees in zip(sentences, parses, strict=True)]
