@@ -1,6 +1,11 @@
 """Latent punctuation in syntax trees, as a Pyro model with exact inference.
 
-Example::
+Example, with the model that comes with the package, and with one of one's own::
+
+    import pyropunct
+
+    restorer = pyropunct.load("en")
+    print(restorer("however the meeting which lasted three hours ended without a vote"))
 
     from pyropunct import fit, read_treebank
 
@@ -14,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
+    from pyropunct.restorer import Restorer, load
     from pyropunct.training.fitting import fit
     from pyropunct.training.recipes import RECIPES, Recipe, named_recipe
     from pyropunct.treebank.constituency.reading import read_brackets
@@ -22,10 +28,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "fit": "training.fitting",
+    "load": "restorer",
     "read_brackets": "treebank.constituency.reading",
     "Punctuator": "punctuator",
     "RECIPES": "training.recipes",
     "Recipe": "training.recipes",
+    "Restorer": "restorer",
     "named_recipe": "training.recipes",
     "Sentence": "treebank.sentence",
     "Treebank": "treebank.reading",
@@ -38,10 +46,12 @@ __all__ = [
     "RECIPES",
     "Punctuator",
     "Recipe",
+    "Restorer",
     "Sentence",
     "Treebank",
     "TreebankError",
     "fit",
+    "load",
     "named_recipe",
     "read_brackets",
     "read_text",

@@ -27,7 +27,13 @@ from pyropunct.models.trees import TreeBatch
 from pyropunct.parsing import BiaffineParser, Parser
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw_text, weighted_trees
-from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.shipped import lacking, place_of
+from pyropunct.training.model_folder import (
+    ModelFolderError,
+    NoFolderError,
+    read_model_folder,
+    write_model_folder,
+)
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.registry import Trusted, UnknownVariantError, require_trusted
 from pyropunct.training.slot_strings import SlotStrings
@@ -190,6 +196,7 @@ class Punctuator:
     def load(cls, folder: str | Path, *, variants: Trusted = ()) -> "Punctuator":
         """Read a model that `save` wrote.  No code in the folder is ever run, and none that it names.
 
+        :param folder: its folder, or the name of a model that comes with the package.
         :param variants: attach models and channels outside the package, each as ``module:Class``, that may be
             imported if the folder names them, which runs the code of their modules; True for any.
         :raises ModelFolderError: if the folder is missing or damaged, or is not a model of this program.
@@ -197,7 +204,10 @@ class Punctuator:
             not among ``variants``; its module has not been imported.
         :raises UnknownVariantError: if its attach model or channel cannot be found.
         """
-        plain, tensors = read_model_folder(Path(folder))
+        try:
+            plain, tensors = read_model_folder(place_of(folder))
+        except NoFolderError as error:
+            raise NoFolderError(f"{error}{lacking(folder)}") from None
         try:
             named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
             require_trusted(folder, named, variants)

@@ -1,15 +1,17 @@
 import fcntl
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyro
 import pytest
 import torch
-from command_line import printed
+from command_line import answer, printed
 from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.parsing import ParserRecipe
 
 
 @pytest.hookimpl
@@ -64,4 +66,22 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train, dev = folder / "train.conllu", folder / "dev.conllu"
     options = ("--direction", "right", "--epochs", 3, "--threads", 1)
     printed("fit", train, "--dev", dev, "--out", folder / "model", *options)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with a parser, neither of them good.  Use it as it is; copy what a test changes."""
+    folder = tmp_path_factory.mktemp("restore") / "model"
+    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser")
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float)  # as in a process of a user
+    with pytest.MonkeyPatch.context() as patch:
+        quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
+        patch.setattr("pyropunct.parsing.ParserRecipe", quick)
+        value = answer(
+            "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
+        )
+    torch.set_default_dtype(default)
+    assert set(value["parser"]) == {"words", "uas", "las", "upos"}
     return folder

@@ -1,7 +1,7 @@
 """The command ``pyropunct restore``."""
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +16,7 @@ from pyropunct.commands.options import (
     threads_option,
     trust_option,
 )
+from pyropunct.shipped import DEFAULT, place_of
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model")
-@click.argument("file")
+@click.argument("places", nargs=-1, required=True, metavar="[MODEL] FILE")
 @decoding_options
 @click.option(
     "--marks",
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 @json_option
 @polite
 def restore(
-    model: str,
-    file: str,
+    places: tuple[str, ...],
     kind: str,
     marks: str | None,
     keep: bool,
@@ -66,8 +65,9 @@ def restore(
 ) -> None:
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
 
-    FILE may be - for standard input.  CoNLL-U has trees; raw words need a MODEL fitted with --parser.
-    Punctuation that FILE already has is removed first.  Empty lines are kept.
+    FILE may be - for standard input.  Without MODEL, it is the English one that comes with the package.
+    CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Punctuation that FILE already has is
+    removed first.  Empty lines are kept.
     """
     from pyropunct.commands.restore_output import ConlluOutput
     from pyropunct.commands.sources import Items, show
@@ -78,6 +78,7 @@ def restore(
 
     if keep and score:
         raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
+    model, file = _model_and_file(places)
     use_threads(threads)
     punctuator = load_model(model, trust_variants)
     only = None if marks is None else _known_marks(punctuator, marks)
@@ -92,6 +93,20 @@ def restore(
         with console.stream_bar(stream, name) as advance:
             show(items, lines, name, restoration.restore, output, advance)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
+
+
+def _model_and_file(places: Sequence[str]) -> tuple[str, str]:
+    """The model and the file of a call; a single argument is the file.
+
+    :raises OneLineError: if the single argument is a model.
+    :raises UsageError: if there are more than two.
+    """
+    if len(places) > 2:
+        raise click.UsageError(f"Got unexpected extra arguments ({' '.join(places[2:])})")
+    *model, file = places
+    if not model and place_of(file).is_dir():
+        raise OneLineError(f"{file}: is no text but a folder: give MODEL and FILE, or FILE alone", BAD_INPUT)
+    return (model or [DEFAULT])[0], file
 
 
 def _known_marks(model: "Punctuator", wanted: str) -> Collection[str]:

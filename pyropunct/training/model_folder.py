@@ -46,6 +46,10 @@ class CannotWriteError(ModelFolderError):
     """Something went wrong while a model or a checkpoint was written, such as a full disk."""
 
 
+class NoFolderError(ModelFolderError):
+    """There is no folder where a model was looked for."""
+
+
 class OtherVersionError(ModelFolderError):
     """A model folder that a newer or older program wrote."""
 
@@ -172,7 +176,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         recover(real(folder))
     if not folder.is_dir():
-        raise ModelFolderError(f"{folder}: no such model folder")
+        raise NoFolderError(f"{folder}: no such model folder")
     try:
         description = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except FileNotFoundError as error:

@@ -4,13 +4,12 @@ import json
 import os
 import re
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
 from command_line import answer, command, complaint, environment, invoke, printed
 
-from pyropunct.parsing import BiaffineParser, ParserRecipe
+from pyropunct.parsing import BiaffineParser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import RawSentence
@@ -28,18 +27,9 @@ TAKEN_OFF = "pyropunct: existing punctuation is removed first (--keep keeps it)\
 
 
 @pytest.fixture(scope="module")
-def model(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(model_with_parser: Path) -> Path:
     """A model with a parser, neither of them good."""
-    folder = tmp_path_factory.mktemp("restore") / "model"
-    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser")
-    with pytest.MonkeyPatch.context() as patch:
-        quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
-        patch.setattr("pyropunct.parsing.ParserRecipe", quick)
-        value = answer(
-            "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
-        )
-    assert set(value["parser"]) == {"words", "uas", "las", "upos"}
-    return folder
+    return model_with_parser
 
 
 @pytest.fixture
