@@ -27,6 +27,7 @@ from pyropunct.models.trees import TreeBatch
 from pyropunct.parsing import BiaffineParser, Parser
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw_text, weighted_trees
+from pyropunct.running import RunningReader
 from pyropunct.shipped import lacking, place_of
 from pyropunct.training.model_folder import (
     ModelFolderError,
@@ -124,6 +125,7 @@ class Punctuator:
     :ivar parser: the parser of raw words, None if there is none.
     :ivar slot_strings: the strings of the slots of the training treebank, None for a model that older
         versions fitted.
+    :ivar reader: the reader of running text, None if there is none.
     """
 
     vocabulary: Vocabulary
@@ -133,6 +135,7 @@ class Punctuator:
     conventions: Conventions = field(default_factory=Conventions)
     parser: Parser | None = None
     slot_strings: SlotStrings | None = None
+    reader: RunningReader | None = None
 
     @property
     def model(self) -> Story:
@@ -176,6 +179,9 @@ class Punctuator:
                 raise ModelFolderError(f"{folder}: a model cannot be saved with a parser of the kind {kind}")
             plain["parser"], weights = self.parser.to_parts()
             tensors |= {f"parser {name}": weight for name, weight in weights.items()}
+        if self.reader is not None:
+            plain["reader"], weights = self.reader.to_parts()
+            tensors |= {f"reader {name}": weight for name, weight in weights.items()}
         write_model_folder(Path(folder), plain, tensors)
 
     def _kept(self) -> dict[str, Tensor]:
@@ -224,7 +230,7 @@ class Punctuator:
             raise ValueError("the report is no object")
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
-        names = ("value", "scale", "parameter", "buffer", "parser")
+        names = ("value", "scale", "parameter", "buffer", "parser", "reader")
         kinds: dict[str, dict[str, Tensor]] = {name: {} for name in names}
         for key, tensor in tensors.items():
             kind, _, name = key.partition(" ")
@@ -238,7 +244,8 @@ class Punctuator:
         conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
         parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
         slot_strings = SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None
-        return cls(vocabulary, recipe, story, plain["report"], conventions, parser, slot_strings)
+        reader = RunningReader.from_parts(plain["reader"], kinds["reader"]) if "reader" in plain else None
+        return cls(vocabulary, recipe, story, plain["report"], conventions, parser, slot_strings, reader)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.

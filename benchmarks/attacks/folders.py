@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from pyropunct.commands.main import main
 from pyropunct.correct.fitting import fit_correction
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe, train_parser
+from pyropunct.running import ReaderRecipe, train_reader
 from pyropunct.training.fitting import fit
 from pyropunct.training.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
 from pyropunct.training.recipes import Recipe
@@ -42,7 +44,7 @@ RECIPES = {
     "inserting": Recipe(families=FAMILIES, epochs=1, channel="inserting"),
     "two passes": Recipe(families=FAMILIES, epochs=1, channel="two-passes"),
 }
-"""A model of each variant; "plain" has a parser too."""
+"""A model of each variant; "plain" has a parser and a reader of running text too."""
 
 PARSER = ParserRecipe(
     epochs=1,
@@ -54,6 +56,7 @@ PARSER = ParserRecipe(
     lstm_size=6,
     arc_size=8,
 )
+READER = ReaderRecipe(epochs=1, least_steps=1, form_size=8, character_size=4, spelling_size=8, lstm_size=6)
 TAGGER = TaggerRecipe(epochs=1, least_steps=1, word_size=8, hidden_size=6)
 
 
@@ -98,7 +101,8 @@ class Material:
             model = fit(sentences, sentences[:5], recipe, direction="left")
             if name == "plain":
                 parser = train_parser(sentences, sentences[:5], PARSER)
-                object.__setattr__(model, "parser", parser)
+                reader = train_reader(sentences, sentences[:5], READER)
+                model = replace(model, parser=parser, reader=reader)
                 fit_correction(sentences, sentences[:5], model).save(self.folder / "corrector")
             model.save(self.folder / name)
             self.uses[name] = self._use_model

@@ -1,21 +1,23 @@
 """Words, tags and relations as numbers."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-import torch
 from torch import Tensor
 
-from pyropunct.files import types
+from pyropunct.networks.words import (
+    UNKNOWN,
+    WordTypes,
+    frequent,
+    known_characters,
+    known_forms,
+    numbers_of,
+    padded,
+)
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 from pyropunct.treebank.sentence import Sentence
-
-PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
-"""The padding, number 0, and the type that stands for all that is too rare in training."""
 
 ROOT = "root"
 """The relation of the root of every tree (Universal Dependencies)."""
@@ -23,26 +25,7 @@ ROOT = "root"
 UNSPECIFIED = "dep"
 """The relation of unknown type in Universal Dependencies, used if training has shown only roots."""
 
-LONGEST = 20
-"""The most characters that are read of a word: of a longer one the first and the last half of these."""
-
-CHARACTER_COUNT = 3
 FINE_TAG_COUNT = 5
-
-
-class WordBatch(NamedTuple):
-    """Sentences as the network reads them.
-
-    :ivar words: (sentences, longest), which of the different words of this batch each is; 0 is padding.
-    :ivar lengths: (sentences,), the number of words of each.
-    :ivar forms: (different words,), the number of each, lower-cased.
-    :ivar spellings: (different words, longest word), the numbers of its characters.
-    """
-
-    words: Tensor
-    lengths: Tensor
-    forms: Tensor
-    spellings: Tensor
 
 
 class Answers(NamedTuple):
@@ -61,7 +44,7 @@ class Answers(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ParserVocabulary:
+class ParserVocabulary(WordTypes):
     """Numbers for the types of a training treebank.
 
     :ivar forms: lower-cased words; the first two are `PADDING` and `UNKNOWN`.
@@ -71,95 +54,51 @@ class ParserVocabulary:
     :ivar relations: of words other than the root.
     """
 
-    forms: tuple[str, ...]
-    characters: tuple[str, ...]
     tags: tuple[str, ...]
     fine_tags: tuple[str, ...]
     relations: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which `from_json` makes an equal vocabulary."""
-        return asdict(self)
+    first: ClassVar[Mapping[str, tuple[str, ...]]] = {**WordTypes.first, "fine_tags": (UNKNOWN,)}
 
     @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> "ParserVocabulary":
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The vocabulary that `to_json` wrote.
 
         :raises ValueError: if it is none.
         """
-        first = {"forms": (PADDING, UNKNOWN), "characters": (PADDING, UNKNOWN), "fine_tags": (UNKNOWN,)}
-        lists = {
-            field.name: types(f"the list of {field.name}", plain[field.name], first.get(field.name, ()))
-            for field in fields(cls)
-        }
-        if not lists["tags"] or not lists["relations"]:
+        found = super().from_json(plain)
+        if not found.tags or not found.relations:
             raise ValueError("there is no tag or no relation")
-        return cls(**lists)
-
-    def encode(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
-        """The words of some sentences."""
-        different = dict.fromkeys(word for sentence in sentences for word in sentence)
-        row = {word: number for number, word in enumerate(different, start=1)}
-        return WordBatch(
-            words=_padded([[row[word] for word in sentence] for sentence in sentences]),
-            lengths=torch.tensor([len(sentence) for sentence in sentences]),
-            forms=torch.tensor([0, *(self._form_numbers.get(word.lower(), 1) for word in row)]),
-            spellings=_padded([[0], *map(self._spell, row)]),
-        )
-
-    def _spell(self, word: str) -> list[int]:
-        if len(word) > LONGEST:
-            word = word[: LONGEST // 2] + word[-LONGEST // 2 :]
-        return [self._character_numbers.get(character, 1) for character in word]
+        return found
 
     def answers(self, sentences: Sequence[Sentence]) -> Answers:
         """The treebank's analysis of some sentences, whose types must all be known."""
         trees = [sentence.tree for sentence in sentences]
         return Answers(
-            tags=_padded([[self._tag_numbers[tag] for tag in tree.tags] for tree in trees]),
-            fine_tags=_padded(
+            tags=padded([[self._tag_numbers[tag] for tag in tree.tags] for tree in trees]),
+            fine_tags=padded(
                 [
                     [self._fine_tag_numbers.get(tag, 0) for tag in fine_tags(sentence)]
                     for sentence in sentences
                 ]
             ),
-            heads=_padded([tree.heads for tree in trees]),
-            relations=_padded(
+            heads=padded([tree.heads for tree in trees]),
+            relations=padded(
                 [[self._relation_numbers.get(relation, 0) for relation in tree.relations] for tree in trees]
             ),
         )
 
     @cached_property
-    def _form_numbers(self) -> dict[str, int]:
-        return _numbers(self.forms)
-
-    @cached_property
-    def _character_numbers(self) -> dict[str, int]:
-        return _numbers(self.characters)
-
-    @cached_property
     def _tag_numbers(self) -> dict[str, int]:
-        return _numbers(self.tags)
+        return numbers_of(self.tags)
 
     @cached_property
     def _fine_tag_numbers(self) -> dict[str, int]:
-        return _numbers(self.fine_tags)
+        return numbers_of(self.fine_tags)
 
     @cached_property
     def _relation_numbers(self) -> dict[str, int]:
-        return _numbers(self.relations)
-
-
-def _numbers(types: Sequence[str]) -> dict[str, int]:
-    return {one: number for number, one in enumerate(types)}
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of numbers as a matrix, with 0 behind the shorter ones."""
-    table = np.zeros((len(rows), max(map(len, rows))), np.int64)
-    for line, row in zip(table, rows, strict=True):
-        line[: len(row)] = row
-    return torch.from_numpy(table)
+        return numbers_of(self.relations)
 
 
 def fine_tags(sentence: Sentence) -> list[str]:
@@ -178,15 +117,9 @@ def build_parser_vocabulary(sentences: Sequence[Sentence], form_count: int) -> P
     arcs = [arc for tree in trees for arc in zip(tree.heads, tree.relations, strict=True)]
     fine = [tag for sentence in sentences for tag in fine_tags(sentence)]
     return ParserVocabulary(
-        forms=(PADDING, UNKNOWN, *_frequent(map(str.lower, forms), form_count)),
-        characters=(PADDING, UNKNOWN, *_frequent("".join(forms), CHARACTER_COUNT)),
-        tags=_frequent((tag for tree in trees for tag in tree.tags), 1),
-        fine_tags=(UNKNOWN, *_frequent(fine, FINE_TAG_COUNT)),
-        relations=_frequent((relation for head, relation in arcs if head), 1) or (UNSPECIFIED,),
+        forms=known_forms(forms, form_count),
+        characters=known_characters(forms),
+        tags=frequent((tag for tree in trees for tag in tree.tags), 1),
+        fine_tags=(UNKNOWN, *frequent(fine, FINE_TAG_COUNT)),
+        relations=frequent((relation for head, relation in arcs if head), 1) or (UNSPECIFIED,),
     )
-
-
-def _frequent(seen: Iterable[str], least: int) -> tuple[str, ...]:
-    """The types seen at least so often, by frequency and then alphabetically."""
-    counts = Counter(seen)
-    return tuple(sorted((one for one in counts if counts[one] >= least), key=lambda one: (-counts[one], one)))

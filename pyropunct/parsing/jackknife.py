@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from pyropunct.networks.training import NetworkCheckpoint
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.parsing.recipes import ParserRecipe
-from pyropunct.parsing.training import ParserCheckpoint, ParserProgress, train_parser
+from pyropunct.parsing.training import ParserProgress, train_parser
 from pyropunct.treebank.sentence import Sentence
 
 FOLDS = 4
@@ -52,7 +53,7 @@ def jackknifed(
     folds: int = FOLDS,
     trees: int = 1,
     seed: int = 0,
-    checkpoints: Callable[[int], ParserCheckpoint] | None = None,
+    checkpoints: Callable[[int], NetworkCheckpoint] | None = None,
     watch: JackknifeWatch | None = None,
 ) -> list[list[WeightedTree]]:
     """The trees that parsers find for sentences that they have not seen.

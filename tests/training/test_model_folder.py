@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.learned import other_values
 from pyropunct.parsing import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.punctuator import Punctuator
+from pyropunct.running import ReaderRecipe, RunningReader, train_reader
 from pyropunct.training import model_folder
 from pyropunct.training.model_folder import (
     DESCRIPTION,
@@ -51,7 +53,7 @@ def with_checksum(model: Path) -> None:
     """Give a model that was tampered with the right checksum."""
     path = model / DESCRIPTION
     description = json.loads(path.read_text(encoding="utf-8"))
-    parts = ("vocabulary", "recipe", "report", "conventions", "parser", "slot_strings")
+    parts = ("vocabulary", "recipe", "report", "conventions", "parser", "slot_strings", "reader")
     plain = [description[part] for part in parts if part in description]
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
     digest.update((model / TENSORS).read_bytes())
@@ -526,22 +528,41 @@ def test_weights_that_no_training_comes_to_are_not_saved(small: Path, tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
-# The folders of parsers and taggers
+# The folders of parsers, taggers and readers of running text
 
 
 @pytest.fixture(scope="module")
 def parts(small: Path) -> dict[str, tuple[dict[str, Any], dict[str, torch.Tensor]]]:
-    """A small parser and a small tagger, taken apart."""
+    """A small parser, a small tagger and a small reader, taken apart."""
     dev = read_treebank(small / "dev.conllu")[:10]
     recipe = ParserRecipe(epochs=1, least_steps=1, lstm_size=4, arc_size=4, relation_size=4, form_size=4)
     tagging = TaggerRecipe(epochs=1, least_steps=1, word_size=4, hidden_size=4)
+    reading = ReaderRecipe(epochs=1, least_steps=1, lstm_size=4, form_size=4)
     return {
         "parser": train_parser(dev, recipe=recipe).to_parts(),
         "tagger": train_tagger("crf", dev, dev, tagging).to_parts(),
+        "reader": train_reader(dev, recipe=reading).to_parts(),
     }
 
 
-MAKE: dict[str, Callable[..., object]] = {"parser": BiaffineParser.from_parts, "tagger": from_parts}
+def test_a_model_keeps_its_reader(small: Path, tmp_path: Path, parts: dict[str, Any]) -> None:
+    reader = RunningReader.from_parts(*parts["reader"])
+    replace(Punctuator.load(small / "model"), reader=reader).save(tmp_path / "m")
+    loaded = Punctuator.load(tmp_path / "m").reader
+    assert loaded is not None
+    assert (loaded.vocabulary, loaded.recipe) == (reader.vocabulary, reader.recipe)
+    words = ["so", "it", "is"]
+    assert torch.equal(loaded.read(words).cases, reader.read(words).cases)
+    change(tmp_path / "m", "reader", recipe={})
+    with pytest.raises(ModelFolderError, match="not the parts of a reader of running text"):
+        Punctuator.load(tmp_path / "m")
+
+
+MAKE: dict[str, Callable[..., object]] = {
+    "parser": BiaffineParser.from_parts,
+    "tagger": from_parts,
+    "reader": RunningReader.from_parts,
+}
 
 
 @pytest.mark.parametrize("kind", MAKE)
@@ -553,7 +574,7 @@ MAKE: dict[str, Callable[..., object]] = {"parser": BiaffineParser.from_parts, "
         (lambda tensors, name: tensors.update({name: tensors[name].long()}), "{} has numbers of the type"),
     ],
 )
-def test_tensors_of_parsers_and_taggers(
+def test_tensors_of_networks(
     parts: dict[str, Any], kind: str, change: Callable[..., object], problem: str
 ) -> None:
     plain, tensors = parts[kind][0], dict(parts[kind][1])
@@ -571,11 +592,21 @@ def test_tensors_of_parsers_and_taggers(
         ("recipe", "dropout", "none", "the setting dropout is 'none'"),
         ("recipe", "learning_rate", -1, "the setting learning_rate is -1"),
         ("recipe", "epochs", 10**12, "the setting epochs is 1000000000000"),
-        ("vocabulary", {"parser": "forms", "tagger": "words"}, {"attributes": ["a"]}, "the list of "),
-        ("recipe", {"parser": "lstm_size", "tagger": "hidden_size"}, 900_000, "is of the shape"),
+        (
+            "vocabulary",
+            {"parser": "forms", "tagger": "words", "reader": "others"},
+            {"attributes": ["a"]},
+            "the list of ",
+        ),
+        (
+            "recipe",
+            {"parser": "lstm_size", "tagger": "hidden_size", "reader": "lstm_size"},
+            900_000,
+            "is of the shape",
+        ),
     ],
 )
-def test_descriptions_of_parsers_and_taggers(
+def test_descriptions_of_networks(
     parts: dict[str, Any], kind: str, part: str, name: Any, value: object, problem: str
 ) -> None:
     """The last would take all memory if sizes were not compared first."""

@@ -1,0 +1,111 @@
+"""Layers of networks over words."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pyropunct.networks.recipes import NetworkRecipe
+from pyropunct.networks.words import WordBatch, WordTypes
+
+WINDOW = 5
+"""Characters that a filter of the spelling sees at a time."""
+
+
+class SentenceDropout(nn.Module):
+    """Dropout of the same features at all words of a sentence (Gal & Ghahramani 2016)."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Drop features of (sentences, words, features), and scale up the others."""
+        if not self.training:
+            return words
+        kept = torch.full_like(words[:, :1], 1 - self.rate).bernoulli()
+        return words * (kept / (1 - self.rate))
+
+
+class Spelling(nn.Module):
+    """A vector for each word from its characters: the maximum of each filter over windows of them."""
+
+    def __init__(self, characters: int, size: int, filters: int) -> None:
+        super().__init__()
+        self.characters = nn.Embedding(characters, size, padding_idx=0)
+        self.filters = nn.Conv1d(size, filters, WINDOW, padding=WINDOW // 2)
+        nn.init.normal_(self.characters.weight[1:], std=0.3)
+
+    def forward(self, spellings: Tensor) -> Tensor:
+        """(words, characters) numbers, 0 at the end, to (words, filters)."""
+        found = self.filters(self.characters(spellings).transpose(1, 2))
+        return found.masked_fill(spellings.eq(0)[:, None], 0.0).amax(-1).relu()
+
+
+class Bidirectional(nn.Module):
+    """Two LSTMs, from left to right and from right to left.
+
+    torch's own bidirectional LSTM would start in the padding, or take twice as long on packed sequences.
+    """
+
+    def __init__(self, size: int, hidden: int) -> None:
+        super().__init__()
+        self.rightward = nn.LSTM(size, hidden, batch_first=True)
+        self.leftward = nn.LSTM(size, hidden, batch_first=True)
+        for name, weight in self.named_parameters():
+            if "weight_hh" in name:
+                for gate in weight.chunk(4):
+                    nn.init.orthogonal_(gate)
+            elif "weight_ih" in name:
+                nn.init.xavier_uniform_(weight)
+
+    def forward(self, words: Tensor, mirror: Tensor) -> Tensor:
+        """(sentences, words, size) to (sentences, words, 2 hidden).
+
+        :param mirror: (sentences, words), the places of the words in the reverse of each sentence.
+        """
+        row = torch.arange(len(words))[:, None]
+        rightward, _ = self.rightward(words)
+        leftward, _ = self.leftward(words[row, mirror])
+        return torch.cat([rightward, leftward[row, mirror]], -1)
+
+
+def stack(layers: int, size: int, hidden: int) -> nn.ModuleList:
+    """Bidirectional LSTMs, of which each reads the states of the one before.
+
+    :param layers: how many.
+    :param size: features of what the first reads.
+    :param hidden: states of each in each direction.
+    """
+    sizes = [size, *[2 * hidden] * (layers - 1)]
+    return nn.ModuleList([Bidirectional(one, hidden) for one in sizes])
+
+
+def mirror(batch: WordBatch) -> Tensor:
+    """(sentences, words) the places of the words in the reverse of each sentence; padding stays."""
+    place, last = torch.arange(batch.words.shape[1]), batch.lengths[:, None] - 1
+    return torch.where(place <= last, last - place, place)
+
+
+class WordNetwork(nn.Module):
+    """The beginning of a network: a vector for each word, from the word as a whole and from its spelling.
+
+    :param types: the types of words and characters.
+    :param recipe: the sizes.
+    :ivar word_size: features of the vectors.
+    """
+
+    def __init__(self, types: WordTypes, recipe: NetworkRecipe) -> None:
+        super().__init__()
+        self.word_size, self.word_dropout = recipe.form_size + recipe.spelling_size, recipe.word_dropout
+        self.forms = nn.Embedding(len(types.forms), recipe.form_size)
+        nn.init.normal_(self.forms.weight, std=0.1)
+        self.spelling = Spelling(len(types.characters), recipe.character_size, recipe.spelling_size)
+        self.dropout = SentenceDropout(recipe.dropout)
+
+    def embed(self, batch: WordBatch) -> Tensor:
+        """(sentences, words, features); in training some words are known by their spelling alone."""
+        forms = batch.forms[batch.words]
+        if self.training:
+            forms = forms.masked_fill(torch.rand(forms.shape) < self.word_dropout, 1)
+        spellings = functional.embedding(batch.words, self.spelling(batch.spellings))
+        return torch.cat([self.forms(forms), spellings], -1)
