@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +24,7 @@ from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
-from pyropunct.parsing import BiaffineParser, Parser
+from pyropunct.parsing import BiaffineParser, Parser, WeightedTree
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw_text, weighted_trees
 from pyropunct.running import RunningReader
@@ -126,6 +126,8 @@ class Punctuator:
     :ivar slot_strings: the strings of the slots of the training treebank, None for a model that older
         versions fitted.
     :ivar reader: the reader of running text, None if there is none.
+    :ivar parsed: what was trained on trees that parsers have found, to be used on such: see
+        `pyropunct.training.parsed_trees`.  None if there is no such thing.
     """
 
     vocabulary: Vocabulary
@@ -136,6 +138,12 @@ class Punctuator:
     parser: Parser | None = None
     slot_strings: SlotStrings | None = None
     reader: RunningReader | None = None
+    parsed: "Punctuator | None" = None
+
+    @property
+    def for_parsed(self) -> "Punctuator":
+        """The model for trees that a parser has found: `parsed`, else the model itself."""
+        return self if self.parsed is None else self.parsed
 
     @property
     def model(self) -> Story:
@@ -173,6 +181,10 @@ class Punctuator:
         if self.slot_strings is not None:
             plain["slot_strings"] = self.slot_strings.to_json()
         tensors = self._kept()
+        if self.parsed is not None:
+            own = self.parsed.vocabulary.to_json()["pairs"]
+            plain["parsed"] = {"pairs": own, "report": dict(self.parsed.report)}
+            tensors |= {f"parsed {name}": tensor for name, tensor in self.parsed._kept().items()}
         if self.parser is not None:
             if not isinstance(self.parser, BiaffineParser):
                 kind = type(self.parser).__name__
@@ -230,11 +242,14 @@ class Punctuator:
             raise ValueError("the report is no object")
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
-        names = ("value", "scale", "parameter", "buffer", "parser", "reader")
+        names = ("value", "scale", "parameter", "buffer", "parser", "reader", "parsed")
         kinds: dict[str, dict[str, Tensor]] = {name: {} for name in names}
         for key, tensor in tensors.items():
             kind, _, name = key.partition(" ")
             kinds[kind][name] = tensor
+        for part in ("parser", "reader", "parsed"):
+            if kinds[part] and part not in plain:
+                raise ValueError(f"there are tensors of the part {part!r}, but not the part")
         story = blank_story(vocabulary, recipe)
         settle_story(story, kinds["parameter"] | kinds["buffer"], kinds["value"], kinds["scale"])
         check_buffers(story)
@@ -245,7 +260,10 @@ class Punctuator:
         parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
         slot_strings = SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None
         reader = RunningReader.from_parts(plain["reader"], kinds["reader"]) if "reader" in plain else None
-        return cls(vocabulary, recipe, story, plain["report"], conventions, parser, slot_strings, reader)
+        parsed = cls._rebuilt(_of_parsed(plain), kinds["parsed"]) if "parsed" in plain else None
+        return cls(
+            vocabulary, recipe, story, plain["report"], conventions, parser, slot_strings, reader, parsed
+        )
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.
@@ -255,6 +273,28 @@ class Punctuator:
             slot with 200 marks.
         """
         return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
+
+    def log_prob_over_trees(
+        self, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
+    ) -> Tensor:
+        """log sum over T of p(T | words) p(x | T) of the punctuation of each sentence, in natural logarithms.
+
+        :param parses: the trees of each sentence; their weights stand for p(T | words).
+        :returns: (sentences,) double precision.
+        :raises ImpossibleSurfaceError: as `log_prob` does.
+        """
+        flat = [
+            (replace(sentence, tree=one.tree), one)
+            for sentence, trees in zip(sentences, parses, strict=True)
+            for one in trees
+        ]
+        joint = torch.tensor([one.weight for _, one in flat], dtype=torch.double).log()
+        for given, model in ((True, self), (False, self.for_parsed)):
+            places = [place for place, (_, one) in enumerate(flat) if one.given == given]
+            if places:
+                joint[places] += model.log_prob([flat[place][0] for place in places]).cpu()
+        sizes = [len(trees) for trees in parses]
+        return torch.stack([part.logsumexp(0) for part in joint.split(sizes)])
 
     def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
         """How well the model predicts the punctuation of some sentences.
@@ -515,6 +555,12 @@ class Punctuator:
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         trees = self.vocabulary.encode_trees([sentence.tree for sentence in sentences])
         return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
+
+
+def _of_parsed(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of the model for parsed trees, which shares all else with that of the whole."""
+    vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
+    return {"vocabulary": vocabulary, "recipe": plain["recipe"], "report": plain["parsed"]["report"]}
 
 
 def _merged(edits: Tensor) -> Tensor:

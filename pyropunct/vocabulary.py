@@ -3,7 +3,7 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -181,7 +181,12 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     words = Counter(form.lower() for tree, _ in examples for form in tree.forms)
     forms = (OTHER, *sorted(word for word, count in words.items() if count >= FORM_COUNT))
     vocabulary = Vocabulary(tokens, relations, tags, forms, ())
-    return Vocabulary(tokens, relations, tags, forms, _pairs(vocabulary, examples))
+    return with_pairs_of(vocabulary, examples)
+
+
+def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
+    """The same types, with the sets W_d that `build_vocabulary` collects from these examples."""
+    return replace(vocabulary, pairs=_pairs(vocabulary, examples))
 
 
 def _pairs(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> tuple[tuple[Pair, ...], ...]:

@@ -73,7 +73,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with a parser, neither of them good.  Use it as it is; copy what a test changes."""
     folder = tmp_path_factory.mktemp("restore") / "model"
-    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser")
+    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)  # as in a process of a user
     with pytest.MonkeyPatch.context() as patch:
@@ -84,4 +84,5 @@ def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         )
     torch.set_default_dtype(default)
     assert set(value["parser"]) == {"words", "uas", "las", "upos"}
+    assert value["parsed_trees"]["perplexity"] > 1
     return folder

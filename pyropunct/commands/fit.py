@@ -12,7 +12,7 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError, interrupts, polite
 from pyropunct.commands.loading import check_device, read_file, use_threads
 from pyropunct.commands.options import json_option, seed_option, threads_option
-from pyropunct.commands.training_reports import parser_watch, training_watch
+from pyropunct.commands.training_reports import jackknife_watch, parser_watch, training_watch
 from pyropunct.files import remove_unwritten
 from pyropunct.training.recipe_settings import CHOICES, SettingError, parsed_setting
 from pyropunct.training.recipes import RECIPES, named_recipe
@@ -21,6 +21,7 @@ from pyropunct.training.registry import ATTACH, CHANNEL
 if TYPE_CHECKING:
     from pyropunct.parsing import BiaffineParser
     from pyropunct.punctuator import Punctuator
+    from pyropunct.training.checkpoints import Checkpoint
     from pyropunct.training.recipes import Recipe
     from pyropunct.treebank.reading import Treebank
 
@@ -32,6 +33,12 @@ EDITS_SHOWN = 20
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not isfinite(value):
         raise click.BadParameter("this is not a finite number", context, parameter)
+    return value
+
+
+def _folds(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
+    if value == 1:
+        raise click.BadParameter("one fold has no others to learn from", context, parameter)
     return value
 
 
@@ -72,6 +79,13 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     "the channel, such as channel.prior_keep=1; repeatable.",
 )
 @click.option("--parser", is_flag=True, help="Train a parser too, so that raw words can be restored.")
+@click.option(
+    "--folds",
+    type=click.IntRange(0),
+    callback=_folds,
+    help="With --parser: parse each of so many parts of TRAIN by what is learned from the others, and train "
+    "for trees of the parser too; 0 for gold trees alone.  [default: 4]",
+)
 @click.option("--resume", is_flag=True, help="Continue a fit that was interrupted.")
 @click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
 @seed_option
@@ -86,6 +100,7 @@ def fit(
     recipe: str,
     settings: tuple[str, ...],
     parser: bool,
+    folds: int | None,
     resume: bool,
     device: str,
     seed: int,
@@ -97,6 +112,8 @@ def fit(
     from pyropunct.training.checkpoints import own_folder
     from pyropunct.training.model_folder import ModelFolderError, check_writable
 
+    if folds and not parser:
+        raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
     folder = Path(out)
     check_writable(folder)
     checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
@@ -117,6 +134,7 @@ def fit(
                 model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
                 if parser:
                     model = replace(model, parser=_train_parser(treebanks, seed, checkpoint))
+                    model = _train_on_parsed(model, treebanks, folds, seed, device, checkpoint)
             model.save(folder)
         except KeyboardInterrupt:
             raise OneLineError(
@@ -131,7 +149,7 @@ def fit(
 
 
 def _kept(checkpoint: Path) -> list[Path]:
-    """The checkpoints that exist: one for each direction, and one for the parser."""
+    """The checkpoints that exist: one for each training that has begun."""
     return sorted(checkpoint.parent.glob(f"{checkpoint.name}.*"))
 
 
@@ -211,13 +229,48 @@ def _train(
 
 def _train_parser(treebanks: "list[Treebank]", seed: int, checkpoint: Path) -> "BiaffineParser":
     from pyropunct.parsing import ParserRecipe, train_parser
+
+    kept, dev = _checkpoint(checkpoint, "parser"), treebanks[1] if len(treebanks) > 1 else None
+    with parser_watch() as watch:
+        return train_parser(treebanks[0], dev, ParserRecipe(), seed=seed, checkpoint=kept, watch=watch)
+
+
+def _train_on_parsed(
+    model: "Punctuator",
+    treebanks: "list[Treebank]",
+    folds: int | None,
+    seed: int,
+    device: str,
+    checkpoint: Path,
+) -> "Punctuator":
+    """The model with what it needs for trees of the parser, unless that was switched off."""
+    from pyropunct.parsing import FOLDS, ParserRecipe, fold_recipe, jackknifed
+    from pyropunct.training.parsed_trees import fit_parsed
+
+    number = min(FOLDS if folds is None else folds, len(treebanks[0]))
+    if number < 2:
+        return model
+    with jackknife_watch(number) as watch_parser:
+        parses = jackknifed(
+            treebanks[0],
+            fold_recipe(ParserRecipe()),
+            folds=number,
+            seed=seed,
+            checkpoints=lambda fold: _checkpoint(checkpoint, f"fold-{fold + 1}"),
+            watch=watch_parser,
+        )
+    dev, kept = treebanks[1] if len(treebanks) > 1 else None, _checkpoint(checkpoint, "parsed")
+    with training_watch(model.recipe.epochs, "trees of the parser, ") as watch:
+        return fit_parsed(
+            model, treebanks[0], parses, dev, seed=seed, device=device, checkpoint=kept, watch=watch
+        )
+
+
+def _checkpoint(path: Path, what: str) -> "Checkpoint":
+    """The checkpoint of a part of the fit."""
     from pyropunct.training.checkpoints import Checkpoint
 
-    recipe, kept = ParserRecipe(), Checkpoint(checkpoint.with_name(f"{checkpoint.name}.parser"))
-    epochs = recipe.planned_epochs(sum(len(sentence.tree) for sentence in treebanks[0]))
-    dev = treebanks[1] if len(treebanks) > 1 else None
-    with parser_watch(epochs) as watch:
-        return train_parser(treebanks[0], dev, recipe, seed=seed, checkpoint=kept, watch=watch)
+    return Checkpoint(path.with_name(f"{path.name}.{what}"))
 
 
 def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_json: bool) -> None:
@@ -240,12 +293,33 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
                 "edits": [edit._asdict() for edit in edits[:EDITS_SHOWN]],
                 "parser": _parser_scores(model),
                 "parser_epochs": _parser_epochs(model),
+                "parsed_trees": None if model.parsed is None else model.parsed.report,
             }
         )
         return
     for treebank in treebanks:
         for line in console.describe_treebank(treebank):
             console.say(line)
+    _print_epochs("Training", model)
+    if parser_epochs := _parser_epochs(model):
+        _print_parser_epochs(parser_epochs)
+    if model.parsed is not None:
+        _print_epochs("Training on trees of the parser", model.parsed)
+    if edits:
+        console.print_edits(edits, EDITS_SHOWN)
+    tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
+    console.say(f"dev perplexity per slot by direction: {tried}")
+    if scores := _parser_scores(model):
+        console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
+    if model.parsed is not None:
+        console.say(
+            "dev perplexity per slot over trees of the parser: {perplexity:.4f}, with the weights for given "
+            "trees {unparsed_perplexity:.4f}".format(**model.parsed.report)
+        )
+    console.say(f"model written to {folder}")
+
+
+def _print_epochs(title: str, model: "Punctuator") -> None:
     rows = [
         [
             str(epoch["number"]),
@@ -255,16 +329,7 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
         ]
         for epoch in model.report["epochs"]
     ]
-    console.print_table("Training", ["epoch", "objective", "dev perplexity", "seconds"], rows)
-    if parser_epochs := _parser_epochs(model):
-        _print_parser_epochs(parser_epochs)
-    if edits:
-        console.print_edits(edits, EDITS_SHOWN)
-    tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
-    console.say(f"dev perplexity per slot by direction: {tried}")
-    if scores := _parser_scores(model):
-        console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
-    console.say(f"model written to {folder}")
+    console.print_table(title, ["epoch", "objective", "dev perplexity", "seconds"], rows)
 
 
 def _parser_epochs(model: "Punctuator") -> list[dict[str, Any]]:

@@ -37,14 +37,15 @@ class _Stage(NamedTuple):
 
 
 @contextmanager
-def training_watch(epochs: int) -> "Iterator[Callable[[Progress], None]]":
+def training_watch(epochs: int, what: str = "") -> "Iterator[Callable[[Progress], None]]":
     """Yields the ``watch`` argument of `pyropunct.fit`.
 
     :param epochs: how many there are for each direction.
+    :param what: what is trained, if the direction does not tell.
     """
 
     def stage(progress: "Progress") -> _Stage:
-        title, last = f"{progress.direction}, epoch {progress.epoch} of {epochs}", progress.last
+        title, last = f"{what}{progress.direction}, epoch {progress.epoch} of {epochs}", progress.last
         seconds = 0.0 if last is None else last.seconds
         loss = None if last is None else f"objective {last.objective:.4f}"
         score = None if last is None else f"dev perplexity {last.perplexity:.4f}"
@@ -55,22 +56,31 @@ def training_watch(epochs: int) -> "Iterator[Callable[[Progress], None]]":
 
 
 @contextmanager
-def parser_watch(epochs: int) -> "Iterator[Callable[[ParserProgress], None]]":
-    """Yields the ``watch`` argument of `pyropunct.parsing.train_parser`.
-
-    :param epochs: how many there are.
-    """
-
-    def stage(progress: "ParserProgress") -> _Stage:
-        title, last = f"parser, epoch {progress.epoch} of {epochs}", progress.last
-        scores = None if last is None else last.scores
-        seconds = 0.0 if last is None else last.seconds
-        loss = None if last is None else f"loss {last.loss:.4f}"
-        score = None if scores is None else f"dev UAS {scores.uas:.2f}, LAS {scores.las:.2f}"
-        return _Stage(title, progress.done, progress.words, seconds, loss, score, progress.finished)
-
+def parser_watch() -> "Iterator[Callable[[ParserProgress], None]]":
+    """Yields the ``watch`` argument of `pyropunct.parsing.train_parser`."""
     with _shown("preparing the parser", "words") as show:
-        yield lambda progress: show(stage(progress))
+        yield lambda progress: show(_stage_of_parser("parser", progress))
+
+
+@contextmanager
+def jackknife_watch(folds: int) -> "Iterator[Callable[[int, ParserProgress], None]]":
+    """Yields the ``watch`` argument of `pyropunct.parsing.jackknifed`.
+
+    :param folds: how many there are.
+    """
+    with _shown("preparing the parsers of folds", "words") as show:
+        yield lambda fold, progress: show(
+            _stage_of_parser(f"parser for fold {fold + 1} of {folds}", progress)
+        )
+
+
+def _stage_of_parser(what: str, progress: "ParserProgress") -> _Stage:
+    title, last = f"{what}, epoch {progress.epoch} of {progress.epochs}", progress.last
+    scores = None if last is None else last.scores
+    seconds = 0.0 if last is None else last.seconds
+    loss = None if last is None else f"loss {last.loss:.4f}"
+    score = None if scores is None else f"dev UAS {scores.uas:.2f}, LAS {scores.las:.2f}"
+    return _Stage(title, progress.done, progress.words, seconds, loss, score, progress.finished)
 
 
 @contextmanager

@@ -132,7 +132,7 @@ class _Work:
         parsers = [ParserPart(share) for share in self.settings.shares if uses_trees]
         trained = {name: self._trained(name, system) for name, system in systems.items()}
         trained_parsers = [self._trained(f"parser-{parser.share}", parser) for parser in parsers]
-        sources = [_Trees(GOLD, [[WeightedTree(tree, 1.0)] for tree in self.gold_trees])]
+        sources = [_Trees(GOLD, [[WeightedTree(tree, 1.0, given=True)] for tree in self.gold_trees])]
         sources += map(self._parse, parsers, trained_parsers)
         return (
             tuple(source.parser for source in sources if source.parser is not None),

@@ -2,11 +2,10 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 
 from pyropunct.baselines.attention import BiGRUAttention
@@ -173,15 +172,7 @@ class TreeSystem(System[Punctuator]):
 
     def log_prob(self, model: Punctuator, sentences: Sequence[Sentence], parses: Parses) -> Tensor:
         """log sum over T of p(T | words) p(x | T), with the weights of the trees as p(T | words)."""
-        with_tree = [
-            replace(sentence, tree=one.tree)
-            for sentence, trees in zip(sentences, parses, strict=True)
-            for one in trees
-        ]
-        weights = torch.tensor([one.weight for trees in parses for one in trees], dtype=torch.double)
-        joint = model.log_prob(with_tree).cpu() + weights.log()
-        sizes = [len(trees) for trees in parses]
-        return torch.stack([part.logsumexp(0) for part in joint.split(sizes)])
+        return model.log_prob_over_trees(sentences, parses)
 
     def report(self, model: Punctuator) -> Mapping[str, Any]:
         """Its epochs, and the direction that was chosen."""

@@ -58,12 +58,14 @@ class Progress(NamedTuple, Generic[S]):
     :ivar done: words of this epoch that are done.
     :ivar words: words of this epoch.
     :ivar last: the last finished epoch.
+    :ivar epochs: the number of epochs.
     """
 
     epoch: int
     done: int
     words: int
     last: Epoch[S] | None
+    epochs: int
 
     @property
     def finished(self) -> bool:
@@ -156,7 +158,7 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
             if checkpoint is not None:
                 checkpoint.save(self)
             if watch is not None:
-                watch(Progress(len(self.epochs), self.words, self.words, self.epochs[-1]))
+                watch(self._progress(len(self.epochs), self.words))
 
     def run_epoch(self, watch: Callable[[Progress[S]], None] | None = None) -> None:
         """One epoch of steps, and the scores of its averaged weights on dev."""
@@ -166,8 +168,7 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
             total += self.step(batch, done) * size
             done += size
             if watch is not None:
-                last = self.epochs[-1] if self.epochs else None
-                watch(Progress(len(self.epochs) + 1, done, self.words, last))
+                watch(self._progress(len(self.epochs) + 1, done))
         scores = self.evaluate()
         merit = -1.0 if scores is None else self.merit(scores)
         if scores is None or merit > self.best_merit:
@@ -175,6 +176,9 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
             self.best_merit = merit
         self._spent += time.monotonic() - began
         self.epochs.append(Epoch(len(self.epochs) + 1, total / self.words, scores, self._spent))
+
+    def _progress(self, epoch: int, done: int) -> Progress[S]:
+        return Progress(epoch, done, self.words, self.epochs[-1] if self.epochs else None, self.planned)
 
     def step(self, batch: Batch, done: int) -> float:
         """One step on a batch; returns the loss per word.

@@ -7,14 +7,16 @@ from pyropunct.treebank.tree import Tree
 
 
 class WeightedTree(NamedTuple):
-    """One of the trees that a parser gives a sentence.
+    """One of the trees of a sentence, such as a parser gives it.
 
     :ivar tree: projective, with one root, universal tags, and relations with their subtypes.
     :ivar weight: its share of the sentence; the weights of all trees of one sentence add up to 1.
+    :ivar given: whether it was given with the sentence, instead of being found by a parser.
     """
 
     tree: Tree
     weight: float
+    given: bool = False
 
 
 class Parser(Protocol):

@@ -48,6 +48,11 @@ class Punctuates(Protocol):
         """Parses raw words, if there is one."""
         ...
 
+    @property
+    def for_parsed(self) -> "Punctuates":
+        """What punctuates the trees that a parser finds."""
+        ...
+
     def draws(
         self, trees: Sequence[Tree], samples: int, seed: int | None, *, alike: bool = False
     ) -> "Iterator[Draws]":
@@ -86,7 +91,7 @@ def weighted_trees(
         raise NoParserError
     parsed = iter(model.parser.parse(raw, trees)) if model.parser is not None and raw else iter(())
     return [
-        [WeightedTree(sentence, 1.0)] if isinstance(sentence, Tree) else next(parsed)
+        [WeightedTree(sentence, 1.0, given=True)] if isinstance(sentence, Tree) else next(parsed)
         for sentence in sentences
     ]
 
@@ -103,7 +108,7 @@ def decide(
     """Punctuate sentences, given their trees.
 
     A sentence with several trees is restored from the mixture of p(x | T) over them (Li, Wang & Eisner 2019,
-    footnote 20).
+    footnote 20).  Trees that a parser has found are punctuated by what the model has learned from such.
 
     :param parses: for each sentence its trees, with weights that add up to 1.
     :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
@@ -124,18 +129,26 @@ def _draws(
     model: Punctuates, parses: Sequence[Sequence[WeightedTree]], samples: int, seed: int | None
 ) -> "Iterator[Draws]":
     """The draws of each sentence: equally many from each of its trees, which share the tree's weight."""
+    alike: dict[tuple[int, bool], list[Tree]] = {}
+    for some in parses:
+        alike.setdefault(_kind(some), []).extend(parse.tree for parse in some)
     kinds = {
-        size: model.draws(
-            [parse.tree for some in parses if len(some) == size for parse in some],
+        (size, given): (model if given else model.for_parsed).draws(
+            trees,
             -(-samples // size),
             seed,
             alike=True,  # so that it makes no difference which sentences are restored together
         )
-        for size in set(map(len, parses))
+        for (size, given), trees in alike.items()
     }
     for some in parses:
-        parts = list(islice(kinds[len(some)], len(some)))
+        parts = list(islice(kinds[_kind(some)], len(some)))
         yield mixture(parts, [parse.weight for parse in some])
+
+
+def _kind(parses: Sequence[WeightedTree]) -> tuple[int, bool]:
+    """How many trees a sentence has, and whether they were given."""
+    return len(parses), parses[0].given
 
 
 class Restored(NamedTuple):

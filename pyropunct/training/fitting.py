@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyro
@@ -95,6 +95,9 @@ class Progress(NamedTuple):
 
 Watch = Callable[[Progress], None]
 
+Item = TypeVar("Item")
+"""A sentence, or a sentence with something."""
+
 _OWN_PARAMETERS = pyro.settings.context(module_local_params=True)
 """The context of every call of a guide; without it, all trainings in a process would share parameters."""
 
@@ -158,7 +161,7 @@ def _checkpoints(path: Path) -> dict[str, Checkpoint]:
     }
 
 
-def held_out(sentences: Iterable[Sentence]) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
     """The sentences to train on, and every tenth sentence, which is held out.
 
     If there are fewer than ten, the last one is held out; a single sentence is in both.

@@ -118,6 +118,7 @@ def test_files_that_cannot_be_read(small: Path, tmp_path: Path) -> None:
         (("--families", "head,tails"), "--families takes some of symmetry,head,"),
         (("--families", ","), "not none"),
         (("--device", "abacus"), "--device abacus: "),
+        (("--folds", "3"), "--folds is for --parser"),
     ],
 )
 def test_bad_settings(small: Path, tmp_path: Path, options: tuple[str, str], problem: str) -> None:
@@ -136,6 +137,8 @@ def test_bad_settings(small: Path, tmp_path: Path, options: tuple[str, str], pro
         ("--symmetry-weight", "nan"),
         ("--symmetry-weight", "-1"),
         ("--threads", "0"),
+        ("--folds", "1"),
+        ("--folds", "-2"),
     ],
 )
 def test_values_out_of_range(small: Path, tmp_path: Path, options: tuple[str, str]) -> None:

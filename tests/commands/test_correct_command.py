@@ -28,7 +28,7 @@ def corrector(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
         patch.setattr("pyropunct.parsing.ParserRecipe", quick)
-        options = ("--direction", "right", "--epochs", 2, "--threads", 1, "--parser")
+        options = ("--direction", "right", "--epochs", 2, "--threads", 1, "--parser", "--folds", 2)
         printed("fit", *treebanks, "--out", folder / "model", *options)
     value = answer(
         "fit-correction",

@@ -21,6 +21,7 @@ from pyropunct.parsing import BiaffineParser, ParserRecipe
 from pyropunct.parsing.training import ParserTraining
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.checkpoints import own_folder
+from pyropunct.training.fitting import Training
 from pyropunct.training.model_folder import ModelFolderError, read_sealed, write_sealed
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -71,8 +72,7 @@ def assert_same_model(one: Path, other: Path) -> None:
 
 
 def timeless(model: Punctuator) -> dict[str, Any]:
-    epochs = [{**epoch, "seconds": 0} for epoch in model.report["epochs"]]
-    return {**model.report, "epochs": epochs}
+    return without_seconds(dict(model.report))
 
 
 @pytest.fixture(scope="module")
@@ -105,36 +105,54 @@ def test_going_on_gives_the_model_of_an_uninterrupted_fit(
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
+def stopping_after(epochs: int, run_epoch: Any) -> Any:
+    """A training that is interrupted when so many epochs are done."""
+    left = iter(range(epochs))
+
+    def run(*arguments: Any) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        run_epoch(*arguments)
+
+    return run
+
+
+def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
+    return {**report, "epochs": [{**epoch, "seconds": 0} for epoch in report["epochs"]]}
+
+
 def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its finished epochs are kept, and are those of a fit that nothing interrupts."""
+    """Finished epochs are kept, also of what follows the parser, and are those of an uninterrupted fit."""
     quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=20)
     monkeypatch.setattr("pyropunct.parsing.ParserRecipe", quick)
-    options = ("--direction", "left", "--epochs", 1, "--parser")
-    expected = answer(*fit(small, tmp_path / "whole", *options))["parser"]
-    run_epoch = ParserTraining.run_epoch
-
-    def twice(training: ParserTraining, watch: Any = None) -> None:
-        if len(training.epochs) == 2:
-            raise KeyboardInterrupt
-        run_epoch(training, watch)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ParserTraining, "run_epoch", twice)
-        assert "--resume" in complaint(FAILURE, *fit(small, tmp_path / "m", *options))
-    kept = sorted(path.name for path in (tmp_path / "m.unfinished").iterdir())
-    assert kept == ["checkpoint.left", "checkpoint.parser"]
+    options = ("--direction", "left", "--epochs", 2, "--parser", "--folds", 2)
+    expected = answer(*fit(small, tmp_path / "whole", *options))
+    stops = (("parser", ParserTraining, 2), ("fold-2", ParserTraining, 4), ("parsed", Training, 1))
+    kept = ["checkpoint.left"]
+    for what, training, epochs in stops:
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "run_epoch", stopping_after(epochs, training.run_epoch))
+            more = ["--resume"] if len(kept) > 1 else []
+            assert "--resume" in complaint(FAILURE, *fit(small, tmp_path / "m", *options, *more))
+        kept += ["checkpoint.fold-1"] * (what == "fold-2") + [f"checkpoint.{what}"]
+        assert {path.name for path in (tmp_path / "m.unfinished").iterdir()} == set(kept)
     result = invoke(*fit(small, tmp_path / "m", *options, "--resume", "--json"))
-    assert json.loads(result.stdout)["parser"] == expected
+    found = json.loads(result.stdout)
+    assert found["parser"] == expected["parser"]
+    assert without_seconds(found["parsed_trees"]) == without_seconds(expected["parsed_trees"])
     told = [line for line in result.stderr.splitlines() if "epoch" in line]
     assert len(told) == 1
     assert re.fullmatch(
-        r"\d\d:\d\d:\d\d parser, epoch 3 of 3: loss [\d.]+, dev UAS [\d.]+, LAS [\d.]+, "
-        r"[\d,]+ words a second, \d+ s so far",
+        r"\d\d:\d\d:\d\d trees of the parser, left, epoch 2 of 2: objective [-\d.]+, dev perplexity [\d.]+, "
+        r"[\d,]+ sentences a second, \d+ s so far",
         told[0],
     )
-    parsers = [Punctuator.load(tmp_path / name).parser for name in ("m", "whole")]
-    states = [parser.network.state_dict() for parser in parsers if isinstance(parser, BiaffineParser)]
-    assert all(torch.equal(value, states[1][name]) for name, value in states[0].items())
+    models = [Punctuator.load(tmp_path / name) for name in ("m", "whole")]
+    parsers = [model.parser.network for model in models if isinstance(model.parser, BiaffineParser)]
+    both = [model.parsed.story for model in models if model.parsed is not None]
+    for one, other in (parsers, both):
+        state = other.state_dict()
+        assert all(torch.equal(value, state[name]) for name, value in one.state_dict().items())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "whole"]
 
 

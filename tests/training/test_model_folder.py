@@ -53,7 +53,7 @@ def with_checksum(model: Path) -> None:
     """Give a model that was tampered with the right checksum."""
     path = model / DESCRIPTION
     description = json.loads(path.read_text(encoding="utf-8"))
-    parts = ("vocabulary", "recipe", "report", "conventions", "parser", "slot_strings", "reader")
+    parts = ("vocabulary", "recipe", "report", "conventions", "parser", "slot_strings", "reader", "parsed")
     plain = [description[part] for part in parts if part in description]
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
     digest.update((model / TENSORS).read_bytes())
@@ -469,6 +469,30 @@ def test_every_part_is_sealed(model: Path, part: str) -> None:
     path.write_text(json.dumps(description))
     with pytest.raises(ModelFolderError, match="is damaged: its checksum is not the one"):
         Punctuator.load(model)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"pairs": []}, {"pairs": [[[[], [99]]]]}, {"pairs": None}, {"report": 3}], ids=str
+)
+def test_the_model_for_parsed_trees_is_looked_at_too(
+    model_with_parser: Path, tmp_path: Path, changes: dict[str, object]
+) -> None:
+    path = Path(shutil.copytree(model_with_parser, tmp_path / "model"))
+    change(path, "parsed", **changes)
+    with pytest.raises(ModelFolderError, match="cannot be made a model again"):
+        Punctuator.load(path)
+
+
+def test_tensors_without_their_part(model_with_parser: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(model_with_parser, tmp_path / "model"))
+    description = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
+    del description["parsed"]
+    (path / DESCRIPTION).write_text(json.dumps(description))
+    with pytest.raises(ModelFolderError, match="is damaged: its checksum is not the one"):
+        Punctuator.load(path)
+    with_checksum(path)
+    with pytest.raises(ModelFolderError, match="there are tensors of the part 'parsed', but not the part"):
+        Punctuator.load(path)
 
 
 def test_missing_settings(model: Path) -> None:

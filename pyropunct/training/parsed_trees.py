@@ -1,0 +1,108 @@
+"""Training for trees as a parser finds them.
+
+A model of p(x | T) that has seen the trees of a treebank alone trusts the trees that a parser finds, mistakes
+and all.  So restoration has weights of its own, a second model p(x | T) of the same kind and the same tokens,
+trained on each sentence twice: with its tree in the treebank, and with one that a parser has found which has
+not seen the sentence (`pyropunct.parsing.jackknife`).  What is said about punctuation itself, its underlying
+trees and its rules stays with the model of the treebank's trees.
+
+Example::
+
+    from dataclasses import replace
+
+    from pyropunct import fit, read_treebank
+    from pyropunct.parsing import jackknifed, train_parser
+    from pyropunct.training.parsed_trees import fit_parsed
+
+    train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
+    model = replace(fit(train, dev), parser=train_parser(train, dev))
+    model = fit_parsed(model, train, jackknifed(train), dev)
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pyropunct.parsing import attachment_scores, with_trees
+from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.punctuator import Evaluation, Punctuator
+from pyropunct.restore.restoring import TREES, NoParserError
+from pyropunct.training.checkpoints import Checkpoint
+from pyropunct.training.fitting import Training, Watch, held_out
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.vocabulary import with_pairs_of
+
+
+class Parsed(NamedTuple):
+    """A sentence, and the trees that a parser finds for its words."""
+
+    sentence: Sentence
+    trees: Sequence[WeightedTree]
+
+
+def fit_parsed(
+    model: Punctuator,
+    train: Iterable[Sentence],
+    parses: Iterable[Sequence[WeightedTree]],
+    dev: Iterable[Sentence] | None = None,
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    checkpoint: Checkpoint | None = None,
+    watch: Watch | None = None,
+) -> Punctuator:
+    """Give a model what it needs for trees that a parser finds.
+
+    :param model: fitted to the same sentences, with a parser if there is a dev treebank.
+    :param train: the sentences that `pyropunct.fit` was given.
+    :param parses: for each of them its trees, as `pyropunct.parsing.jackknifed` gives them.
+    :param dev: sentences on which perplexity is reported, with trees of the model's parser; without them
+        every tenth training sentence is held out, with the trees that are given.
+    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
+    :param device: see `pyropunct.fit`.
+    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
+    :param watch: called after every step, and when an epoch is finished.
+    :returns: the same model with `Punctuator.parsed`, whose report tells in ``scores`` how good the trees
+        are that it has learned from, in ``perplexity`` how well it predicts the punctuation of dev over the
+        parser's trees, and in ``unparsed_perplexity`` how well the given model does.
+    :raises NoParserError: if there is a dev treebank, but no parser.
+    :raises ValueError: if there are not as many parses as sentences.
+    :raises DivergedError: as `pyropunct.fit` does.
+    :raises ModelFolderError: if the checkpoint cannot be written, or gone on from.
+    """
+    pairs = [Parsed(*pair) for pair in zip(train, parses, strict=True)]
+    seen, unseen = held_out(pairs) if dev is None else (pairs, _parse(model, dev))
+    sentences = [one.sentence for one in seen]
+    sentences += with_trees(sentences, [one.trees for one in seen])
+    vocabulary = with_pairs_of(model.vocabulary, [(one.tree, one.surface) for one in sentences])
+    last = with_trees([one.sentence for one in unseen], [one.trees for one in unseen])
+    training = Training(vocabulary, sentences, last, model.recipe, seed, device)
+    training.run(checkpoint, watch)
+    parsed = training.punctuator()
+    report = {
+        **parsed.report,
+        "seed": seed,
+        "scores": attachment_scores(
+            [one.trees[0].tree for one in seen], [one.sentence.tree for one in seen]
+        )._asdict(),
+        "perplexity": _perplexity(parsed, unseen),
+        "unparsed_perplexity": _perplexity(replace(model, parsed=None), unseen),
+    }
+    return replace(model, parsed=replace(parsed, report=report))
+
+
+def _parse(model: Punctuator, dev: Iterable[Sentence]) -> list[Parsed]:
+    """The sentences with the trees over which restoration averages."""
+    if model.parser is None:
+        raise NoParserError
+    sentences = tuple(dev)
+    found = model.parser.parse([sentence.tree.forms for sentence in sentences], TREES)
+    return [Parsed(*pair) for pair in zip(sentences, found, strict=True)]
+
+
+def _perplexity(model: Punctuator, parsed: Sequence[Parsed]) -> float:
+    """Per slot, over the trees of each sentence."""
+    sentences = [one.sentence for one in parsed]
+    found = model.log_prob_over_trees(sentences, [one.trees for one in parsed])
+    slots = sum(len(sentence.surface) for sentence in sentences)
+    return Evaluation(len(sentences), slots, float(found.sum())).perplexity
