@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.products import Products
-from pyropunct.inference.ragged import Floats, Ints, starts_of
+from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 
 
 class Arcs(NamedTuple):
@@ -89,13 +89,14 @@ def _some(ends: Ends, which: NDArray[np.bool_]) -> Ends:
 
 def reached(num_states: int, first: Ints, source: Ints, target: Ints) -> NDArray[np.bool_]:
     """The states to which arcs lead from some states, and these."""
-    reached = np.zeros(num_states, np.bool_)
-    reached[first] = True
-    while True:
-        new = target[reached[source] & ~reached[target]]
-        if not len(new):
-            return reached
+    order = np.argsort(source, kind="stable")
+    start, target = np.searchsorted(source[order], np.arange(num_states + 1)), target[order]
+    reached, new = np.zeros(num_states, np.bool_), np.unique(first)
+    while len(new):
         reached[new] = True
+        further = target[runs(start[new], start[new + 1] - start[new])]
+        new = np.unique(further[~reached[further]])
+    return reached
 
 
 def unite(parts: Sequence[tuple[int, Acceptor]], products: Products) -> Acceptor:
@@ -125,11 +126,13 @@ class Packed(NamedTuple):
 
     :ivar arc_start: (num_tokens + 1,) where the arcs of each token start.
     :ivar fixed: whether no arc has a factor but 1.
+    :ivar log_scale: the logarithm of what the weight of every string has to be multiplied by.
     """
 
     acceptor: Acceptor
     arc_start: Ints
     fixed: bool
+    log_scale: float
 
     @property
     def num_states(self) -> int:
@@ -137,12 +140,15 @@ class Packed(NamedTuple):
         return max(1, self.acceptor.num_states)
 
 
-def pack(acceptor: Acceptor, num_tokens: int) -> Packed:
-    """Sort the arcs of an acceptor by token."""
+def pack(acceptor: Acceptor, num_tokens: int, log_scale: float = 0.0) -> Packed:
+    """Sort the arcs of an acceptor by token.
+
+    :param log_scale: see `Packed`.
+    """
     order = np.argsort(acceptor.arcs.token, kind="stable")
     arcs = Arcs._make(np.ascontiguousarray(column[order]) for column in acceptor.arcs)
     start = np.searchsorted(arcs.token, np.arange(num_tokens + 1))
-    return Packed(acceptor._replace(arcs=arcs), start, bool((arcs.factor == 1).all()))
+    return Packed(acceptor._replace(arcs=arcs), start, bool((arcs.factor == 1).all()), log_scale)
 
 
 class Automata(NamedTuple):
@@ -156,6 +162,8 @@ class Automata(NamedTuple):
     :ivar weight: (..., A) weights of the arcs.
     :ivar initial: (..., Q) weight of starting in each state, of all automata together.
     :ivar final: (..., Q) weight of ending in each state.
+    :ivar log_scale: (K,) the logarithm of what the weights of each automaton's strings have to be multiplied
+        by; see `pyropunct.inference.long_strings`.
     """
 
     num_tokens: int
@@ -166,6 +174,7 @@ class Automata(NamedTuple):
     weight: Tensor
     initial: Tensor
     final: Tensor
+    log_scale: Floats
 
     def matrices(self) -> Tensor:
         """Every token's matrix of every automaton, padded with zeros to the same number of states.
@@ -228,6 +237,7 @@ def join_automata(packed: Sequence[Packed], values: Tensor) -> Automata:
         weight,
         ends([one.initial for one in acceptors]),
         ends([one.final for one in acceptors]),
+        np.array([one.log_scale for one in packed]),
     )
 
 
@@ -251,4 +261,5 @@ def side_by_side(parts: Sequence[Automata]) -> Automata:
         torch.cat([part.weight for part in parts], -1),
         torch.cat([part.initial for part in parts], -1),
         torch.cat([part.final for part in parts], -1),
+        np.concatenate([part.log_scale for part in parts]),
     )

@@ -47,8 +47,8 @@ def log_evidence(problem: Problem) -> Tensor:
     and is differentiable once.  Higher derivatives raise a `NotImplementedError`.
     """
     if _for_tensors(problem):
-        return evidence.log_evidence(problem)
-    return _Inside.apply(problem, None, *_leaves(problem))[0]
+        return problem.unscaled(evidence.log_evidence(problem))
+    return problem.unscaled(_Inside.apply(problem, None, *_leaves(problem))[0])
 
 
 def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
@@ -62,9 +62,10 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
     log p(l, r | w) becomes log p(l, r | w) + e cost(w, l, r).
     """
     if _for_tensors(problem):
-        return evidence.expected_cost(problem, cost)
-    log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
-    return log_total, expectation
+        log_total, expectation = evidence.expected_cost(problem, cost)
+    else:
+        log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
+    return problem.unscaled(log_total), expectation
 
 
 def _for_tensors(problem: Problem) -> bool:
@@ -137,6 +138,7 @@ def _with_any(automata: Automata) -> Automata:
         automata.weight.new_ones((*automata.weight.shape[:-1], automata.num_tokens)),
         one.expand(*automata.initial.shape[:-1], 1),
         one.expand(*automata.final.shape[:-1], 1),
+        np.zeros(1),
     )
     return side_by_side([automata, anything])
 

@@ -41,6 +41,15 @@ class Problem:
         """(N + 1,) where each node's part of ``log_pairs`` starts."""
         return choice_start(self.inventory, self.relation)
 
+    def unscaled(self, log_totals: Tensor) -> Tensor:
+        """The log-probability of each tree, from that which the scaled automata give; (..., B) both."""
+        log_scale = self.automata.log_scale
+        if not log_scale.any():
+            return log_totals
+        of_slots = log_scale[self.slot_automaton.cpu().numpy()]
+        of_trees = np.add.reduceat(of_slots, self.forest.slot_start[:-1].cpu().numpy())
+        return log_totals + torch.from_numpy(of_trees).to(log_totals)
+
     @cached_property
     def structure(self) -> Structure:
         """All that has no weight, as arrays for the kernels."""

@@ -21,6 +21,7 @@ from torch import Tensor
 from pyropunct.inference.automata import Acceptor, Automata, Packed, join_automata, pack, reverse, unite
 from pyropunct.inference.composition import as_acceptor, preimage
 from pyropunct.inference.evidence import Evidence, String
+from pyropunct.inference.long_strings import scaled
 from pyropunct.inference.machines import TOLERANCE, Branch, Machine, MachineError, check_sums, machine_of
 from pyropunct.inference.products import EDITS, Places, Products
 
@@ -121,8 +122,9 @@ class Transducer:
     def _packed(self, evidence: Evidence) -> Packed:
         key = evidence if evidence.string is None else evidence.string
         if key not in self._known:
-            parts = [(branch.product, self.acceptors(evidence, branch)[0]) for branch in self.branches]
-            self._known[key] = pack(unite(parts, self.products), self.num_tokens)
+            whole, log_scale = scaled(evidence, self.machines)
+            parts = [(branch.product, self.acceptors(whole, branch)[0]) for branch in self.branches]
+            self._known[key] = pack(unite(parts, self.products), self.num_tokens, log_scale)
         return self._known[key]
 
     @property

@@ -269,8 +269,8 @@ class Punctuator:
         """log p(x | T) of each sentence, in natural logarithms.
 
         :returns: (sentences,) double precision.
-        :raises ImpossibleSurfaceError: if a probability is zero, or too small for double precision, as for a
-            slot with 200 marks.
+        :raises ImpossibleSurfaceError: if a probability is zero.  Those of long slots are scaled, see
+            `pyropunct.inference.long_strings`, so that marks may be as many as there are.
         """
         return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
 
@@ -310,7 +310,7 @@ class Punctuator:
         return Evaluation(len(found), slots, float(found.sum()))
 
     def evaluate_slots(
-        self, sentences: Iterable[Sentence]
+        self, sentences: Iterable[Sentence], impossible: list[ImpossibleSurfaceError] | None = None
     ) -> tuple["SlotEvaluations", "SlotEvaluations | None"]:
         """`evaluate`, for last slots of sentences and all others apart, and the same of `slot_strings`.
 
@@ -318,21 +318,29 @@ class Punctuator:
         log p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.
 
         :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
+        :param impossible: takes an error for each sentence of probability zero, which is left out then, by
+            both models.
         :returns: how well the model predicts them, and how well the unigram model of slots does, if there is
             one.
-        :raises ImpossibleSurfaceError: as `log_prob` does.
+        :raises ImpossibleSurfaceError: as `log_prob` does, if there is no list that takes it, or if all
+            sentences are left out.
         """
         slots = 0
         own: list[Tensor] = []
         unigram: list[tuple[float, float]] = []
         for part, problem in self.problems(sentences):
-            slots += sum(len(sentence.surface) for sentence in part)
             others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
-            own.append(torch.stack((_possible(part, problem), others)))
+            both = torch.stack((_possible(part, problem, impossible), others))
+            is_kept = both[0] > -torch.inf
+            kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
+            own.append(both[:, is_kept])
+            slots += sum(len(sentence.surface) for sentence in kept)
             if self.slot_strings is not None:
-                known = (self.vocabulary.known_surface(sentence.surface) for sentence in part)
+                known = (self.vocabulary.known_surface(sentence.surface) for sentence in kept)
                 unigram += map(self.slot_strings.log_probs, known)
         each = torch.cat(own, -1)
+        if impossible and not each.numel():
+            raise impossible[0]
         number = each.shape[-1]
         found = SlotEvaluations.of(number, slots, *each.sum(-1).tolist())
         if not unigram:
@@ -572,23 +580,28 @@ def _merged(edits: Tensor) -> Tensor:
     return merged
 
 
-def _possible(sentences: Sequence[Sentence], problem: Problem) -> Tensor:
+def _possible(
+    sentences: Sequence[Sentence], problem: Problem, impossible: list[ImpossibleSurfaceError] | None = None
+) -> Tensor:
     """log p(x | T) of each sentence.
 
-    :raises ImpossibleSurfaceError: as `Punctuator.log_prob` does.
+    :param impossible: takes an error for each sentence whose log p(x | T) is minus infinity.
+    :raises ImpossibleSurfaceError: as `Punctuator.log_prob` does, if there is no list that takes it.
     """
     found = log_evidence(problem).detach()
-    impossible = (found == -torch.inf).nonzero()
-    if len(impossible):
-        raise _too_unlikely(sentences[int(impossible[0, 0])])
+    errors = [_too_unlikely(sentences[place]) for place in (found == -torch.inf).nonzero()[:, 0].tolist()]
+    if impossible is not None:
+        impossible += errors
+    elif errors:
+        raise errors[0]
     return found
 
 
 def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
     block, marks = sentence.layout.block, [len(slot) for slot in sentence.surface]
     error = block.error(
-        f"the punctuation is impossible, or too unlikely to be computed; most marks, {max(marks)}, are in "
-        f"slot {marks.index(max(marks))}"
+        f"the model cannot produce its punctuation; most marks, {max(marks)}, are in slot "
+        f"{marks.index(max(marks))}"
     )
     return ImpossibleSurfaceError(str(error))
 

@@ -135,7 +135,8 @@ class SurfaceStrings(TorchDistribution):
             state = (state.unsqueeze(-2) @ matrices[..., place, tokens[..., column], :, :]).squeeze(-2)
         total = (state * final[..., place, :]).sum(-1)
         possible = total > 0  # the logarithm of zero would spoil the gradients of the others
-        return total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
+        found = total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
+        return found + torch.from_numpy(automata.log_scale).to(found)[place]
 
     @torch.no_grad()
     def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008

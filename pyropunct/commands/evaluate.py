@@ -1,7 +1,7 @@
 """The command ``pyropunct evaluate``."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -47,23 +47,27 @@ def evaluate(
     as_json: bool,
 ) -> None:
     """Measure how well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
+    from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
     from pyropunct.treebank.lines import opened, read_lines
     from pyropunct.treebank.reading import nothing_kept, read_sentences
 
     use_threads(threads)
     punctuator = load_model(model, trust_variants)
     omitted: list[Omission] = []
+    impossible: list[ImpossibleSurfaceError] = []
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
         sentences = _kept(read_sentences(read_lines(stream, name), name), omitted, advance)
         first = next(sentences, None)
         if first is None:
             raise nothing_kept(name, omitted)
-        own, unigram = punctuator.evaluate_slots(chain([first], sentences))
+        own, unigram = punctuator.evaluate_slots(chain([first], sentences), impossible)
     result = own.all
     console.tell_omitted(name, omitted)
+    _tell_impossible(name, list(map(str, impossible)))
     values = {
         "sentences": result.sentences,
         **console.plain_omissions(omitted),
+        "impossible": list(map(str, impossible)),
         "slots": result.slots,
         "log_likelihood": result.log_likelihood,
         "perplexity": result.perplexity,
@@ -72,9 +76,9 @@ def evaluate(
         plain = _plain(own, "") | _plain(unigram, "unigram_")
         console.print_json({**values, **plain})
     else:
-        rows = [
-            [name.replace("_", " "), _shown(value)] for name, value in values.items() if name != "omissions"
-        ]
+        shown = {name: value for name, value in values.items() if name != "omissions"}
+        shown["impossible"] = len(impossible)
+        rows = [[name.replace("_", " "), _shown(value)] for name, value in shown.items()]
         console.print_table(file, [" ", "value"], rows)
         _tell_slots(own, unigram)
 
@@ -91,6 +95,15 @@ def _kept(
             omitted.append(replace(item, lines=()))
         else:
             yield item
+
+
+def _tell_impossible(name: str, messages: Sequence[str]) -> None:
+    """Say beside the results which sentences have probability zero, if any have."""
+    if messages:
+        left_out = f"{len(messages)} left out as impossible"
+        console.tell(f"pyropunct: {name}: {left_out}, with which the perplexity would be infinite")
+    for message in messages[: console.IDS_SHOWN]:
+        console.tell(f"pyropunct: {message}")
 
 
 def _plain(found: "SlotEvaluations | None", prefix: str) -> dict[str, dict[str, float] | None]:

@@ -38,9 +38,12 @@ class SlotCounts:
         """
         tokens, stops = self._symbols
         total = tokens.total() + stops + self.num_tokens + 1
-        base = math.prod((tokens[token] + 1) / total for token in string) * (stops + 1) / total
-        distinct = max(1, len(self.counts))
-        return math.log((self.counts.get(string, 0) + distinct * base) / (stops + distinct))
+        drawn = [tokens[token] + 1 for token in string]
+        distinct, count = max(1, len(self.counts)), self.counts.get(string, 0)
+        # The logarithm of D q(x): of a long string the number itself may be too small.
+        fresh = math.log(distinct) + math.fsum(math.log(number / total) for number in (*drawn, stops + 1))
+        found = fresh if count == 0 else math.log(count + math.exp(fresh))
+        return found - math.log(stops + distinct)
 
     @cached_property
     def _symbols(self) -> tuple[Counter[str], int]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 import pytest
-from command_line import answer, environment, invoke, printed, run
+import torch
+from command_line import answer, complaint, environment, invoke, printed, run
 
 from pyropunct.commands.console import describe_treebank
 from pyropunct.commands.main import COMMANDS, main
@@ -203,7 +204,7 @@ def test_every_command_that_loads_a_model_can_be_told_to_trust_it() -> None:
 
 def test_evaluate(small: Path) -> None:
     value = answer("evaluate", small / "model", small / "dev.conllu")
-    names = ["sentences", "omitted", "omissions", "slots", "log_likelihood", "perplexity"]
+    names = ["sentences", "omitted", "omissions", "impossible", "slots", "log_likelihood", "perplexity"]
     parts = ["last_slots", "other_slots", "unigram", "unigram_last_slots", "unigram_other_slots"]
     assert list(value) == names + parts
     treebank = read_treebank(small / "dev.conllu")
@@ -224,6 +225,44 @@ def test_evaluate_counts_omitted_sentences(small: Path, tmp_path: Path) -> None:
     line = (small / "dev.conllu").read_text(encoding="utf-8").count("\n") + 1
     assert value["omissions"] == [{"id": "#31", "line": line, "reason": "it has no word"}]
     assert result.stderr == f"pyropunct: {odd}: 1 omitted: #31 (it has no word)\n"
+
+
+def test_evaluate_takes_a_thousand_marks_in_one_slot(small: Path, tmp_path: Path) -> None:
+    """Each further mark costs the same: no probability is too small."""
+    found = []
+    for marks in (250, 500, 1000):
+        path = tmp_path / f"{marks}.conllu"
+        path.write_text(many_marks(marks), encoding="utf-8")
+        found.append(answer("evaluate", small / "model", path)["log_likelihood"])
+    assert found[2] < -1000
+    assert found[2] - found[1] == pytest.approx(2 * (found[1] - found[0]), rel=1e-9)
+
+
+def many_marks(number: int) -> str:
+    """A sentence of one word, with many commas behind it."""
+    commas = (f"{2 + place}\t,\t,\tPUNCT\t_\t_\t1\tpunct\t_\t_" for place in range(number))
+    return "\n".join(("# sent_id = many", "1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_", *commas)) + "\n\n"
+
+
+def test_evaluate_leaves_out_what_is_impossible(small: Path, tmp_path: Path) -> None:
+    """Where the channel never slips, nobody writes five commas; the other sentences are evaluated."""
+    model = Punctuator.load(small / "model")
+    model.story.channel.slip_logit = torch.tensor(-1e4)
+    model.save(tmp_path / "model")
+    dev = (small / "dev.conllu").read_text(encoding="utf-8")
+    alone, both = tmp_path / "alone.conllu", tmp_path / "both.conllu"
+    alone.write_text(many_marks(5), encoding="utf-8")
+    both.write_text(many_marks(5) + dev + many_marks(6), encoding="utf-8")
+    without = answer("evaluate", tmp_path / "model", small / "dev.conllu")
+    result = invoke("evaluate", tmp_path / "model", both, "--json")
+    value, lines = json.loads(result.stdout), (1, dev.count("\n") + 9)
+    what = "sentence 'many': the model cannot produce its punctuation; most marks, {}, are in slot 1"
+    messages = [f"{both}:{line}: {what.format(marks)}" for line, marks in zip(lines, (5, 6), strict=True)]
+    assert value == {**without, "impossible": messages}
+    first = f"{both}: 2 left out as impossible, with which the perplexity would be infinite"
+    assert result.stderr.splitlines() == [f"pyropunct: {line}" for line in (first, *messages)]
+    assert re.search(r"│ impossible +│ +2 │", invoke("evaluate", tmp_path / "model", both).stdout)
+    assert complaint(2, "evaluate", tmp_path / "model", alone) == f"{alone}:1: {what.format(5)}"
 
 
 def test_evaluate_prints_the_same_numbers_in_a_table(small: Path) -> None:

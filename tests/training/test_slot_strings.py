@@ -36,6 +36,13 @@ def test_probabilities_add_up_to_one() -> None:
     assert math.fsum(math.exp(counts.log_prob(some)) for some in strings) == pytest.approx(1, abs=1e-6)
 
 
+def test_each_further_mark_of_a_long_string_costs_the_same() -> None:
+    counts = SlotCounts({(): 5, (",",): 3, (",", ","): 2}, 4)
+    total = 7 + 10 + 5
+    long = counts.log_prob((",",) * 1000)
+    assert long == pytest.approx(counts.log_prob((",",) * 3) + 997 * math.log(8 / total), rel=1e-12)
+
+
 def test_last_slots_are_counted_apart_and_the_sentence_start_is_not() -> None:
     surfaces = [[(START,), (), (".",)], [(START, "“"), (",",), ("!",)], [(START,), (".",)]]
     found = SlotStrings.count(surfaces, 5)
