@@ -58,6 +58,14 @@ LEAST_PERMUTATIONS = 10_000
     help="Train and measure with so many seeds, from --seed on; tables have mean and standard deviation.",
 )
 @click.option("--recipe", type=click.Choice(list(RECIPES)), default="default", show_default=True)
+@click.option(
+    "--folds",
+    type=click.IntRange(0),
+    default=4,
+    show_default=True,
+    help="Parse each of so many parts of TRAIN by what is learned from the others, and train systems with "
+    "trees on these trees too; 0 for gold trees alone.",
+)
 @click.option("--quick", is_flag=True, help="Train everything for one epoch, to check that it works.")
 @click.option("--device", default="cpu", show_default=True, help="Where to train, as torch names it.")
 @seed_option

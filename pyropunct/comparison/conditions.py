@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from pyropunct.baselines.recipes import TaggerRecipe
-from pyropunct.parsing import ParserRecipe
+from pyropunct.parsing import FOLDS, ParserRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.restoring import SAMPLES, TREES
 from pyropunct.training.recipes import Recipe
@@ -19,6 +19,8 @@ class Conditions:
     :ivar recipe: the settings of the models of latent punctuation.
     :ivar tagger_recipe: the settings of the taggers.
     :ivar parser_recipe: the settings of the parsers.
+    :ivar folds: in how many folds the training sentences are parsed, so that systems with trees are also
+        trained on trees as a parser finds them; 0 to train them on gold trees alone.
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
     :ivar device: where models and taggers are trained, as torch names it.
     :raises ValueError: if one of them is invalid; the message is one line.
@@ -30,6 +32,7 @@ class Conditions:
     recipe: Recipe = field(default_factory=Recipe)
     tagger_recipe: TaggerRecipe = field(default_factory=TaggerRecipe)
     parser_recipe: ParserRecipe = field(default_factory=ParserRecipe)
+    folds: int = FOLDS
     seed: int = 0
     device: str = "cpu"
 
@@ -38,6 +41,8 @@ class Conditions:
             raise ValueError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
         for name in ("samples", "trees"):
             require_positive(name, getattr(self, name))
+        if self.folds < 0 or self.folds == 1:
+            raise ValueError(f"folds are two or more, or 0 for none, not {self.folds}")
 
 
 def require_positive(name: str, value: int) -> None:

@@ -102,6 +102,10 @@ class ComparisonFolder:
             )
         return content
 
+    def has(self, name: str) -> bool:
+        """Whether a part was trained before."""
+        return name in self._content["parts"] and (self.path / PARTS / name).exists()
+
     def trained(self, name: str, part: Part[Any], train: Callable[[], Any]) -> Trained:
         """A part that was trained before, or that is trained and saved now.
 
@@ -112,7 +116,7 @@ class ComparisonFolder:
         :raises ComparisonFolderError: if a saved part is damaged.
         """
         folder, seconds = self.path / PARTS / name, self._content["parts"]
-        if name not in seconds or not folder.exists():
+        if not self.has(name):
             made = train_timed(train)
             part.save(made.model, folder)
             seconds[name] = made.seconds

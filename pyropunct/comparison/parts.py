@@ -1,13 +1,15 @@
 """The parts of a comparison that are trained and saved: systems and parsers."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from pyropunct.comparison.conditions import Conditions
 from pyropunct.comparison.progress import Watch, of_epochs
-from pyropunct.parsing import BiaffineParser, train_parser
+from pyropunct.parsing import BiaffineParser, ParserRecipe, WeightedTree, fold_recipe, train_parser
+from pyropunct.parsing.jackknife import folds_of, others_of
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.treebank.sentence import Sentence
 
@@ -15,11 +17,22 @@ Model = TypeVar("Model")
 """The type of a trained part."""
 
 
+Parses = Sequence[Sequence[WeightedTree]]
+"""The trees of each sentence, the heaviest first."""
+
+
 class Treebanks(NamedTuple):
-    """The treebank to train on, and the one that says when training stops."""
+    """The data for training.
+
+    :ivar train: the treebank to train on.
+    :ivar dev: the treebank that says when training stops.
+    :ivar parses: for each sentence of either the trees that a parser finds which has not seen it; None if
+        there are none.
+    """
 
     train: tuple[Sentence, ...]
     dev: tuple[Sentence, ...]
+    parses: tuple[Parses, Parses] | None = None
 
 
 class Part(ABC, Generic[Model]):
@@ -41,8 +54,24 @@ class Part(ABC, Generic[Model]):
         """
 
 
+class _AnyParser(Part[BiaffineParser]):
+    """A parser of some of the training sentences."""
+
+    def save(self, model: BiaffineParser, folder: Path) -> None:
+        """Write it."""
+        write_model_folder(folder, *model.to_parts())
+
+    def load(self, folder: Path, conditions: Conditions) -> BiaffineParser:
+        """Read it back."""
+        parts = read_model_folder(folder)
+        try:
+            return BiaffineParser.from_parts(*parts)
+        except ValueError as error:
+            raise ModelFolderError(f"{folder}: {error}") from error
+
+
 @dataclass(frozen=True)
-class ParserPart(Part[BiaffineParser]):
+class ParserPart(_AnyParser):
     """A parser that is trained on the first part of the training sentences.
 
     :ivar share: the size of this part in percent.
@@ -57,19 +86,29 @@ class ParserPart(Part[BiaffineParser]):
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> BiaffineParser:
         """Train it, and keep the best epoch on dev."""
         part, recipe = self.sentences(treebanks), conditions.parser_recipe
-        words = sum(len(sentence.tree) for sentence in part)
-        size = recipe.planned_epochs(words) * words
-        with watch(f"training the parser on {self.share}%: words", size) as advance:
+        with watch(f"training the parser on {self.share}%: words", _work(part, recipe)) as advance:
             return train_parser(part, treebanks.dev, recipe, seed=conditions.seed, watch=of_epochs(advance))
 
-    def save(self, model: BiaffineParser, folder: Path) -> None:
-        """Write it."""
-        write_model_folder(folder, *model.to_parts())
 
-    def load(self, folder: Path, conditions: Conditions) -> BiaffineParser:
-        """Read it back."""
-        parts = read_model_folder(folder)
-        try:
-            return BiaffineParser.from_parts(*parts)
-        except ValueError as error:
-            raise ModelFolderError(f"{folder}: {error}") from error
+@dataclass(frozen=True)
+class FoldPart(_AnyParser):
+    """A parser that is trained on all folds of the training sentences but one, see `parsing.jackknife`.
+
+    :ivar fold: the number of this fold, counted from 0.
+    """
+
+    fold: int
+
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> BiaffineParser:
+        """Train it; dev is not looked at."""
+        parts, recipe = folds_of(treebanks.train, conditions.folds), fold_recipe(conditions.parser_recipe)
+        others = others_of(parts, self.fold)
+        what = f"training the parser for fold {self.fold + 1} of {len(parts)}: words"
+        with watch(what, _work(others, recipe)) as advance:
+            return train_parser(others, None, recipe, seed=conditions.seed, watch=of_epochs(advance))
+
+
+def _work(sentences: Sequence[Sentence], recipe: ParserRecipe) -> int:
+    """The words of all epochs of a parser's training."""
+    words = sum(len(sentence.tree) for sentence in sentences)
+    return recipe.planned_epochs(words) * words

@@ -3,6 +3,7 @@
 import platform
 import time
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +13,7 @@ import torch
 
 from pyropunct.comparison.comparison import Comparison
 from pyropunct.comparison.folder import ComparisonFolder, Trained, checksum, train_timed
-from pyropunct.comparison.parts import ParserPart, Part, Treebanks
+from pyropunct.comparison.parts import FoldPart, ParserPart, Parses, Part, Treebanks
 from pyropunct.comparison.progress import Watch, unwatched
 from pyropunct.comparison.results import (
     GOLD,
@@ -25,8 +26,10 @@ from pyropunct.comparison.results import (
     TreebankSize,
 )
 from pyropunct.comparison.settings import Settings
-from pyropunct.comparison.systems import SYSTEMS, Parses, System
+from pyropunct.comparison.systems import SYSTEMS, System
 from pyropunct.parsing import BiaffineParser, WeightedTree, attachment_scores
+from pyropunct.parsing.jackknife import folds_of, parse_folds
+from pyropunct.restore.restoring import TREES
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -58,7 +61,7 @@ def compare(
     watch = unwatched if watch is None else watch
     treebanks = Treebanks(tuple(train), tuple(dev))
     measured = treebanks.dev if test is None else tuple(test)
-    if not all((*treebanks, measured)):
+    if not all((treebanks.train, treebanks.dev, measured)):
         raise ValueError("a comparison needs sentences to train on and sentences to measure on")
     sizes = _size(train, treebanks.train), _size(dev, treebanks.dev)
     test_size = None if test is None else _size(test, measured)
@@ -145,15 +148,34 @@ class _Work:
         The part is always one that was saved and loaded, since saving may round or leave out weights.
         """
 
+        where = f"seed-{self.settings.seed}/{name}"
+        there = self.folder is not None and self.folder.has(where)
+        learns_parses = isinstance(part, System) and part.uses_trees and not there
+        treebanks = self._parsed if learns_parses else self.treebanks
+
         def train() -> Any:
-            return part.train(self.treebanks, self.settings, self.watch)
+            return part.train(treebanks, self.settings, self.watch)
 
         if self.folder is not None:
-            return self.folder.trained(f"seed-{self.settings.seed}/{name}", part, train)
+            return self.folder.trained(where, part, train)
         made = train_timed(train)
         with TemporaryDirectory() as scratch:
             part.save(made.model, Path(scratch) / name)
             return Trained(part.load(Path(scratch) / name, self.settings), made.seconds)
+
+    @cached_property
+    def _parsed(self) -> Treebanks:
+        """The data for training with trees as a parser finds them, unless there are to be none."""
+        train, dev, _ = self.treebanks
+        if min(self.settings.folds, len(train)) < 2:
+            return self.treebanks
+        parts = folds_of(train, self.settings.folds)
+        parsers = [self._trained(f"fold-{fold + 1}", FoldPart(fold)).model for fold in range(len(parts))]
+        with self.watch("parsing folds: sentences", len(train) + len(dev)) as advance:
+            found = parse_folds(parts, parsers)
+            found_dev = parsers[0].parse([sentence.tree.forms for sentence in dev], TREES)
+            advance(len(train) + len(dev))
+        return self.treebanks._replace(parses=(found, found_dev))
 
     def _parse(self, part: ParserPart, trained: Trained) -> _Trees:
         """The trees of a parser for the measured sentences, and the scores of its best ones."""

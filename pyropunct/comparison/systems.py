@@ -15,20 +15,17 @@ from pyropunct.baselines.taggers import load_tagger
 from pyropunct.baselines.training import train_tagger
 from pyropunct.baselines.trivial import Trivial, trivial_restorer
 from pyropunct.comparison.conditions import Conditions
-from pyropunct.comparison.parts import Model, Part, Treebanks
+from pyropunct.comparison.parts import Model, Parses, Part, Treebanks
 from pyropunct.comparison.progress import Watch, of_epochs
 from pyropunct.files import texts
-from pyropunct.parsing import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import decide
 from pyropunct.training.fitting import fit
 from pyropunct.training.model_folder import read_model_folder, write_model_folder
+from pyropunct.training.parsed_trees import fit_parsed
 from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
-
-Parses = Sequence[Sequence[WeightedTree]]
-"""The trees of each sentence, the heaviest first."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,8 @@ class TaggerSystem(System[Tagger]):
         with watch(f"training {self.title}: epochs", epochs) as advance:
             return train_tagger(
                 self.kind,
-                *treebanks,
+                treebanks.train,
+                treebanks.dev,
                 recipe,
                 conditions.seed,
                 watch=lambda epoch: advance(1),
@@ -137,15 +135,29 @@ class TreeSystem(System[Punctuator]):
     uses_trees: ClassVar[bool] = True
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
-        """Train it on the gold trees."""
-        recipe = self._recipe(conditions)
-        epoch = min(recipe.sentences_per_epoch or len(treebanks.train), len(treebanks.train))
+        """Train it on the gold trees, and besides on those that parsers have found, if there are any."""
+        recipe, (train, dev, parses) = self._recipe(conditions), treebanks
         passes = recipe.epochs * (2 if self.direction == "auto" else 1)
-        with watch(f"training {self.title}: sentences", passes * epoch) as advance:
-            return fit(
-                *treebanks,
+        with watch(f"training {self.title}: sentences", passes * _epoch(recipe, len(train))) as advance:
+            model = fit(
+                train,
+                dev,
                 recipe,
                 direction=self.direction,
+                seed=conditions.seed,
+                device=conditions.device,
+                watch=of_epochs(advance),
+            )
+        if parses is None:
+            return model
+        size = recipe.epochs * _epoch(recipe, 2 * len(train))
+        with watch(f"training {self.title} on trees of parsers: sentences", size) as advance:
+            return fit_parsed(
+                model,
+                train,
+                parses[0],
+                dev,
+                parses[1],
                 seed=conditions.seed,
                 device=conditions.device,
                 watch=of_epochs(advance),
@@ -176,7 +188,13 @@ class TreeSystem(System[Punctuator]):
 
     def report(self, model: Punctuator) -> Mapping[str, Any]:
         """Its epochs, and the direction that was chosen."""
-        return {**model.report, "direction": model.recipe.direction}
+        parsed = None if model.parsed is None else model.parsed.report
+        return {**model.report, "direction": model.recipe.direction, "parsed_trees": parsed}
+
+
+def _epoch(recipe: Recipe, sentences: int) -> int:
+    """The sentences of an epoch."""
+    return min(recipe.sentences_per_epoch or sentences, sentences)
 
 
 def _words(parses: Parses) -> list[tuple[str, ...]]:

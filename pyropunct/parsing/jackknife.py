@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain
 
 from pyropunct.networks.training import NetworkCheckpoint
-from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.parsing.recipes import ParserRecipe
 from pyropunct.parsing.training import ParserProgress, train_parser
 from pyropunct.treebank.sentence import Sentence
@@ -36,6 +36,26 @@ def folds_of(sentences: Sequence[Sentence], folds: int = FOLDS) -> list[Sequence
             "from the others takes two of both"
         )
     return [sentences[fold::number] for fold in range(number)]
+
+
+def others_of(parts: Sequence[Sequence[Sentence]], fold: int) -> tuple[Sentence, ...]:
+    """The sentences of all folds but one."""
+    return tuple(chain.from_iterable(part for number, part in enumerate(parts) if number != fold))
+
+
+def parse_folds(
+    parts: Sequence[Sequence[Sentence]], parsers: Iterable[Parser], trees: int = 1
+) -> list[list[WeightedTree]]:
+    """The trees of all sentences, in the order that they had before they were dealt out.
+
+    :param parts: the folds, as `folds_of` gives them.
+    :param parsers: for each fold a parser trained on the others.
+    :param trees: see `jackknifed`.
+    """
+    pairs = zip(parts, parsers, strict=True)
+    found = [parser.parse([one.tree.forms for one in part], trees) for part, parser in pairs]
+    number = len(found)
+    return [found[place % number][place // number] for place in range(sum(map(len, parts)))]
 
 
 def fold_recipe(recipe: ParserRecipe) -> ParserRecipe:
@@ -70,19 +90,17 @@ def jackknifed(
     """
     recipe = fold_recipe(ParserRecipe()) if recipe is None else recipe
     parts = folds_of(tuple(sentences), folds)
-    found = []
-    for fold, part in enumerate(parts):
-        others = chain.from_iterable(other for number, other in enumerate(parts) if number != fold)
-        parser = train_parser(
-            others,
+    parsers = (
+        train_parser(
+            others_of(parts, fold),
             recipe=recipe,
             seed=seed,
             checkpoint=None if checkpoints is None else checkpoints(fold),
             watch=None if watch is None else partial(watch, fold),
         )
-        found.append(parser.parse([sentence.tree.forms for sentence in part], trees))
-    number = len(parts)
-    return [found[place % number][place // number] for place in range(sum(map(len, parts)))]
+        for fold in range(len(parts))
+    )
+    return parse_folds(parts, parsers, trees)
 
 
 def with_trees(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> list[Sentence]:

@@ -45,6 +45,7 @@ def fit_parsed(
     train: Iterable[Sentence],
     parses: Iterable[Sequence[WeightedTree]],
     dev: Iterable[Sentence] | None = None,
+    dev_parses: Iterable[Sequence[WeightedTree]] | None = None,
     *,
     seed: int = 0,
     device: str = "cpu",
@@ -53,11 +54,13 @@ def fit_parsed(
 ) -> Punctuator:
     """Give a model what it needs for trees that a parser finds.
 
-    :param model: fitted to the same sentences, with a parser if there is a dev treebank.
+    :param model: fitted to the same sentences.
     :param train: the sentences that `pyropunct.fit` was given.
     :param parses: for each of them its trees, as `pyropunct.parsing.jackknifed` gives them.
-    :param dev: sentences on which perplexity is reported, with trees of the model's parser; without them
-        every tenth training sentence is held out, with the trees that are given.
+    :param dev: sentences on which perplexity is reported; without them every tenth training sentence is held
+        out, with its trees.
+    :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
+        model's parser.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: see `pyropunct.fit`.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
@@ -65,13 +68,17 @@ def fit_parsed(
     :returns: the same model with `Punctuator.parsed`, whose report tells in ``scores`` how good the trees
         are that it has learned from, in ``perplexity`` how well it predicts the punctuation of dev over the
         parser's trees, and in ``unparsed_perplexity`` how well the given model does.
-    :raises NoParserError: if there is a dev treebank, but no parser.
+    :raises NoParserError: if neither dev has trees nor the model a parser.
     :raises ValueError: if there are not as many parses as sentences.
     :raises DivergedError: as `pyropunct.fit` does.
     :raises ModelFolderError: if the checkpoint cannot be written, or gone on from.
     """
-    pairs = [Parsed(*pair) for pair in zip(train, parses, strict=True)]
-    seen, unseen = held_out(pairs) if dev is None else (pairs, _parse(model, dev))
+    pairs = _paired(train, parses)
+    if dev is None:
+        seen, unseen = held_out(pairs)
+    else:
+        dev = tuple(dev)
+        seen, unseen = pairs, _paired(dev, _parse(model, dev) if dev_parses is None else dev_parses)
     sentences = [one.sentence for one in seen]
     sentences += with_trees(sentences, [one.trees for one in seen])
     vocabulary = with_pairs_of(model.vocabulary, [(one.tree, one.surface) for one in sentences])
@@ -91,13 +98,15 @@ def fit_parsed(
     return replace(model, parsed=replace(parsed, report=report))
 
 
-def _parse(model: Punctuator, dev: Iterable[Sentence]) -> list[Parsed]:
-    """The sentences with the trees over which restoration averages."""
+def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:
+    return tuple(Parsed(*pair) for pair in zip(sentences, parses, strict=True))
+
+
+def _parse(model: Punctuator, sentences: Sequence[Sentence]) -> list[list[WeightedTree]]:
+    """The trees over which restoration averages."""
     if model.parser is None:
         raise NoParserError
-    sentences = tuple(dev)
-    found = model.parser.parse([sentence.tree.forms for sentence in sentences], TREES)
-    return [Parsed(*pair) for pair in zip(sentences, found, strict=True)]
+    return model.parser.parse([sentence.tree.forms for sentence in sentences], TREES)
 
 
 def _perplexity(model: Punctuator, parsed: Sequence[Parsed]) -> float:

@@ -21,13 +21,26 @@ BAD_INPUT, FAILURE = 2, 1
 SEED = "parts/seed-0"
 """Where the folder of a comparison has what was trained."""
 
-PARTS = [*SYSTEMS, "parser-50", "parser-100"]
+PARTS = [*SYSTEMS, "fold-1", "fold-2", "parser-50", "parser-100"]
 
 
 def compare(small: Path, out: Path, *more: object) -> tuple[object, ...]:
     """The arguments of a comparison that takes some seconds."""
     treebanks = (small / "train.conllu", small / "dev.conllu")
-    return ("compare", *treebanks, "--out", out, "--quick", "--threads", 1, "--shares", "50,100", *more)
+    return (
+        "compare",
+        *treebanks,
+        "--out",
+        out,
+        "--quick",
+        "--threads",
+        1,
+        "--folds",
+        2,
+        "--shares",
+        "50,100",
+        *more,
+    )
 
 
 def timeless(value: Any) -> Any:
@@ -69,7 +82,7 @@ def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         pytest.fail("something is trained")
 
-    for module in ("parts.train_parser", "systems.fit", "systems.train_tagger", "systems.trivial_restorer"):
+    for module in ("parts.train_parser", "systems.fit", "systems.fit_parsed", "systems.train_tagger"):
         monkeypatch.setattr(f"pyropunct.comparison.{module}", fail)
 
 
@@ -188,7 +201,7 @@ def test_going_on_after_an_interruption(
         message = complaint(FAILURE, *compare(small, out))
     assert message == f"interrupted: trained parts are kept in {out}; continue with the same command"
     before = kept(out)
-    assert set(before) == {"trivial", "crf", "attention", "attach"}
+    assert set(before) == {"trivial", "crf", "attention", "fold-1", "fold-2", "attach"}
     assert sorted(path.name for path in out.iterdir()) == ["comparison.json", "parts"]
     value = answer(*compare(small, out))
     after = kept(out)

@@ -46,6 +46,7 @@ SMALL = Settings(
         arc_size=32,
         relation_size=16,
     ),
+    folds=2,
     seed=5,
 )
 
@@ -138,6 +139,28 @@ def test_models(found: Comparison, dev: Treebank, folder: Path, name: str, chann
     assert [one.aed for one in system.outcomes] == expected
 
 
+@pytest.mark.parametrize("name", ["attach", "full"])
+def test_models_have_learned_from_trees_of_parsers(
+    found: Comparison, train: Treebank, dev: Treebank, folder: Path, name: str
+) -> None:
+    """Those that the parsers of the folds have found in what they had not seen."""
+    model = Punctuator.load(folder / SEED / name)
+    assert model.parsed is not None
+    assert by_name(found)[name].report["parsed_trees"] == model.parsed.report
+    trees = []
+    for fold in range(2):
+        plain, tensors = read_model_folder(folder / SEED / f"fold-{fold + 1}")
+        parser = BiaffineParser.from_parts(plain, tensors)
+        assert len(parser.report["epochs"]) == 2
+        unseen = [sentence for number, sentence in enumerate(train) if number % 2 == fold]
+        assert parser.report["train_sentences"] == 61 - len(unseen)
+        parsed = parser.parse([sentence.tree.forms for sentence in unseen])
+        trees += [(one[0].tree, sentence.tree) for one, sentence in zip(parsed, unseen, strict=True)]
+    scores = attachment_scores(*map(list, zip(*trees, strict=True)))
+    assert model.parsed.report["scores"] == scores._asdict()
+    assert model.parsed.report["train_sentences"] == 2 * 61
+
+
 def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
     trees = [sentence.tree for sentence in dev]
     results = [one.first for one in found.parsers]
@@ -191,10 +214,12 @@ def test_the_mixture_of_predicted_trees(
     model = Punctuator.load(folder / SEED / "full")
     parser = BiaffineParser.from_parts(*read_model_folder(folder / SEED / "parser-100"))
     assert log_probs is not None
+    assert model.parsed is not None
     for sentence, found_log_prob in zip(dev, log_probs, strict=True):
         trees = parser.parse([sentence.tree.forms], 4, seed=5)[0]
         total = sum(
-            one.weight * model.log_prob([replace(sentence, tree=one.tree)]).exp().item() for one in trees
+            one.weight * model.parsed.log_prob([replace(sentence, tree=one.tree)]).exp().item()
+            for one in trees
         )
         assert found_log_prob == pytest.approx(math.log(total), 1e-9)
 
@@ -226,6 +251,15 @@ def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, fo
     assert more.parsers[0].first.scores == found.parsers[1].first.scores
 
 
+def test_gold_trees_alone(found: Comparison, train: Treebank, dev: Treebank, tmp_path: Path) -> None:
+    settings = replace(SMALL, systems=("attach",), shares=(100,), folds=0)
+    attach, before = by_name(compare(train, dev, settings, tmp_path))["attach"], by_name(found)["attach"]
+    assert attach.report["parsed_trees"] is None
+    assert sorted(path.name for path in (tmp_path / SEED).iterdir()) == ["attach", "parser-100"]
+    assert attach.with_gold_trees.perplexity == before.with_gold_trees.perplexity
+    assert attach.with_predicted_trees.perplexity != before.with_predicted_trees.perplexity
+
+
 def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:
     found = compare(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
     assert found.parsers == ()
@@ -252,6 +286,7 @@ def test_progress(train: Treebank, dev: Treebank) -> None:
     assert done == sizes
     assert sizes["training attach only: sentences"] == 2 * 20
     assert sizes["training full model: sentences"] == 2 * 2 * 20
+    assert sizes["training full model on trees of parsers: sentences"] == 2 * 20
     assert sizes["restoring, full model, trees: 100%: sentences"] == len(dev)
 
 
