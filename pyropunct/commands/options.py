@@ -100,7 +100,7 @@ def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(1),
             default=1000,
             show_default=True,
-            help="Draws for each sentence.",
+            help="The most draws for each sentence; fewer where the decision is clear.",
         ),
         decoder_option,
         trees_option,

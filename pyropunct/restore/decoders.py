@@ -10,15 +10,16 @@ is a sum of n + 1 numbers from these tables.  Equation (10) of the paper, taken 
 pairs of the m draws.
 """
 
+import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
-from pyropunct.restore.edit_distance import slot_distance
-from pyropunct.treebank.marks import Surface
+from pyropunct.treebank.marks import Surface, marks_of
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
 
-_distance = lru_cache(1 << 18)(slot_distance)
+SURE = 5.0
+"""A mean of so many standard errors is taken to have the right sign."""
 
 
 class Decision(NamedTuple):
@@ -34,10 +36,12 @@ class Decision(NamedTuple):
 
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance from the truth, estimated from the draws.
+    :ivar regret: how many edits more draws can be expected to save; infinite if the decoder cannot say.
     """
 
     surface: Surface
     risk: float
+    regret: float
 
 
 class _Tables(NamedTuple):
@@ -45,35 +49,59 @@ class _Tables(NamedTuple):
 
     :ivar share: (n + 1, k) the probability of each string in each slot.
     :ivar risk: (n + 1, k) R_i of each string; infinite if it was not drawn in the slot.
+    :ivar distance: (k, k) the edit distances of the strings.
     """
 
     share: NDArray[Any]
     risk: NDArray[Any]
+    distance: NDArray[Any]
 
 
 def _tables(draws: "Draws") -> _Tables:
-    slots, strings = draws.numbers.shape[1], len(draws.strings)
-    cells = draws.numbers + strings * np.arange(slots)
+    slots, number = draws.numbers.shape[1], len(draws.strings)
+    cells = draws.numbers + number * np.arange(slots)
     weights = np.broadcast_to(draws.weights[:, None], cells.shape)
-    share = np.bincount(cells.ravel(), weights.ravel(), slots * strings).reshape(slots, strings)
-    risk = np.full((slots, strings), np.inf)
-    for slot in range(slots):
-        drawn = np.flatnonzero(share[slot])
-        risk[slot, drawn] = _distances(draws, drawn) @ share[slot, drawn]
-    return _Tables(share, risk)
+    share = np.bincount(cells.ravel(), weights.ravel(), slots * number).reshape(slots, number)
+    strings = [marks_of(string) for string in draws.strings]
+    distance = cdist(strings, strings, scorer=Levenshtein.distance, dtype=np.float64)
+    return _Tables(share, np.where(share > 0, share @ distance, np.inf), distance)
 
 
-def _distances(draws: "Draws", numbers: NDArray[Any]) -> NDArray[Any]:
-    """The edit distances of some strings from each other."""
-    if len(numbers) == 1:
-        return np.zeros((1, 1))
-    strings = [draws.strings[number] for number in numbers.tolist()]
-    return np.array([[_distance(one, other) for other in strings] for one in strings], float)
-
-
-def _risks(draws: "Draws") -> NDArray[Any]:
+def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:
     """The expected loss of each draw."""
-    return _tables(draws).risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
+    return tables.risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
+
+
+def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
+    """What more draws can be expected to save, if the strings of the slots are chosen now.
+
+    In slot i, the mean of d(s, t) - d(c, t) over the draws t says how much worse a string s is than the
+    chosen c.  By the central limit theorem the true mean is normal around it, with a standard error e, and
+    the expectation of what s may turn out to be better is::
+
+        e (phi(z) - z (1 - Phi(z)))        z = the mean / e
+
+    The sum over the slots of the greatest of these is the regret.
+
+    :param chosen: (n + 1,) the numbers of the strings.
+    """
+    share, risk, distance = tables
+    slot, own = np.arange(len(chosen)), distance[chosen]
+    mean = risk - risk[slot, chosen, None]
+    square = share @ distance**2 - 2 * (share * own) @ distance + (share * own**2).sum(1, keepdims=True)
+    drawn = np.isfinite(mean)
+    mean = np.where(drawn, mean, 0.0)
+    variance = np.where(drawn, square - mean**2, 0.0) * (draws.weights**2).sum()
+    gain = np.zeros_like(mean)
+    doubtful = (variance > EQUAL) & (mean**2 < SURE**2 * variance)
+    gain[doubtful] = [_gain(*of) for of in zip(mean[doubtful], np.sqrt(variance[doubtful]), strict=True)]
+    return float(gain.max(1).sum())
+
+
+def _gain(mean: float, error: float) -> float:
+    """The expectation of max(0, -v) for a normal v."""
+    z = mean / error
+    return error * (math.exp(-z * z / 2) / math.sqrt(2 * math.pi) - z * math.erfc(z / math.sqrt(2)) / 2)
 
 
 def minimum_bayes_risk(draws: "Draws") -> Decision:
@@ -81,10 +109,13 @@ def minimum_bayes_risk(draws: "Draws") -> Decision:
 
     Of equally good surfaces the most frequent is taken, and of these the one that was drawn first.
     """
-    risks = _risks(draws)
+    tables = _tables(draws)
+    risks = _risks(draws, tables)
     best = np.flatnonzero(risks <= risks.min() + EQUAL)
     first, share = _frequencies(draws, best)
-    return _decision(draws, risks, _least(first, -share))
+    chosen = _least(first, -share)
+    regret = _regret(draws, tables, draws.numbers[chosen])
+    return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), regret)
 
 
 def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
@@ -94,18 +125,23 @@ def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
     that it chooses from.  But the combination may be one that was never drawn, such as one bracket of a pair.
     Of equally good strings the most frequent is taken.
     """
-    share, risk = _tables(draws)
+    tables = _tables(draws)
     strings = np.arange(len(draws.strings))
-    best = [_least(strings, row, -shares) for row, shares in zip(risk, share, strict=True)]
-    least = risk[np.arange(len(best)), best].sum()
-    return Decision(tuple(draws.strings[number] for number in best), float(least))
+    best = [_least(strings, row, -share) for row, share in zip(tables.risk, tables.share, strict=True)]
+    least = tables.risk[np.arange(len(best)), best].sum()
+    surface = tuple(draws.strings[number] for number in best)
+    return Decision(surface, float(least), _regret(draws, tables, np.array(best)))
 
 
 def most_frequent(draws: "Draws") -> Decision:
-    """The surface drawn most often; of equally frequent ones, that with the least expected loss."""
-    risks = _risks(draws)
+    """The surface drawn most often; of equally frequent ones, that with the least expected loss.
+
+    Its regret is not known, for there may be many surfaces that are hardly more seldom.
+    """
+    risks = _risks(draws, _tables(draws))
     first, share = _frequencies(draws, np.arange(len(draws.numbers)))
-    return _decision(draws, risks, _least(first, -share, risks[first]))
+    chosen = _least(first, -share, risks[first])
+    return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), math.inf)
 
 
 def _frequencies(draws: "Draws", some: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -123,10 +159,6 @@ def _least(candidates: NDArray[Any], *keys: NDArray[Any]) -> int:
     for key in keys:
         left = left[key[left] <= key[left].min() + EQUAL]
     return int(candidates[left].min())
-
-
-def _decision(draws: "Draws", risks: NDArray[Any], best: int) -> Decision:
-    return Decision(tuple(draws.surface(best)), float(risks[best]))
 
 
 Decoder = Callable[["Draws"], Decision]

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+
 from pyropunct.parsing.protocol import Parser, WeightedTree
-from pyropunct.restore.decoders import DECODERS, Decision
+from pyropunct.restore.decoders import DECODERS, Decision, Decoder
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.rewriting import (
     Rewriting,
@@ -28,7 +30,16 @@ if TYPE_CHECKING:
     from pyropunct.draws import Draws
 
 SAMPLES = 1000
-"""Draws for each sentence, as in the paper."""
+"""The most draws for each sentence: their number in the paper."""
+
+FIRST_ROUND, GROWTH = 50, 3
+"""The draws of a sentence in the first round, and by what their number grows in each further one."""
+
+REGRET = 0.001
+"""The edits a slot that more draws may be expected to save, for no more to be made."""
+
+DECIDED_AT_ONCE = 100
+"""Sentences whose draws are in memory together."""
 
 TREES = 10
 """Trees of the parser that a sentence is averaged over (footnote 20 of the paper)."""
@@ -109,10 +120,12 @@ def decide(
 
     A sentence with several trees is restored from the mixture of p(x | T) over them (Li, Wang & Eisner 2019,
     footnote 20).  Trees that a parser has found are punctuated by what the model has learned from such.
+    Draws are made in rounds, until more cannot be expected to save many edits.
 
     :param parses: for each sentence its trees, with weights that add up to 1.
     :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-    :param samples: the least number of draws of a sentence; its trees share them.
+    :param samples: the greatest number of draws of a sentence, which its trees share in equal numbers, so
+        that it may be exceeded by less than the number of trees in each round.
     :param seed: equal seeds give equal results, independently of the other sentences.
     :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are left out,
         since they cannot be printed.
@@ -121,8 +134,51 @@ def decide(
     choose = DECODERS[decoder]
     if rewritings is None:
         rewritings = [without_unknown] * len(parses)
-    for draws, rewriting in zip(_draws(model, parses, samples, seed), rewritings, strict=True):
-        yield choose(rewriting(draws))
+    for first in range(0, len(parses), DECIDED_AT_ONCE):
+        some = slice(first, first + DECIDED_AT_ONCE)
+        yield from _decided(model, parses[some], choose, samples, seed, rewritings[some])
+
+
+def _decided(
+    model: Punctuates,
+    parses: Sequence[Sequence[WeightedTree]],
+    choose: Decoder,
+    samples: int,
+    seed: int | None,
+    rewritings: Sequence[Rewriting],
+) -> list[Decision]:
+    """The decisions for some sentences, each from as many rounds of draws as it needs."""
+    decisions: dict[int, Decision] = {}
+    draws: dict[int, Draws] = {}
+    left = list(range(len(parses)))
+    for number, size in enumerate(_rounds(samples)):
+        new = _draws(model, [parses[place] for place in left], size, _seed_of_round(seed, number))
+        for place, found in zip(left, new, strict=True):
+            draws[place] = found if number == 0 else _together(draws[place], found)
+            decisions[place] = choose(rewritings[place](draws[place]))
+        left = [place for place in left if decisions[place].regret > REGRET * len(decisions[place].surface)]
+    return [decisions[place] for place in range(len(parses))]
+
+
+def _rounds(samples: int) -> list[int]:
+    """How many draws there are in each round: each but the last leads to `GROWTH` times as many as before."""
+    totals = [min(FIRST_ROUND, samples)]
+    while totals[-1] < samples:
+        totals.append(min(totals[-1] * GROWTH, samples))
+    return [total - before for total, before in zip(totals, [0, *totals], strict=False)]
+
+
+def _seed_of_round(seed: int | None, number: int) -> int | None:
+    """The seed of a round's draws, which are independent of those of other rounds."""
+    if seed is None or number == 0:
+        return seed
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
+
+
+def _together(one: "Draws", other: "Draws") -> "Draws":
+    """The draws of two rounds, each with the weight that it has among all."""
+    share = len(other) / (len(one) + len(other))
+    return mixture([one, other], [1 - share, share])
 
 
 def _draws(
@@ -173,7 +229,7 @@ class Restoration:
 
     :ivar model: the model.
     :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`.
-    :ivar samples: draws for each sentence.
+    :ivar samples: the most draws for each sentence.
     :ivar trees: trees of the parser to average over.
     :ivar seed: equal seeds give equal results.
     :ivar marks: the only marks to restore; None for all that the model knows.

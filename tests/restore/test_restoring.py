@@ -1,6 +1,7 @@
 """Restoration from Python: parse, draw, decide."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import (
+    FIRST_ROUND,
+    SAMPLES,
     NoParserError,
     Restoration,
     decide,
@@ -84,11 +87,12 @@ def test_several_trees_share_the_draws(model: Punctuator, dev: Treebank) -> None
     """Draws of both trees of each sentence, with the weights of the trees."""
     trees = trees_of(dev)[:5]
     chains = [chain(tree.forms) for tree in trees]
-    parts = zip(model.draws(trees, 30, 2), model.draws(chains, 30, 2), strict=True)
+    each = FIRST_ROUND // 2
+    parts = zip(model.draws(trees, each, 2), model.draws(chains, each, 2), strict=True)
     expected = [DECODERS["mbr"](without_unknown(mixture(pair, [0.75, 0.25]))) for pair in parts]
     parses = weighted_trees(model, [tree.forms for tree in trees], 2)
     assert [len(some) for some in parses] == [2] * 5
-    for samples in (60, 59):  # the least number of draws
+    for samples in (FIRST_ROUND, FIRST_ROUND - 1):  # the draws of a round, shared
         assert list(decide(model, parses, samples=samples, seed=2)) == expected
 
 
@@ -103,6 +107,55 @@ def test_a_sentence_does_not_depend_on_the_others(model: Punctuator, dev: Treeba
     together = list(decide(model, parses, samples=20, seed=5))
     alone = [decision for parse in parses for decision in decide(model, [parse], samples=20, seed=5)]
     assert together == alone
+
+
+class Coins:
+    """Draws of a mark behind a word of each tree: a comma, with a probability that the word says."""
+
+    parser = None
+
+    @property
+    def for_parsed(self) -> "Coins":
+        return self
+
+    def __init__(self) -> None:
+        self.drawn = Counter[str]()
+        self.seeds = set[int | None]()
+
+    def draws(
+        self, trees: Sequence[Tree], samples: int, seed: int | None, *, alike: bool = False
+    ) -> Iterator[Draws]:
+        self.seeds.add(seed)
+        random = np.random.default_rng(seed)
+        for tree in trees:
+            self.drawn[tree.forms[0]] += samples
+            commas = random.random((samples, 1)) < float(tree.forms[0])
+            numbers = np.concatenate([np.zeros((samples, 1)), 1 + commas], 1).astype(np.int32)
+            yield Draws(((START,), (), (",",)), numbers, np.full(samples, 1 / samples))
+
+
+@pytest.mark.parametrize("decoder", ["mbr", "slot-mbr"])
+def test_a_sentence_gets_the_draws_that_its_decision_needs(decoder: str) -> None:
+    coins, words = Coins(), ["0", "0.02", "0.5", "1"]
+    decisions = list(
+        decide(coins, [[WeightedTree(chain([word]), 1.0)] for word in words], seed=5, decoder=decoder)
+    )
+    assert coins.drawn == {"0": FIRST_ROUND, "0.02": FIRST_ROUND, "1": FIRST_ROUND, "0.5": SAMPLES}
+    assert len(coins.seeds) == 4  # each round is independent of the others
+    assert [list(decisions[number].surface) for number in (0, 1, 3)] == [
+        [(START,), ()],
+        [(START,), ()],
+        [(START,), (",",)],
+    ]
+    risk = decisions[2].risk  # over all draws, not over those of the last round alone
+    assert risk == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_most_draws_are_kept_to() -> None:
+    for samples in (1, FIRST_ROUND, FIRST_ROUND + 1, 777):
+        coins = Coins()
+        list(decide(coins, [[WeightedTree(chain(["0.5"]), 1.0)]], seed=0, samples=samples, decoder="map"))
+        assert coins.drawn == {"0.5": samples}
 
 
 def test_seeds(model: Punctuator, dev: Treebank) -> None:
