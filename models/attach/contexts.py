@@ -48,19 +48,23 @@ class Index(NamedTuple):
     :ivar known: the same as unsigned numbers.
     :ivar first: for each beginning the first key that has it or a greater one.
     :ivar shift: by how many bits to shift a key to leave its beginning.
+    :ivar compared: the bits that are compared: last ones that all known keys lack are not, since these keys
+        have been shortened.
     """
 
     keys: Tensor
     known: Array
     first: Array
     shift: int
+    compared: np.uint64
 
     def find(self, keys: Array) -> Array:
         """The places of some keys among those known, ``int32``, -1 for the others."""
         result = np.empty(len(keys), np.int32)
 
         def work(first: int, last: int) -> None:
-            _find(self.known, self.first, np.uint64(self.shift), keys[first:last], result[first:last])
+            found = result[first:last]
+            _find(self.known, self.first, np.uint64(self.shift), self.compared, keys[first:last], found)
 
         in_threads(work, parts_of(len(keys), KEYS_PER_THREAD))
         return result
@@ -72,13 +76,21 @@ def index_of(keys: Tensor) -> Index:
     bits = max(1, len(known).bit_length())
     beginnings = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
     first = np.append(np.searchsorted(known, beginnings), len(known))
-    return Index(keys, known, first, 64 - bits)
+    return Index(keys, known, first, 64 - bits, _compared(known))
+
+
+def _compared(known: Array) -> np.uint64:
+    """The bits of keys but for the last ones that none of them has."""
+    some = int(np.bitwise_or.reduce(known)) or 1
+    return np.uint64(2**64 - (some & -some))
 
 
 @compiled
-def _find(known: Array, first: Array, shift: np.uint64, keys: Array, result: Array) -> None:
+def _find(
+    known: Array, first: Array, shift: np.uint64, compared: np.uint64, keys: Array, result: Array
+) -> None:
     for number in range(len(keys)):
-        key = keys[number]
+        key = keys[number] & compared
         beginning = np.int64(key >> shift)
         at, end = first[beginning], first[beginning + 1]
         while at < end and known[at] < key:

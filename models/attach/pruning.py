@@ -19,13 +19,21 @@ LEAST = 2.0**-11
 """Weights nearer to zero are left out.  A number of half precision, so that pruning twice is pruning once."""
 
 
+STEP = 2.0**-7
+"""Of what a small model keeps, weights are multiples of this."""
+
+KEY_BITS = 40
+"""Of what a small model keeps, keys of contexts have so many bits: a context that has no weights is taken for
+one of K that have some with a probability of K / 2^40."""
+
+
 class Pruned(NamedTuple):
     """What is left of a model: tensors of a `LogLinearAttach`, by their names there.
 
     :ivar keys: (K,) the contexts that are left, in the order that they had.
     :ivar kinds: (K,) what their weights are about.
     :ivar starts: (K + 1,) where the weights of each start.
-    :ivar weights: their weights, zero or numbers of half precision, none nearer to zero than the least.
+    :ivar weights: their weights, none but zero nearer to zero than the least.
     """
 
     keys: Tensor
@@ -42,16 +50,45 @@ def pruned(attach: LogLinearAttach, least: float = LEAST) -> Pruned:
 
     :param least: weights nearer to zero are left out.
     """
-    widths = attach.starts.diff()
+    left = _without_the_least(attach, least)
+    return _with_weights(left, left.weights.half().to(left.weights.dtype))
+
+
+def rounded(attach: LogLinearAttach, step: float = STEP) -> Pruned:
+    """`pruned`, but with weights that are multiples of a step, and with shorter keys: the last bits are zero.
+
+    Keys have the first `KEY_BITS` bits, or as many more as no two of them share.
+
+    :param step: a power of two; weights nearer to zero than half of it are left out.
+    """
+    left = _without_the_least(attach, step / 2)
+    rough = _with_weights(left, (left.weights / step).round() * step)
+    return rough._replace(keys=_shortened(rough.keys))
+
+
+def _shortened(keys: Tensor) -> Tensor:
+    """64-bit keys without some of their last bits."""
+    for bits in range(KEY_BITS, 64):
+        short = keys >> (64 - bits) << (64 - bits)
+        if bool((short[1:] != short[:-1]).all()):
+            return short
+    return keys
+
+
+def _without_the_least(attach: LogLinearAttach, least: float) -> Pruned:
+    """All contexts, with what is left of their weights after they were moved."""
     moved = _moved(attach.weights.detach().cpu().numpy(), attach.starts.cpu().numpy(), least)
-    weights = torch.from_numpy(moved).to(attach.weights).half().to(attach.weights.dtype)
+    return Pruned(attach.keys, attach.kinds, attach.starts, torch.from_numpy(moved).to(attach.weights))
+
+
+def _with_weights(some: Pruned, weights: Tensor) -> Pruned:
+    """Contexts with other weights, those of them that have any."""
+    widths = some.starts.diff()
     places = weights.nonzero()[:, 0]
     kept = torch.zeros(len(widths), dtype=torch.bool, device=weights.device)
-    kept[torch.searchsorted(attach.starts, places, right=True) - 1] = True
+    kept[torch.searchsorted(some.starts, places, right=True) - 1] = True
     starts = torch.nn.functional.pad(widths[kept].cumsum(0), (1, 0))
-    return Pruned(
-        attach.keys[kept], attach.kinds[kept], starts, weights[torch.repeat_interleave(kept, widths)]
-    )
+    return Pruned(some.keys[kept], some.kinds[kept], starts, weights[torch.repeat_interleave(kept, widths)])
 
 
 @compiled

@@ -19,9 +19,9 @@ from pyropunct.files import real, recover, replaced_whole, written_whole
 from pyropunct.training.small_tensors import small, whole
 
 FORMAT = "pyropunct model"
-VERSION = 2
-READABLE = (1, 2)
-"""Versions that can be read: the first one stored every tensor as it is."""
+VERSION = 3
+READABLE = (1, 2, 3)
+"""Versions that can be read: the first one stored every tensor as it is, the second one had fewer forms."""
 
 DESCRIPTION = "model.json"
 TENSORS = "tensors.pt"
@@ -187,7 +187,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
         raise ModelFolderError(f"{path}: is not the description of a {FORMAT}")
     version = description.get("version")
     if version not in READABLE:
-        known = " and ".join(map(str, READABLE))
+        known = f"{', '.join(map(str, READABLE[:-1]))} and {READABLE[-1]}"
         raise OtherVersionError(f"{path}: has version {version}, this program reads versions {known}")
     missing = {"sha256", *PLAIN} - set(description)
     if missing:

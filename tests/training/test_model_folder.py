@@ -197,7 +197,7 @@ def test_models_of_other_versions_are_replaced(tmp_path: Path) -> None:
     write_model_folder(tmp_path / "m", PLAIN, VALUES)
     path = tmp_path / "m" / DESCRIPTION
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "version": 0}))
-    with pytest.raises(ModelFolderError, match="has version 0, this program reads versions 1 and 2"):
+    with pytest.raises(ModelFolderError, match="has version 0, this program reads versions 1, 2 and 3"):
         read_model_folder(tmp_path / "m")
     check_writable(tmp_path / "m")
 
@@ -376,6 +376,25 @@ def test_tensors_that_do_not_fit(
     with pytest.raises(ModelFolderError, match=re.escape(problem)) as caught:
         Punctuator.load(model)
     assert "\n" not in str(caught.value)
+
+
+def test_a_small_model(model_with_parser: Path, small: Path, tmp_path: Path) -> None:
+    """It is rounded once: saved again, however, it stays the same."""
+    fitted, dev = Punctuator.load(model_with_parser), list(read_treebank(small / "dev.conllu"))
+    fitted.save(tmp_path / "small", small=True)
+    loaded = Punctuator.load(tmp_path / "small")
+    sizes = [(folder / TENSORS).stat().st_size for folder in (model_with_parser, tmp_path / "small")]
+    assert sizes[1] < 0.75 * sizes[0]
+    assert loaded.evaluate(dev).perplexity == pytest.approx(fitted.evaluate(dev).perplexity, rel=1e-2)
+    for again in (False, True):
+        loaded.save(tmp_path / "again", small=again)
+        assert (tmp_path / "again" / TENSORS).read_bytes() == (tmp_path / "small" / TENSORS).read_bytes()
+    assert isinstance(fitted.parser, BiaffineParser)
+    assert isinstance(loaded.parser, BiaffineParser)
+    assert loaded.parser.network.arcs.weight.detach().unique().numel() > 1000
+    torch.testing.assert_close(
+        loaded.parser.network.arcs.weight, fitted.parser.network.arcs.weight, rtol=0, atol=0.01
+    )
 
 
 def test_folders_of_version_1_are_read(model: Path) -> None:

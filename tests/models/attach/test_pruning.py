@@ -1,5 +1,7 @@
 """The log-linear model without what hardly matters."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
@@ -7,7 +9,7 @@ from torch import Tensor
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.pruning import LEAST, pruned
+from pyropunct.models.attach.pruning import KEY_BITS, LEAST, STEP, Pruned, pruned, rounded
 from pyropunct.models.attach.views import views_of
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.tree import Tree
@@ -83,17 +85,46 @@ def test_every_context_that_is_left_has_a_weight() -> None:
     assert left.weights[left.weights != 0].abs().min() >= LEAST
 
 
-def test_pruning_twice_is_pruning_once() -> None:
+@pytest.mark.parametrize("prune", [pruned, rounded])
+def test_pruning_twice_is_pruning_once(prune: Callable[[LogLinearAttach], Pruned]) -> None:
     attach = attach_model()
-    once = pruned(attach)
-    twice = pruned(put(attach, **once._asdict()))
+    once = prune(attach)
+    twice = prune(put(attach, **once._asdict()))
     assert all(torch.equal(*pair) for pair in zip(once, twice, strict=True))
 
 
-def test_nothing_may_be_left() -> None:
+def test_rounded_weights_and_shortened_keys() -> None:
+    """Contexts are found by what is left of their keys, and none is found that is not there."""
+    attach = attach_model(0.3 * torch.randn(int(attach_model().starts[-1])))
+    expected, full = log_chances(attach), attach.keys
+    left = rounded(attach)
+    assert torch.equal(left.keys, full >> (64 - KEY_BITS) << (64 - KEY_BITS))
+    assert torch.equal((left.weights / STEP).round() * STEP, left.weights)
+    found = log_chances(put(attach, **left._asdict()))
+    assert 0 < (found - expected).abs().max() < len(attach.templates) * 2 * 2 * STEP
+    half = (full.argsort() % 2).bool()  # every other context
+    widths = left.starts.diff()
+    starts = torch.nn.functional.pad(widths[half].cumsum(0), (1, 0))
+    weights = left.weights[torch.repeat_interleave(half, widths)]
+    shown = put(attach, keys=left.keys[half], kinds=left.kinds[half], starts=starts, weights=weights)
+    some = log_chances(shown)
+    shown.keys = full[half]
+    assert torch.equal(log_chances(shown), some)
+
+
+def test_keys_stay_apart() -> None:
+    attach = attach_model()
+    attach.keys = torch.arange(1, len(attach.keys) + 1) << 10
+    attach.weights = torch.ones_like(attach.weights)
+    attach.weights[::2] = 0
+    assert torch.equal(rounded(attach).keys, attach.keys)
+
+
+@pytest.mark.parametrize("prune", [pruned, rounded])
+def test_nothing_may_be_left(prune: Callable[[LogLinearAttach], Pruned]) -> None:
     attach = attach_model()
     attach.weights = torch.zeros_like(attach.weights)
-    left = pruned(attach)
+    left = prune(attach)
     assert [len(tensor) for tensor in left] == [0, 0, 1, 0]
     scores = put(attach, **left._asdict()).scores(TREES, VIEWS)
     assert not scores.any()
