@@ -3,7 +3,8 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from pyropunct.comparison.comparison import Comparison
 from pyropunct.comparison.findings import FORMAT
 from pyropunct.comparison.parts import Part
 from pyropunct.comparison.settings import Settings
-from pyropunct.files import json_text, written_whole
+from pyropunct.files import held, json_text, written_whole
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.treebank.sentence import Sentence
 
@@ -78,8 +79,29 @@ class ComparisonFolder:
                     f"{path}: holds other things than a comparison; choose another folder"
                 )
         except OSError as error:
-            raise ComparisonFolderError(f"{path}: cannot write there: {error.strerror}") from error
+            raise _cannot_write(path, error) from error
         self._write()
+
+    @classmethod
+    @contextmanager
+    def alone(
+        cls, path: Path, checksums: Mapping[str, str], settings: Settings
+    ) -> Iterator["ComparisonFolder"]:
+        """Such a folder, which no other process uses meanwhile.
+
+        :raises ComparisonFolderError: if another process uses it, or as for a new `ComparisonFolder`.
+        """
+        with ExitStack() as stack:
+            try:
+                path.mkdir(parents=True, exist_ok=True)
+                alone = stack.enter_context(held(path))
+            except OSError as error:
+                raise _cannot_write(path, error) from error
+            if not alone:
+                raise ComparisonFolderError(
+                    f"{path}: another process is comparing there: wait, or choose another --out"
+                )
+            yield cls(path, checksums, settings)
 
     def _go_on(self, checksums: Mapping[str, str], settings: Settings) -> dict[str, Any]:
         """The record of the parts that exist already."""
@@ -149,3 +171,7 @@ class ComparisonFolder:
                 stream.write(content)
         except OSError as error:
             raise ComparisonFolderError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _cannot_write(path: Path, error: OSError) -> ComparisonFolderError:
+    return ComparisonFolderError(f"{path}: cannot write there: {error.strerror}")

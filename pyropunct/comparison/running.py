@@ -3,6 +3,7 @@
 import platform
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -66,12 +67,15 @@ def compare(
     sizes = _size(train, treebanks.train), _size(dev, treebanks.dev)
     test_size = None if test is None else _size(test, measured)
     checksums = {"train": sizes[0].checksum, "dev": sizes[1].checksum}
-    kept = None if folder is None else ComparisonFolder(Path(folder), checksums, settings)
-    runs = [_Work(treebanks, measured, run, kept, watch).run() for run in settings.of_each_seed()]
-    parsers, systems = (tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True))
-    results = Comparison(settings, *sizes, test_size, parsers, systems, _environment())
-    if kept is not None:
-        kept.write(results)
+    opened = nullcontext() if folder is None else ComparisonFolder.alone(Path(folder), checksums, settings)
+    with opened as kept:
+        runs = [_Work(treebanks, measured, run, kept, watch).run() for run in settings.of_each_seed()]
+        parsers, systems = (
+            tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True)
+        )
+        results = Comparison(settings, *sizes, test_size, parsers, systems, _environment())
+        if kept is not None:
+            kept.write(results)
     return results
 
 

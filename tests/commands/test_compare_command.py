@@ -14,6 +14,7 @@ import torch
 from command_line import answer, complaint, invoke, printed, run
 
 from pyropunct.comparison.systems import SYSTEMS, TreeSystem
+from pyropunct.files import held
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -266,6 +267,17 @@ def test_places_that_cannot_be_written_to(small: Path, tmp_path: Path) -> None:
         (other, "holds other things than a comparison; choose another folder"),
     ):
         assert complaint(BAD_INPUT, *compare(small, out)).startswith(f"{out}: {problem}")
+
+
+@pytest.mark.usefixtures("untrainable")
+def test_another_process_compares_to_the_same_folder(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with held(tmp_path / "out"):
+        message = complaint(BAD_INPUT, *compare(small, tmp_path / "out"))
+    assert message == (
+        f"{tmp_path / 'out'}: another process is comparing there: wait, or choose another --out"
+    )
+    assert not any((tmp_path / "out").iterdir())
 
 
 @pytest.mark.usefixtures("untrainable")
