@@ -26,8 +26,19 @@ OTHER = ""
 """The relation, tag or form that stands for all that training has not shown; always number 0."""
 
 MARK_COUNT = 5
+MOST_MARKS = 200
+"""How many kinds of marks there may be.  A channel has edits for each pair of them, and each string of marks
+an automaton over these pairs: time and memory grow with the cube of their number."""
+
+SHOWN = 10
+"""How many of too many marks a message shows."""
+
 RELATION_COUNT = 3
 FORM_COUNT = 4
+
+
+class TooManyMarksError(ValueError):
+    """A treebank has more kinds of marks than a model can be fitted to."""
 
 
 @dataclass(frozen=True)
@@ -170,11 +181,19 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     strings alone on its side; every single token alone on either side; and the empty pair.
     The pairs of `OTHER`, for relations never seen, are those of the rare relations.
     START stands outside all constituents: it is part of no puncteme.
+
+    :raises TooManyMarksError: if there are more than `MOST_MARKS` kinds of marks.
     """
     marks = Counter(mark for _, surface in examples for slot in surface for mark in slot)
-    frequent = sorted(mark for mark, count in marks.items() if count >= MARK_COUNT)
     special = (START, ABBREVIATION_DOT, UNKNOWN)
-    tokens = special + tuple(mark for mark in frequent if mark not in special)
+    frequent = sorted(mark for mark, count in marks.items() if count >= MARK_COUNT and mark not in special)
+    if len(frequent) > MOST_MARKS:
+        rarest = " ".join(sorted(frequent, key=marks.__getitem__)[:SHOWN])
+        raise TooManyMarksError(
+            f"{len(frequent)} kinds of marks stand {MARK_COUNT} times or more in the training treebank, but "
+            f"a model takes {MOST_MARKS} at most; are these marks of punctuation: {rarest}?"
+        )
+    tokens = special + tuple(frequent)
     seen = Counter(relation for tree, _ in examples for relation in tree.relations)
     relations = (OTHER, *sorted(name for name, count in seen.items() if count >= RELATION_COUNT))
     tags = (OTHER, *sorted({tag for tree, _ in examples for tag in tree.tags}))

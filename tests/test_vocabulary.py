@@ -10,7 +10,7 @@ from pyropunct.inference.evidence import EMPTY
 from pyropunct.models.trees import join_surfaces
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import OTHER, Vocabulary, build_vocabulary, word_shape
+from pyropunct.vocabulary import OTHER, TooManyMarksError, Vocabulary, build_vocabulary, word_shape
 
 CHAIN = Tree((2, 0, 2), ("nsubj", "root", "obj:x"), ("NOUN", "VERB", "NOUN"), ("Rain", "stops", "play"))
 SURFACE: Surface = ((START,), (",",), (), (".",))
@@ -25,6 +25,16 @@ def test_marks_seen_five_times_are_types() -> None:
     found = vocabulary((CHAIN, rare))
     assert found.tokens == (START, ABBREVIATION_DOT, UNKNOWN, ",", ".")
     assert found.encode_surface(rare).tolist() == [[0], [2], [EMPTY], [2]]
+
+
+def test_two_hundred_kinds_of_marks_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyropunct.vocabulary.MOST_MARKS", 2)
+    more = (START,), ("!",), ("(",), (")",)
+    assert len(vocabulary(*[(CHAIN, more)] * 4).tokens) == 5
+    with pytest.raises(
+        TooManyMarksError, match=r"^5 kinds of marks stand 5 times or more .* 2 at most.*: ! "
+    ):
+        vocabulary(*[(CHAIN, more)] * 5)
 
 
 def test_relations_and_forms_need_some_examples() -> None:

@@ -99,6 +99,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from pyropunct.training.recipe_settings import SettingError
     from pyropunct.training.registry import UnknownVariantError
     from pyropunct.treebank.reading import TreebankError
+    from pyropunct.vocabulary import TooManyMarksError
 
     bad_input = (
         TreebankError,
@@ -110,5 +111,6 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
         MachineError,
         VariantError,
         NoParserError,
+        TooManyMarksError,
     )
     return bad_input, (CannotWriteError,)

@@ -98,6 +98,14 @@ def test_no_punctuation(small: Path, tmp_path: Path) -> None:
     assert answer("evaluate", small / "model", path)["slots"] == 6
 
 
+def test_too_many_kinds_of_marks(tmp_path: Path) -> None:
+    path = tmp_path / "arrows.conllu"
+    mark = "2\t{0}\t{0}\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    path.write_text("".join(9 * (HELLO + mark.format(chr(0x2190 + kind))) for kind in range(210)))
+    message = complaint(BAD_INPUT, "fit", path, "--out", tmp_path / "m")
+    assert "kinds of marks stand 5 times or more in the training treebank" in message
+
+
 def test_files_that_cannot_be_read(small: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.conllu"
     assert complaint(BAD_INPUT, "evaluate", small / "model", missing) == f"{missing}: there is no such file"
