@@ -19,7 +19,7 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
-from pyropunct.restore.windows import LONGEST_WHOLE, joined, windows
+from pyropunct.restore.windows import LONGEST_PARSED, LONGEST_WHOLE, joined, windows
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.printing import print_words
@@ -90,7 +90,8 @@ def weighted_trees(
     """The trees of each sentence, with weights that add up to 1; a given tree has weight 1.
 
     :param sentences: words, which the model's parser parses, or trees.
-    :param trees: the greatest number of trees of a parsed sentence.
+    :param trees: the greatest number of trees of a parsed sentence; one of more than `LONGEST_PARSED` words
+        has one tree, joined of the best trees of its windows.
     :raises NoParserError: if there are raw words and the model has no parser.
     :raises TypeError: if a string stands where words are needed.
     """
@@ -100,11 +101,24 @@ def weighted_trees(
         require_words(words)
     if raw and model.parser is None:
         raise NoParserError
-    parsed = iter(model.parser.parse(raw, trees)) if model.parser is not None and raw else iter(())
+    parsed = _parsed(model.parser, raw, trees) if model.parser is not None and raw else iter(())
     return [
         [WeightedTree(sentence, 1.0, given=True)] if isinstance(sentence, Tree) else next(parsed)
         for sentence in sentences
     ]
+
+
+def _parsed(parser: Parser, sentences: Sequence[Sequence[str]], trees: int) -> Iterator[list[WeightedTree]]:
+    """The trees of each sentence; long ones are parsed in windows, see `pyropunct.restore.windows`."""
+    short = [words for words in sentences if len(words) <= LONGEST_PARSED]
+    found = iter(parser.parse(short, trees) if short else ())
+    for words in sentences:
+        if len(words) <= LONGEST_PARSED:
+            yield next(found)
+            continue
+        parts = windows(len(words), ())
+        best = parser.parse([words[window.first : window.last] for window in parts])
+        yield [WeightedTree(joined(parts, [only.tree for [only] in best]), 1.0)]
 
 
 def decide(

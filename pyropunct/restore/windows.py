@@ -3,7 +3,8 @@
 Parsing takes time that is cubic in the number of words, and memory that is quadratic.  So a line of many
 words is restored as if each of its windows were a sentence, and of each window the slots of its core are
 kept, which are not near a place where the line was cut.  Time is linear in the length of the line, and memory
-is that of a few windows beside the line itself.
+is that of a few windows beside the line itself.  Of a sentence of a treebank, or of words from Python, only
+the parsing is done in windows.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,6 +15,9 @@ from pyropunct.treebank.tree import Tree
 
 LONGEST_WHOLE = 400
 """The most words of a line that is not cut."""
+
+LONGEST_PARSED = 500
+"""The most words that are parsed together: more than any window of a line has."""
 
 CORE, MARGIN = 300, 50
 """The words in the core of a window, and those on either side of it."""

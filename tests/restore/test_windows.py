@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.restoring import Restored, Source, in_windows
+from pyropunct.restore.restoring import Restored, Source, in_windows, weighted_trees
 from pyropunct.restore.windows import CORE, LONGEST_WHOLE, MARGIN, joined, windows
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -80,3 +81,26 @@ def test_trees_are_joined_whatever_their_heads(roots: list[int]) -> None:
     assert tree.relations[tree.root - 1] == "root"
     assert len(tree.top_down) == size
     assert is_projective(tree.heads)
+
+
+class Chains:
+    """A parser, also the model that has it: two chains for each sentence."""
+
+    def __init__(self) -> None:
+        self.parser, self.asked = self, list[tuple[int, int]]()
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        self.asked += [(len(words), trees) for words in sentences]
+        return [[WeightedTree(chain(words), 1 / trees)] * trees for words in sentences]
+
+
+def test_long_sentences_are_parsed_in_windows() -> None:
+    """Also those that are no raw text; each has a tree of all of its words, in its place."""
+    words = [f"w{number}" for number in range(5 * CORE)]
+    model = Chains()
+    before, found, given, behind = weighted_trees(model, [["a"], words, chain(["b"]), words[:500]], 2)
+    assert found == [WeightedTree(chain(words), 1.0)]
+    assert before == [WeightedTree(chain(["a"]), 0.5)] * 2
+    assert given == [WeightedTree(chain(["b"]), 1.0, given=True)]
+    assert behind == [WeightedTree(chain(words[:500]), 0.5)] * 2
+    assert max(size for size, _ in model.asked) == 500
