@@ -74,7 +74,7 @@ def main() -> None:
     if options.parser:
         clean = replace(clean, parser=_read_parser(options.parser))
     found: Found = {"input as it is": dev.surfaces}
-    trees = {"gold trees": [[WeightedTree(one.tree, 1.0)] for one in dev.sentences]}
+    trees = {"gold trees": [[WeightedTree(one.tree, 1.0, given=True)] for one in dev.sentences]}
     if clean.parser is not None:
         words = [one.tree.forms for one in dev.sentences]
         trees["predicted trees"] = clean.parser.parse(words, options.trees)

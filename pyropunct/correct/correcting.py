@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyropunct.correct.error_trees import read_errors
+from pyropunct.correct.error_trees import read_parses
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
@@ -95,7 +95,7 @@ class Corrector:
     """A trained model of correction.
 
     :ivar reader: the model that finds T'_e in the wrong sentence.  Its parser, if it has one, parses raw
-        words.
+        words, and its weights for trees that a parser finds read these.
     :ivar writer: the model p(T'_c | T'_e) with its channel; its trees are `ErrorTree`.
     """
 
@@ -122,9 +122,9 @@ class Corrector:
         :param closed: for each sentence the slots where no mark can stand; by default none.
         :raises KeyError: if there is no such decoder.
         """
-        flat = [(parse.tree, surface) for some, surface in zip(parses, wrong, strict=True) for parse in some]
-        found = iter(read_errors(self.reader, [tree for tree, _ in flat], [surface for _, surface in flat]))
-        trees = [[WeightedTree(next(found), parse.weight) for parse in some] for some in parses]
+        flat = [(parse, surface) for some, surface in zip(parses, wrong, strict=True) for parse in some]
+        found = iter(read_parses(self.reader, [parse for parse, _ in flat], [surface for _, surface in flat]))
+        trees = [[parse._replace(tree=next(found)) for parse in some] for some in parses]
         slots = closed if closed is not None else [()] * len(wrong)
         rewritings = [
             staying_close(surface, self.writer.vocabulary, some)

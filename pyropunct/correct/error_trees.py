@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.pyro.handlers import tree_problem
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
+from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import BATCH_SIZE, Puncteme, Punctuator
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.tree import Tree
@@ -48,6 +49,24 @@ def read_errors(model: Punctuator, trees: Sequence[Tree], surfaces: Sequence[Sur
             given = {field.name: getattr(tree, field.name) for field in fields(Tree)}
             found.append(ErrorTree(**given, punctemes=punctemes, wrong=tuple(map(tuple, surface))))
     return found
+
+
+def read_parses(
+    model: Punctuator, parses: Sequence[WeightedTree], surfaces: Sequence[Surface]
+) -> list[ErrorTree]:
+    """`read_errors` for trees of which some were given and some found by a parser.
+
+    :param model: its `Punctuator.for_parsed` reads those that a parser has found.
+    :param parses: the trees.
+    :param surfaces: x_e, the punctuation of each of them.
+    """
+    found: dict[int, ErrorTree] = {}
+    for given, reader in ((True, model), (False, model.for_parsed)):
+        places = [place for place, parse in enumerate(parses) if parse.given == given]
+        trees = [parses[place].tree for place in places]
+        read = read_errors(reader, trees, [surfaces[place] for place in places])
+        found |= dict(zip(places, read, strict=True))
+    return [found[place] for place in range(len(parses))]
 
 
 def _best(

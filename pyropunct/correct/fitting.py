@@ -3,20 +3,20 @@
 Source: Li, Wang & Eisner (2019, section 6.2).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyro.infer.autoguide import AutoGuide
 
 from pyropunct.correct.correcting import Corrector
-from pyropunct.correct.error_trees import read_errors
+from pyropunct.correct.error_trees import read_parses
 from pyropunct.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
 from pyropunct.models.channel.centred import CentredWindow
 from pyropunct.models.channel.slip import Slip
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
-from pyropunct.parsing.protocol import Parser
+from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.fitting import Training, Watch, held_out
 from pyropunct.training.recipes import Recipe
@@ -83,13 +83,17 @@ def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
     return clean.changed(**{**own, **changes})
 
 
-def error_examples(reader: Punctuator, pairs: Sequence[tuple[Sentence, WrongSurface]]) -> list[Sentence]:
+def error_examples(
+    reader: Punctuator, pairs: Sequence[tuple[Sentence, WrongSurface]], drawn: Container[int] = ()
+) -> list[Sentence]:
     """Right sentences whose trees carry the underlying punctuation of their wrong versions.
 
     :param reader: the model of wrong text.
     :param pairs: right sentences, each with its wrong punctuation.
+    :param drawn: the numbers of those, counted from 0, whose trees a parser has found.
     """
-    trees = read_errors(reader, [one.tree for one, _ in pairs], [wrong.surface for _, wrong in pairs])
+    parses = [WeightedTree(one.tree, 1.0, given=number not in drawn) for number, (one, _) in enumerate(pairs)]
+    trees = read_parses(reader, parses, [wrong.surface for _, wrong in pairs])
     return [replace(sentence, tree=tree) for (sentence, _), tree in zip(pairs, trees, strict=True)]
 
 
@@ -124,9 +128,11 @@ def fit_correction(
         raise UnfitModelError(clean.recipe.channel)
     parts = held_out(train) if dev is None else (tuple(train), tuple(dev))
     pairs = wrong_copies(parts[0], rates, copies, seed)
+    drawn: Container[int] = ()
     if clean.parser is not None:
         pairs = with_drawn_trees(pairs, len(parts[0]), clean.parser)
-    seen = error_examples(clean, pairs)
+        drawn = {number for number in range(len(pairs)) if number // len(parts[0]) % 2}
+    seen = error_examples(clean, pairs, drawn)
     unseen = error_examples(clean, wrong_copies(parts[1], rates, 1, seed + 1))
     recipe = correction_recipe(clean.recipe) if recipe is None else recipe
     training = CorrectionTraining(clean.vocabulary, seen, unseen, recipe, seed, device, clean=clean)

@@ -19,7 +19,7 @@ from pyropunct.correct.correcting import (
     staying_close,
 )
 from pyropunct.correct.edit_scores import edit_scores
-from pyropunct.correct.error_trees import ErrorTree, read_errors
+from pyropunct.correct.error_trees import ErrorTree, read_errors, read_parses
 from pyropunct.correct.fitting import (
     CorrectionTraining,
     UnfitModelError,
@@ -96,6 +96,29 @@ def test_errors_are_read_as_the_best_derivation(
         )
         assert list(tree.punctemes) == best
         assert tree.wrong == tuple(map(tuple, sentence.surface))
+
+
+@pytest.fixture(scope="module")
+def both(clean: Punctuator, small: Path) -> Punctuator:
+    """The same model, with another one for trees that a parser finds, which knows nothing."""
+    parsed = Punctuator.load(small / "model")
+    parsed.story.attach.weights.zero_()
+    return replace(clean, parsed=parsed)
+
+
+def test_trees_of_a_parser_are_read_by_what_knows_them(
+    both: Punctuator, clean: Punctuator, dev: list[Sentence], wrong: list[Surface]
+) -> None:
+    trees = [one.tree for one in dev]
+    parses = [WeightedTree(tree, 1.0, given=number % 3 > 0) for number, tree in enumerate(trees)]
+    of_given, of_parsed = (read_errors(one, trees, wrong) for one in (clean, both.for_parsed))
+    assert of_given[::3] != of_parsed[::3]
+    expected = [of_given[number] if number % 3 else of_parsed[number] for number in range(len(dev))]
+    assert read_parses(both, parses, wrong) == expected
+    pairs = wrong_copies(dev)
+    examples = error_examples(both, pairs[: len(dev)], range(0, len(dev), 3))
+    copies = [surface.surface for _, surface in pairs[: len(dev)]]
+    assert [one.tree for one in examples] == read_parses(both, parses, copies)
 
 
 def test_batches_of_error_trees_have_numbers_of_strings(clean: Punctuator, dev: list[Sentence]) -> None:
