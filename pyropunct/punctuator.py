@@ -188,7 +188,8 @@ class Punctuator:
         if self.parsed is not None:
             own = self.parsed.vocabulary.to_json()["pairs"]
             plain["parsed"] = {"pairs": own, "report": dict(self.parsed.report)}
-            tensors |= {f"parsed {name}": tensor for name, tensor in self.parsed._kept(small).items()}
+            kept = self.parsed._kept(small).items()
+            tensors |= {f"parsed {name}": tensor for name, tensor in kept if not _is_of_syntax(name)}
         if self.parser is not None:
             if not isinstance(self.parser, BiaffineParser):
                 kind = type(self.parser).__name__
@@ -264,7 +265,8 @@ class Punctuator:
         parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
         slot_strings = SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None
         reader = RunningReader.from_parts(plain["reader"], kinds["reader"]) if "reader" in plain else None
-        parsed = cls._rebuilt(_of_parsed(plain), kinds["parsed"]) if "parsed" in plain else None
+        shared = {name: tensor for name, tensor in tensors.items() if _is_of_syntax(name)}
+        parsed = cls._rebuilt(_of_parsed(plain), shared | kinds["parsed"]) if "parsed" in plain else None
         return cls(
             vocabulary, recipe, story, plain["report"], conventions, parser, slot_strings, reader, parsed
         )
@@ -573,6 +575,11 @@ def _of_parsed(plain: Mapping[str, Any]) -> dict[str, Any]:
     """The description of the model for parsed trees, which shares all else with that of the whole."""
     vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
     return {"vocabulary": vocabulary, "recipe": plain["recipe"], "report": plain["parsed"]["report"]}
+
+
+def _is_of_syntax(name: str) -> bool:
+    """Whether a tensor is one of the syntax model, which is the same for parsed trees as for given ones."""
+    return name.partition(" ")[2].startswith("syntax.")
 
 
 def _of_network(part: str, weights: Mapping[str, Tensor], small: bool) -> dict[str, Tensor]:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from pyropunct.parsing import attachment_scores, with_trees
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Evaluation, Punctuator
-from pyropunct.restore.restoring import TREES, NoParserError
+from pyropunct.restore.restoring import weighted_trees
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.fitting import Training, Watch, held_out
 from pyropunct.treebank.sentence import Sentence
@@ -78,7 +78,9 @@ def fit_parsed(
         seen, unseen = held_out(pairs)
     else:
         dev = tuple(dev)
-        seen, unseen = pairs, _paired(dev, _parse(model, dev) if dev_parses is None else dev_parses)
+        if dev_parses is None:
+            dev_parses = weighted_trees(model, [sentence.tree.forms for sentence in dev])
+        seen, unseen = pairs, _paired(dev, dev_parses)
     sentences = [one.sentence for one in seen]
     sentences += with_trees(sentences, [one.trees for one in seen])
     vocabulary = with_pairs_of(model.vocabulary, [(one.tree, one.surface) for one in sentences])
@@ -89,12 +91,11 @@ def fit_parsed(
     report = {
         **parsed.report,
         "seed": seed,
-        "scores": attachment_scores(
-            [one.trees[0].tree for one in seen], [one.sentence.tree for one in seen]
-        )._asdict(),
+        "scores": _scores(seen),
         "perplexity": _perplexity(parsed, unseen),
         "unparsed_perplexity": _perplexity(replace(model, parsed=None), unseen),
     }
+    parsed.story.syntax = model.story.syntax  # what trees are like is not to be learned from a parser
     return replace(model, parsed=replace(parsed, report=report))
 
 
@@ -102,11 +103,10 @@ def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTre
     return tuple(Parsed(*pair) for pair in zip(sentences, parses, strict=True))
 
 
-def _parse(model: Punctuator, sentences: Sequence[Sentence]) -> list[list[WeightedTree]]:
-    """The trees over which restoration averages."""
-    if model.parser is None:
-        raise NoParserError
-    return model.parser.parse([sentence.tree.forms for sentence in sentences], TREES)
+def _scores(parsed: Sequence[Parsed]) -> dict[str, float]:
+    """How good the first tree of each sentence is."""
+    best, own = [one.trees[0].tree for one in parsed], [one.sentence.tree for one in parsed]
+    return attachment_scores(best, own)._asdict()
 
 
 def _perplexity(model: Punctuator, parsed: Sequence[Parsed]) -> float:

@@ -12,7 +12,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import NoParserError, Restoration
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.fitting import Progress
-from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.training.model_folder import ModelFolderError, read_model_folder
 from pyropunct.training.parsed_trees import fit_parsed
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -138,6 +138,10 @@ def test_a_folder_keeps_both(model: Punctuator, dev: list[Sentence], tmp_path: P
     assert loaded.parsed.vocabulary == model.parsed.vocabulary
     assert loaded.parsed.recipe == model.recipe
     assert loaded.parsed.report == model.parsed.report
+    syntax = [one.story.state_dict()["syntax.probabilities"] for one in (loaded, loaded.parsed, model.parsed)]
+    assert torch.equal(syntax[0], syntax[1])
+    torch.testing.assert_close(syntax[1], syntax[2])
+    assert sum("syntax" in name for name in read_model_folder(tmp_path / "both")[1]) == 1
     for one, other in ((loaded, model), (loaded.parsed, model.parsed)):
         torch.testing.assert_close(one.log_prob(dev), other.log_prob(dev), atol=0.02, rtol=0.002)
     loaded.save(tmp_path / "again")
