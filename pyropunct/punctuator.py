@@ -25,8 +25,10 @@ from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.parsing import BiaffineParser, Parser, WeightedTree
+from pyropunct.restore.cases import CaseMode
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw_text, weighted_trees
+from pyropunct.restore.running import Finding
 from pyropunct.running import RunningReader
 from pyropunct.shipped import lacking, place_of
 from pyropunct.training.model_folder import (
@@ -465,25 +467,41 @@ class Punctuator:
         trees: int = TREES,
         seed: int = 0,
         capital: bool = True,
+        running: bool = False,
+        case: CaseMode = "auto",
     ) -> str:
         """Raw text with its punctuation restored, as the command ``pyropunct restore`` prints it.
 
         Punctuation that is there is removed first, and words and the spaces between them stay.
 
-        :param text: one sentence a line.
+        :param text: one sentence a line, or running text.  Lines that are too long for a sentence are running
+            text if the model has a reader of such.
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
         :param samples: how many draws each sentence has.
         :param trees: how many trees of the parser the draws of a sentence are spread over.
         :param seed: equal seeds give equal results.
         :param capital: whether sentences begin with a capital letter.
-        :returns: as many lines.
+        :param running: whether sentences are to be found: see `pyropunct.restore.running.SentenceFinder`.
+        :param case: whether words get the case that the reader of running text finds probable: "auto" if they
+            have none, "restore", or "keep".
+        :returns: as many lines, unless ``running``.
         :raises NoParserError: if the model has no parser.
+        :raises NoReaderError: if running text is to be read, or case to be restored, and the model has no
+            reader of running text.
         """
-        reader = RawReader(self.vocabulary, self.conventions)
-        sources = [reader.read(line, number) for number, line in enumerate(text.split("\n"), start=1)]
-        restoration = Restoration(self, decoder=decoder, samples=samples, trees=trees, seed=seed)
+        reader, lines = RawReader(self.vocabulary, self.conventions), text.split("\n")
+        items = (
+            reader.read(line, number, "\n" * (number < len(lines))) for number, line in enumerate(lines, 1)
+        )
+        sources = list(Finding(self.reader, running, case, capital).sentences(items))
+        restoration = Restoration(
+            self, decoder=decoder, samples=samples, trees=trees, seed=seed, case=case, capital=capital
+        )
         restored = restoration.restore(sources)
-        return "\n".join(raw_text(one, self.conventions, capital=capital) for one in restored)
+        return "".join(
+            raw_text(one, self.conventions, capital=capital) + source.end
+            for one, source in zip(restored, sources, strict=True)
+        )
 
     def dream(self, sentences: int = 1) -> Iterator[Punctuated]:
         """Whole punctuated sentences (T, T', x), trees and all; `pyropunct.explain.dreams` shows them."""

@@ -12,6 +12,7 @@ from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe
+from pyropunct.running import ReaderRecipe
 
 
 @pytest.hookimpl
@@ -79,10 +80,13 @@ def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     with pytest.MonkeyPatch.context() as patch:
         quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
         patch.setattr("pyropunct.parsing.ParserRecipe", quick)
+        small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
+        patch.setattr("pyropunct.running.ReaderRecipe", small_reader)
         value = answer(
             "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
         )
     torch.set_default_dtype(default)
     assert set(value["parser"]) == {"words", "uas", "las", "upos"}
     assert value["parsed_trees"]["perplexity"] > 1
+    assert set(value["reader"]) == {"words", "f1", "lower_f1", "case"}
     return folder

@@ -12,7 +12,12 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError, interrupts, polite
 from pyropunct.commands.loading import check_device, read_file, use_threads
 from pyropunct.commands.options import json_option, seed_option, threads_option
-from pyropunct.commands.training_reports import jackknife_watch, parser_watch, training_watch
+from pyropunct.commands.training_reports import (
+    jackknife_watch,
+    parser_watch,
+    reader_watch,
+    training_watch,
+)
 from pyropunct.files import remove_unwritten
 from pyropunct.training.recipe_settings import CHOICES, SettingError, parsed_setting
 from pyropunct.training.recipes import RECIPES, named_recipe
@@ -21,6 +26,7 @@ from pyropunct.training.registry import ATTACH, CHANNEL
 if TYPE_CHECKING:
     from pyropunct.parsing import BiaffineParser
     from pyropunct.punctuator import Punctuator
+    from pyropunct.running import RunningReader
     from pyropunct.training.checkpoints import Checkpoint
     from pyropunct.training.recipes import Recipe
     from pyropunct.treebank.reading import Treebank
@@ -28,6 +34,10 @@ if TYPE_CHECKING:
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
 EDITS_SHOWN = 20
+
+PARSER_COLUMNS = {"uas": "dev UAS", "las": "dev LAS", "upos": "dev tags"}
+READER_COLUMNS = {"f1": "dev F1 of ends", "lower_f1": "in lower case", "case": "dev case"}
+"""Scores of an epoch, and what the table of epochs calls them."""
 
 
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
@@ -78,7 +88,11 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
     help="Set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model or "
     "the channel, such as channel.prior_keep=1; repeatable.",
 )
-@click.option("--parser", is_flag=True, help="Train a parser too, so that raw words can be restored.")
+@click.option(
+    "--parser",
+    is_flag=True,
+    help="Train a parser too, and a reader of running text, so that raw text can be restored.",
+)
 @click.option(
     "--folds",
     type=click.IntRange(0),
@@ -134,6 +148,7 @@ def fit(
                 model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
                 if parser:
                     model = replace(model, parser=_train_parser(treebanks, seed, checkpoint))
+                    model = replace(model, reader=_train_reader(treebanks, seed, checkpoint))
                     model = _train_on_parsed(model, treebanks, folds, seed, device, checkpoint)
             model.save(folder)
         except KeyboardInterrupt:
@@ -235,6 +250,14 @@ def _train_parser(treebanks: "list[Treebank]", seed: int, checkpoint: Path) -> "
         return train_parser(treebanks[0], dev, ParserRecipe(), seed=seed, checkpoint=kept, watch=watch)
 
 
+def _train_reader(treebanks: "list[Treebank]", seed: int, checkpoint: Path) -> "RunningReader":
+    from pyropunct.running import ReaderRecipe, train_reader
+
+    kept, dev = _checkpoint(checkpoint, "reader"), treebanks[1] if len(treebanks) > 1 else None
+    with reader_watch() as watch:
+        return train_reader(treebanks[0], dev, ReaderRecipe(), seed=seed, checkpoint=kept, watch=watch)
+
+
 def _train_on_parsed(
     model: "Punctuator",
     treebanks: "list[Treebank]",
@@ -291,8 +314,10 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
                     for treebank in treebanks
                 ],
                 "edits": [edit._asdict() for edit in edits[:EDITS_SHOWN]],
-                "parser": _parser_scores(model),
+                "parser": _best_scores(_parser_epochs(model), "las"),
                 "parser_epochs": _parser_epochs(model),
+                "reader": _best_scores(_reader_epochs(model), "lower_f1"),
+                "reader_epochs": _reader_epochs(model),
                 "parsed_trees": None if model.parsed is None else model.parsed.report,
             }
         )
@@ -302,15 +327,22 @@ def _report(model: "Punctuator", treebanks: "list[Treebank]", folder: Path, as_j
             console.say(line)
     _print_epochs("Training", model)
     if parser_epochs := _parser_epochs(model):
-        _print_parser_epochs(parser_epochs)
+        _print_network_epochs("Training of the parser", parser_epochs, PARSER_COLUMNS)
+    if reader_epochs := _reader_epochs(model):
+        _print_network_epochs("Training of the reader of running text", reader_epochs, READER_COLUMNS)
     if model.parsed is not None:
         _print_epochs("Training on trees of the parser", model.parsed)
     if edits:
         console.print_edits(edits, EDITS_SHOWN)
     tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
     console.say(f"dev perplexity per slot by direction: {tried}")
-    if scores := _parser_scores(model):
+    if scores := _best_scores(_parser_epochs(model), "las"):
         console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
+    if scores := _best_scores(_reader_epochs(model), "lower_f1"):
+        console.say(
+            "reader on dev: F1 of sentence ends {f1:.2f}, in lower case {lower_f1:.2f}; "
+            "case {case:.2f}".format(**scores)
+        )
     if model.parsed is not None:
         console.say(
             "dev perplexity per slot over trees of the parser: {perplexity:.4f}, with the weights for given "
@@ -339,17 +371,25 @@ def _parser_epochs(model: "Punctuator") -> list[dict[str, Any]]:
     return list(model.parser.report["epochs"]) if isinstance(model.parser, BiaffineParser) else []
 
 
-def _print_parser_epochs(epochs: list[dict[str, Any]]) -> None:
-    header = ["epoch", "loss", "dev UAS", "dev LAS", "dev tags", "seconds"]
+def _reader_epochs(model: "Punctuator") -> list[dict[str, Any]]:
+    """The epochs of the training of the model's reader of running text, if it has one."""
+    return [] if model.reader is None else list(model.reader.report["epochs"])
+
+
+def _print_network_epochs(title: str, epochs: list[dict[str, Any]], columns: dict[str, str]) -> None:
+    """The epochs of a network, with the scores on dev that the columns are for."""
     rows = []
     for epoch in epochs:
         scores = epoch["scores"]
-        shares = ["-"] * 3 if scores is None else [f"{scores[name]:.2f}" for name in ("uas", "las", "upos")]
+        shares = ["-"] * len(columns) if scores is None else [f"{scores[name]:.2f}" for name in columns]
         rows.append([str(epoch["number"]), f"{epoch['loss']:.4f}", *shares, f"{epoch['seconds']:.0f}"])
-    console.print_table("Training of the parser", header, rows)
+    console.print_table(title, ["epoch", "loss", *columns.values(), "seconds"], rows)
 
 
-def _parser_scores(model: "Punctuator") -> dict[str, Any] | None:
-    """The scores of the model's parser on the dev treebank, if there are both."""
-    scores = [epoch["scores"] for epoch in _parser_epochs(model) if epoch["scores"]]
-    return max(scores, key=lambda some: some["las"], default=None)
+def _best_scores(epochs: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
+    """The scores of the epoch that did best on the dev treebank, if there was one.
+
+    :param name: of the score by which epochs are compared.
+    """
+    scores = [epoch["scores"] for epoch in epochs if epoch["scores"]]
+    return max(scores, key=lambda some: some[name], default=None)

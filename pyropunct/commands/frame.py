@@ -94,6 +94,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from pyropunct.inference.machines import MachineError
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
     from pyropunct.restore.restoring import NoParserError
+    from pyropunct.restore.running import NoReaderError
     from pyropunct.testing import VariantError
     from pyropunct.training.model_folder import CannotWriteError, ModelFolderError
     from pyropunct.training.recipe_settings import SettingError
@@ -112,5 +113,6 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
         VariantError,
         NoParserError,
         TooManyMarksError,
+        NoReaderError,
     )
     return bad_input, (CannotWriteError,)

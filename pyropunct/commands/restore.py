@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,8 @@ from pyropunct.shipped import DEFAULT, place_of
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
     from pyropunct.punctuator import Punctuator
+    from pyropunct.restore.cases import CaseMode
+    from pyropunct.restore.raw_words import RawSentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -40,6 +43,20 @@ if TYPE_CHECKING:
     help="Begin sentences of raw text with a capital letter.",
 )
 @click.option(
+    "--running",
+    is_flag=True,
+    help="FILE is running text, with sentences that end anywhere in lines: find them.  Blank lines part "
+    "paragraphs.",
+)
+@click.option(
+    "--case",
+    type=click.Choice(["auto", "restore", "keep"]),
+    default="auto",
+    show_default=True,
+    help="Restore capital letters, of names too: in raw text that has none, or nothing else; in all raw "
+    "text; or nowhere.",
+)
+@click.option(
     "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
 )
 @click.option(
@@ -56,6 +73,8 @@ def restore(
     marks: str | None,
     keep: bool,
     capital: bool,
+    running: bool,
+    case: "CaseMode",
     shape: str,
     score: bool,
     trust_variants: bool,
@@ -65,6 +84,7 @@ def restore(
 ) -> None:
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
 
+    A line that is too long for a sentence is running text, as with --running, if MODEL can read such.
     FILE may be - for standard input.  Without MODEL, it is the English one that comes with the package.
     CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Punctuation that FILE already has is
     removed first.  Empty lines are kept.
@@ -72,27 +92,45 @@ def restore(
     from pyropunct.commands.restore_output import ConlluOutput
     from pyropunct.commands.sources import Items, show
     from pyropunct.restore.raw_words import RawReader
-    from pyropunct.restore.reading import read_items
+    from pyropunct.restore.reading import LONGEST_PIECE, read_items
     from pyropunct.restore.restoring import Restoration
-    from pyropunct.treebank.lines import ByteLines, opened
+    from pyropunct.restore.running import Finding, FoundItems
+    from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, opened
 
     if keep and score:
         raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
+    if running and score:
+        raise click.UsageError("--running and --score exclude each other: sentences are compared")
     model, file = _model_and_file(places)
     use_threads(threads)
     punctuator = load_model(model, trust_variants)
     only = None if marks is None else _known_marks(punctuator, marks)
     restoration = Restoration(
-        punctuator, marks=only, keep=keep, keep_dots=not score, best_tree=shape == "conllu", **settings
+        punctuator,
+        marks=only,
+        keep=keep,
+        keep_dots=not score,
+        best_tree=shape == "conllu",
+        case=case,
+        capital=capital,
+        **settings,
     )
+    finding = Finding(punctuator.reader, running, case, capital, last_end="\n")
     with opened(file) as (stream, name):
         output = _output(punctuator, name, score, "json" if as_json else shape, capital)
         reader = RawReader(punctuator.vocabulary, punctuator.conventions)
-        lines = ByteLines(stream)
-        items = Items(read_items(lines, name, kind, reader), name, quiet=keep or score)
+        lines = ByteLines(stream, LONGEST_PIECE if running else LONGEST_LINE)
+        read = read_items(lines, name, kind, reader, running=running)
+        found = FoundItems(read, lines, finding, partial(_tell_long, name))
+        items = Items(found, name, quiet=keep or score)
         with console.stream_bar(stream, name) as advance:
-            show(items, lines, name, restoration.restore, output, advance)
+            show(items, found, name, restoration.restore, output, advance)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
+
+
+def _tell_long(name: str, line: "RawSentence") -> None:
+    what = f"{len(line.words)} words; it is read as running text (--running)"
+    console.tell(f"pyropunct: {name}:{line.line}: {what}")
 
 
 def _model_and_file(places: Sequence[str]) -> tuple[str, str]:

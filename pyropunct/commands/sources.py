@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError
 from pyropunct.restore.raw_words import RawSentence
-from pyropunct.restore.reading import BadLine, Item, chunks
+from pyropunct.restore.reading import AtHand, BadLine, Item, chunks
 from pyropunct.restore.restoring import NoParserError, Restored, Source, has_marks
 from pyropunct.restore.windows import LONGEST_WHOLE
 from pyropunct.treebank.conllu_block import NO_SENTENCE, TreebankError
-from pyropunct.treebank.lines import ByteLines
 from pyropunct.treebank.reading import Omission
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class Items:
 
 def show(
     items: Items,
-    lines: ByteLines,
+    lines: AtHand,
     name: str,
     restore: Callable[[Sequence[Source]], Iterator[Restored]],
     output: "Output",

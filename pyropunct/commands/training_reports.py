@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyropunct.commands import console
 
 if TYPE_CHECKING:
+    from pyropunct.networks.training import Progress as NetworkProgress
     from pyropunct.parsing import ParserProgress
+    from pyropunct.running import ReaderProgress
     from pyropunct.training.fitting import Progress
 
 SILENCE = 30.0
@@ -74,12 +76,29 @@ def jackknife_watch(folds: int) -> "Iterator[Callable[[int, ParserProgress], Non
         )
 
 
+@contextmanager
+def reader_watch() -> "Iterator[Callable[[ReaderProgress], None]]":
+    """Yields the ``watch`` argument of `pyropunct.running.train_reader`."""
+
+    def stage(progress: "ReaderProgress") -> _Stage:
+        scores = None if progress.last is None else progress.last.scores
+        score = None if scores is None else f"dev F1 {scores.f1:.2f}, in lower case {scores.lower_f1:.2f}"
+        return _stage_of_network("reader", progress, score)
+
+    with _shown("preparing the reader of running text", "words") as show:
+        yield lambda progress: show(stage(progress))
+
+
 def _stage_of_parser(what: str, progress: "ParserProgress") -> _Stage:
+    scores = None if progress.last is None else progress.last.scores
+    score = None if scores is None else f"dev UAS {scores.uas:.2f}, LAS {scores.las:.2f}"
+    return _stage_of_network(what, progress, score)
+
+
+def _stage_of_network(what: str, progress: "NetworkProgress[Any]", score: str | None) -> _Stage:
     title, last = f"{what}, epoch {progress.epoch} of {progress.epochs}", progress.last
-    scores = None if last is None else last.scores
     seconds = 0.0 if last is None else last.seconds
     loss = None if last is None else f"loss {last.loss:.4f}"
-    score = None if scores is None else f"dev UAS {scores.uas:.2f}, LAS {scores.las:.2f}"
     return _Stage(title, progress.done, progress.words, seconds, loss, score, progress.finished)
 
 

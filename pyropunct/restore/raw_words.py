@@ -75,7 +75,8 @@ class RawSentence:
     :ivar together: the written words that were read as several.
     :ivar before: the white space at the beginning of the line.
     :ivar behind: that at its end.
-    :ivar end: what ends the line.
+    :ivar end: what ends the line, or stands between it and the next sentence in running text.
+    :ivar found: whether it is a sentence that was found in running text, whose case is decided.
     """
 
     line: int
@@ -87,6 +88,7 @@ class RawSentence:
     before: str = ""
     behind: str = ""
     end: str = "\n"
+    found: bool = False
 
     def part(self, first: int, last: int) -> "RawSentence":
         """The words of some neighbouring slots, as a line of its own.
@@ -315,7 +317,7 @@ class RawReader:
 
     @cached_property
     def _front(self) -> RunsOfMarks:
-        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if _opens(mark) or _is_dash(mark))
+        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if opens(mark) or _is_dash(mark))
 
     @cached_property
     def _back(self) -> RunsOfMarks:
@@ -358,7 +360,7 @@ def _is_unspaced(mark: str) -> bool:
     return not space_between_words(mark, mark)
 
 
-def _opens(mark: str) -> bool:
+def opens(mark: str) -> bool:
     """Whether a mark sticks only to the word after it; a straight quotation mark may."""
     before, behind = _spaces(mark)
     return (before and not behind) or mark in STRAIGHT

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.conllu_reader import is_comment
-from pyropunct.treebank.lines import ByteLines, decoded, decoded_lines
+from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, decoded, decoded_lines
 from pyropunct.treebank.reading import Omission, read_sentences
 from pyropunct.treebank.sentence import Sentence
 
@@ -35,31 +35,58 @@ CHUNK = 100
 LINES_LOOKED_AT = 1000
 """The most comments and blank lines before the line by which CoNLL-U and raw text are distinguished."""
 
+LONGEST_PIECE = LONGEST_LINE // 4
+"""The most bytes of a line of running text that are read together, but for a word that begins before."""
+
 _TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
 
 
-def read_items(stream: BinaryIO | ByteLines, name: str, kind: str, reader: RawReader) -> Iterator[Item]:
+def read_items(
+    stream: BinaryIO | ByteLines, name: str, kind: str, reader: RawReader, *, running: bool = False
+) -> Iterator[Item]:
     """The sentences of a file, one after the other; no more than one is in memory.
 
     :param kind: "text", "conllu", or "auto": CoNLL-U if the file is called so, or if the first line that is
         neither blank nor a comment starts with an id and has tabs.
     :param reader: for raw text.
-    :raises TreebankError: at the first line that is no CoNLL-U, or no UTF-8 in CoNLL-U.
+    :param running: whether it is running text: a line of any length is read in pieces, cut between words.
+    :raises TreebankError: at the first line that is no CoNLL-U, or no UTF-8 in CoNLL-U; if running text is
+        CoNLL-U.
     """
     lines: Iterator[bytes] = stream if isinstance(stream, ByteLines) else ByteLines(stream)
     if kind == "auto":
         lines, kind = _recognised(lines, name)
+    if kind == "conllu" and running:
+        raise TreebankError(name, "is CoNLL-U, whose sentences are known: --running takes raw text")
     if kind == "conllu":
         return read_sentences(decoded_lines(lines, name), name)
-    return _raw_lines(lines, name, reader)
+    return _raw_lines(cut_between_words(lines) if running else lines, name, reader, running)
 
 
-def _raw_lines(lines: Iterable[bytes], name: str, reader: RawReader) -> Iterator[RawSentence | BadLine]:
+def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines of bytes, and pieces of long ones, as pieces that end with white space if there is any."""
+    rest = b""
+    for line in lines:
+        piece = rest + line
+        cut = len(piece) if piece.endswith(b"\n") else max(map(piece.rfind, (b" ", b"\t"))) + 1
+        rest = piece[cut:]
+        if len(rest) >= LONGEST_PIECE:
+            cut, rest = len(piece), b""
+        if cut:
+            yield piece[:cut]
+    if rest:
+        yield rest
+
+
+def _raw_lines(
+    lines: Iterable[bytes], name: str, reader: RawReader, running: bool
+) -> Iterator[RawSentence | BadLine]:
+    """:param running: whether a line that has no end goes on in the next one."""
     number, offset, whole = 1, 0, True
     for line in lines:
-        end = "\r\n" if line.endswith(b"\r\n") else "\n"
+        end = "\r\n" if line.endswith(b"\r\n") else "" if running and not line.endswith(b"\n") else "\n"
         try:
-            text = decoded(line, name, number, offset) if whole else None
+            text = decoded(line, name, number, offset) if whole or running else None
             yield (
                 BadLine(_kept(line), "") if text is None else reader.read(text.removesuffix(end), number, end)
             )
@@ -89,7 +116,15 @@ def _recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str
     return chain(seen, lines), "text"
 
 
-def chunks(items: Iterable[Item], lines: ByteLines) -> Iterator[list[Item]]:
+class AtHand(Protocol):
+    """Lines that are read."""
+
+    def at_hand(self) -> bool:
+        """Whether the next one can be had without waiting."""
+        ...
+
+
+def chunks(items: Iterable[Item], lines: AtHand) -> Iterator[list[Item]]:
     """Groups of sentences to process together: those that can be had without waiting for more input."""
     chunk: list[Item] = []
     for item in items:

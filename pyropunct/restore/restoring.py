@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from pyropunct.parsing.protocol import Parser, WeightedTree
+from pyropunct.restore.cases import CaseMode, in_their_cases
 from pyropunct.restore.decoders import DECODERS, Decision, Decoder
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.rewriting import (
@@ -20,6 +21,7 @@ from pyropunct.restore.rewriting import (
     without_unknown,
 )
 from pyropunct.restore.windows import LONGEST_PARSED, LONGEST_WHOLE, joined, windows
+from pyropunct.running.reader import RunningReader
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.printing import print_words
@@ -62,6 +64,11 @@ class Punctuates(Protocol):
     @property
     def for_parsed(self) -> "Punctuates":
         """What punctuates the trees that a parser finds."""
+        ...
+
+    @property
+    def reader(self) -> RunningReader | None:
+        """Reads running text, if there is one."""
         ...
 
     def draws(
@@ -252,6 +259,9 @@ class Restoration:
     :ivar keep_dots: whether the abbreviation dots of raw text, which are part of how words are spelt, stay.
     :ivar parse: parse the words of treebanks anew.
     :ivar best_tree: parse words once more for their best tree, which is part of the result.
+    :ivar case: which words of raw text get the case that the model's reader of running text finds probable;
+        none if it has no reader.
+    :ivar capital: whether sentences begin with a capital letter for that reason alone, in new cases.
     """
 
     model: Punctuates
@@ -264,6 +274,8 @@ class Restoration:
     keep_dots: bool = True
     parse: bool = False
     best_tree: bool = False
+    case: CaseMode = "auto"
+    capital: bool = True
 
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         """Restore some sentences; a line without words is unchanged.
@@ -272,7 +284,18 @@ class Restoration:
 
         :raises NoParserError: if words have to be parsed and the model has no parser.
         """
-        yield from in_windows(sources, self._restore)
+        yield from in_windows(self._in_their_cases(sources), self._restore)
+
+    def _in_their_cases(self, sources: Sequence[Source]) -> Sequence[Source]:
+        """The sources, of which lines of raw text are in the case that they are to have."""
+        if self.model.reader is None:
+            return sources
+        raw = [source for source in sources if isinstance(source, RawSentence) and not source.found]
+        cased = iter(in_their_cases(raw, self.model.reader, self.case, self.capital))
+        return [
+            next(cased) if isinstance(source, RawSentence) and not source.found else source
+            for source in sources
+        ]
 
     def _restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         used = [source for source in sources if words_of(source)]

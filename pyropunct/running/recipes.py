@@ -16,7 +16,7 @@ class ReaderRecipe(NetworkRecipe):
     """
 
     epochs: int = 10
-    least_steps: int = 1500
+    least_steps: int = 400
     batch_words: int = 1000
     learning_rate: float = 0.004
     averaging: float = 0.99

@@ -13,7 +13,7 @@ from pyropunct.networks.training import Epoch, NetworkCheckpoint, NetworkTrainin
 from pyropunct.running.case import case_of
 from pyropunct.running.encoding import NO_CASE, Document, build_reader_vocabulary, cases_of, documents
 from pyropunct.running.network import Answers, RunningNetwork
-from pyropunct.running.reader import RunningReader
+from pyropunct.running.reader import LIKELY, RunningReader
 from pyropunct.running.recipes import ReaderRecipe
 from pyropunct.running.scores import ReaderScores, count
 from pyropunct.treebank.sentence import Sentence
@@ -147,14 +147,14 @@ class ReaderTraining(NetworkTraining[RunningNetwork, list[Window], ReaderScores]
 
 
 def evaluate(reader: RunningReader, some: Sequence[Document]) -> ReaderScores:
-    """How well a reader reads some documents: where it finds sentence ends likelier than not."""
+    """How well a reader reads some documents: where it finds sentence ends, and what case."""
     gold = [document.ends for document in some]
-    whole = [(reader.read(document.words).ends > 0.5).tolist() for document in some]
+    whole = [(reader.read(document.words).ends > LIKELY).tolist() for document in some]
     lowered = [[word.lower() for word in document.words] for document in some]
     found, right, cased = [], 0, 0
     for document, words in zip(some, lowered, strict=True):
         ends, cases = reader.read(words)
-        found.append((ends > 0.5).tolist())
+        found.append((ends > LIKELY).tolist())
         written = reader.in_cases(words, cases, [True, *found[-1][:-1]])
         pairs = [pair for pair in zip(written, document.words, strict=True) if case_of(pair[1]) is not None]
         cased += len(pairs)

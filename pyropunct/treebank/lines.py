@@ -53,19 +53,21 @@ def _opened(path: str) -> BinaryIO:
 
 
 class ByteLines(Iterator[bytes]):
-    """The lines of a stream, with their ends; one that is longer than `LONGEST_LINE` comes in several pieces.
+    """The lines of a stream, with their ends; one that is too long comes in several pieces.
 
     :param stream: anything that gives what is there, and waits only if nothing is.
+    :param longest: the most bytes of a piece.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self._read, self._start, self._ended = stream, b"", 0, False
+    def __init__(self, stream: BinaryIO, longest: int = LONGEST_LINE) -> None:
+        self._stream, self._longest = stream, longest
+        self._read, self._start, self._ended = b"", 0, False
 
     def __next__(self) -> bytes:
         while True:
-            end = self._read.find(b"\n", self._start, self._start + LONGEST_LINE) + 1
-            if not end and (self._ended or len(self._read) - self._start >= LONGEST_LINE):
-                end = min(len(self._read), self._start + LONGEST_LINE)
+            end = self._read.find(b"\n", self._start, self._start + self._longest) + 1
+            if not end and (self._ended or len(self._read) - self._start >= self._longest):
+                end = min(len(self._read), self._start + self._longest)
             if end:
                 line, self._start = self._read[self._start : end], end
                 if not line:

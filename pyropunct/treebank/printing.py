@@ -45,7 +45,8 @@ def print_words(
 
     :param conventions: those of a treebank.
     :param capital: whether the first word gets a capital letter; a word that has one anywhere stays.
-    :param gaps: the white space between the words, which is kept where there is no mark.
+    :param gaps: the white space between the words, which is kept where there is no mark; behind marks a line
+        break is kept in the place of a space.
     :raises ValueError: if there are not n + 1 slots.
     :raises TypeError: if the words are one string.
     """
@@ -149,11 +150,12 @@ def _spaces(tokens: Sequence[_Token], conventions: Conventions, gaps: Gaps | Non
 
 
 def _space(left: _Token, right: _Token, conventions: Conventions, gaps: Gaps | None) -> str:
-    between_words = not left.written.mark and not right.written.mark
-    gap = gaps[left.slot] if gaps is not None and between_words else None
-    if gap is not None:
+    gap = gaps[left.slot] if gaps is not None and not right.written.mark else None
+    if gap is not None and not left.written.mark:
         return gap
-    return " " if conventions.spacing.space(left.written, right.written) else ""
+    if not conventions.spacing.space(left.written, right.written):
+        return ""
+    return gap if gap is not None and "\n" in gap else " "
 
 
 def _text(tokens: Sequence[_Token], spaces: Sequence[str]) -> str:

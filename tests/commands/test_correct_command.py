@@ -11,6 +11,7 @@ from command_line import answer, complaint, invoke, printed
 from pyropunct.correct.correcting import Corrector
 from pyropunct.parsing import ParserRecipe
 from pyropunct.restore.reading import CHUNK
+from pyropunct.running import ReaderRecipe
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.reading import read_text, read_treebank
 
@@ -28,6 +29,8 @@ def corrector(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
         patch.setattr("pyropunct.parsing.ParserRecipe", quick)
+        small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
+        patch.setattr("pyropunct.running.ReaderRecipe", small_reader)
         options = ("--direction", "right", "--epochs", 2, "--threads", 1, "--parser", "--folds", 2)
         printed("fit", *treebanks, "--out", folder / "model", *options)
     value = answer(

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,14 @@ TAKEN_OFF = "pyropunct: existing punctuation is removed first (--keep keeps it)\
 def model(model_with_parser: Path) -> Path:
     """A model with a parser, neither of them good."""
     return model_with_parser
+
+
+@pytest.fixture(scope="module")
+def without_reader(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same without a reader of running text."""
+    folder = tmp_path_factory.mktemp("without") / "model"
+    replace(Punctuator.load(model), reader=None).save(folder)
+    return folder
 
 
 @pytest.fixture
@@ -183,9 +192,9 @@ def test_spaces_and_ends_of_lines_stay(model: Path, file: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", ["text", "json", "conllu"])
-def test_a_long_line_is_restored_in_windows(model: Path, file: Path, shape: str) -> None:
+def test_a_long_line_is_restored_in_windows(without_reader: Path, file: Path, shape: str) -> None:
     file.write_text("go\n" + "my sister sings loudly " * 300 + "\ngo\n")
-    result = invoke("restore", model, file, *QUICK, "--format", shape)
+    result = invoke("restore", without_reader, file, *QUICK, "--format", shape)
     assert result.exit_code == 0
     assert result.stderr == (
         f"pyropunct: {file}:2: 1200 words; lines of more than 400 are parsed in parts "
@@ -209,8 +218,8 @@ def test_odd_words(model: Path, file: Path) -> None:
     assert [len(one["words"]) for one in found] == [2, 4, 1, 1, 1]
 
 
-def test_a_long_sentence(model: Path, file: Path) -> None:
-    (found,) = sentences(model, file, "sing " * 300)
+def test_a_long_sentence(without_reader: Path, file: Path) -> None:
+    (found,) = sentences(without_reader, file, "sing " * 300)
     assert (len(found["words"]), len(found["marks"])) == (300, 301)
 
 
@@ -435,3 +444,55 @@ def test_the_bar_on_a_terminal_leaves_the_results_alone(model: Path, small: Path
     os.close(ours)
     assert len(lines) == 30
     assert "dev.conllu" in shown
+
+
+# Running text
+
+
+RUNNING = "my sister sings loudly\nannalise went to\n\n?!\nthe hospital"
+
+
+def only_words(text: str) -> str:
+    """The words in lower case, in their lines."""
+    return "\n".join(" ".join(re.findall(r"\w+", line.lower())) for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("case", ["auto", "restore", "keep"])
+def test_running_text_keeps_its_words_and_paragraphs(model: Path, file: Path, case: str) -> None:
+    text = restored(model, file, RUNNING, "--running", "--case", case)
+    assert only_words(text) == only_words(RUNNING) + "\n"
+    assert text.split("\n")[2:4] == ["", "?!"]
+    assert text == Punctuator.load(model).restore_text(RUNNING, samples=20, running=True, case=case) + "\n"
+
+
+def test_sentences_of_running_text(model: Path, file: Path) -> None:
+    text = "Ann sings. My sister went\nto the hospital! " * 3
+    found = json.loads(invoke("restore", model, write(file, text), *QUICK, "--running", "--json").stdout)
+    assert [one["words"] for one in found["sentences"]] == [
+        ["Ann", "sings"],
+        ["My", "sister", "went", "to", "the", "hospital"],
+    ] * 3
+    assert [one["line"] for one in found["sentences"]] == [1, 1, 2, 2, 3, 3]
+    write(file, "go on. " * 150)
+    trees = invoke("restore", model, file, *QUICK, "--running", "--format", "conllu").stdout
+    assert [tuple(map(str.lower, one.tree.forms)) for one in read_text(trees)] == [("go", "on")] * 150
+
+
+def test_a_line_that_is_too_long_for_a_sentence(model: Path, file: Path) -> None:
+    file.write_text("go\n" + "sing now. " * 150 + "\ngo\n")
+    result = invoke("restore", model, file, *QUICK, "--json")
+    told = f"pyropunct: {file}:2: 300 words; it is read as running text (--running)\n"
+    assert result.stderr == told + TAKEN_OFF
+    assert [one["line"] for one in json.loads(result.stdout)["sentences"]] == [1, *[2] * 150, 3]
+
+
+def test_running_text_and_cases_that_cannot_be(model: Path, without_reader: Path, file: Path) -> None:
+    file.write_text("go\n")
+    for option in (["--running"], ["--case", "restore"]):
+        said = complaint(BAD_INPUT, "restore", without_reader, file, *option)
+        assert said.startswith("the model has no reader of running text")
+    assert "exclude each other" in invoke("restore", model, file, "--running", "--score").stderr
+    file.write_text("1\tgo\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n")
+    assert "is CoNLL-U" in complaint(BAD_INPUT, "restore", model, file, "--running")
+    file.write_text("")
+    assert "no sentence" in complaint(BAD_INPUT, "restore", model, file, "--running")

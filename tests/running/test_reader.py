@@ -13,7 +13,7 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.running import ReaderProgress, ReaderRecipe, RunningReader, train_reader
 from pyropunct.running.case import CAPITAL, LOWER, OTHER, UPPER, case_of, in_case
 from pyropunct.running.encoding import Document, documents
-from pyropunct.running.reader import CORE, MARGIN
+from pyropunct.running.reader import CORE, windows_of
 from pyropunct.running.scores import count
 from pyropunct.running.training import evaluate
 from pyropunct.training.checkpoints import Checkpoint
@@ -74,7 +74,7 @@ def test_sentence_ends_and_cases_of_new_text(reader: RunningReader, dev: list[Se
     assert scores.case > 85
     best = max(reader.report["epochs"], key=lambda epoch: sum(list(epoch["scores"].values())[1:]))
     assert scores._asdict() == best["scores"]
-    assert len(reader.sentences(running(dev))) == pytest.approx(len(dev), rel=0.4)
+    assert len(reader.sentences(running(dev))) == pytest.approx(len(dev), rel=0.8)
 
 
 def test_words_come_out_as_they_went_in(reader: RunningReader) -> None:
@@ -91,11 +91,14 @@ def test_what_is_said_of_a_word_does_not_depend_on_other_windows(
     words = running(train)[: 4 * CORE + 9]
     whole = reader.read(words)
     assert len(whole.ends) == len(whole.cases) == len(words)
-    for core in range(0, len(words), CORE):
-        first, stop = max(0, core - MARGIN), core + CORE + MARGIN
-        part = reader._read([(range(core - first, min(core + CORE, len(words)) - first), words[first:stop])])
-        torch.testing.assert_close(part.ends, whole.ends[core : core + CORE], atol=1e-5, rtol=1e-4)
-        torch.testing.assert_close(part.cases, whole.cases[core : core + CORE], atol=1e-4, rtol=1e-4)
+    for number, window in enumerate(windows_of(words, 0, len(words))):
+        core = slice(number * CORE, (number + 1) * CORE)
+        part = reader.read_windows([window])
+        torch.testing.assert_close(part.ends, whole.ends[core], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(part.cases, whole.cases[core], atol=1e-4, rtol=1e-4)
+    some = [words[:3], [], words[3 : CORE + 5]]
+    for text, found in zip(some, reader.read_all(some), strict=True):
+        torch.testing.assert_close(found.ends, reader.read(text).ends, atol=1e-5, rtol=1e-4)
 
 
 def test_documents_start_where_comments_say() -> None:

@@ -20,6 +20,8 @@ from pyropunct.commands.frame import interrupts
 from pyropunct.parsing import BiaffineParser, ParserRecipe
 from pyropunct.parsing.training import ParserTraining
 from pyropunct.punctuator import Punctuator
+from pyropunct.running import ReaderRecipe
+from pyropunct.running.training import ReaderTraining
 from pyropunct.training.checkpoints import own_folder
 from pyropunct.training.fitting import Training
 from pyropunct.training.model_folder import ModelFolderError, read_sealed, write_sealed
@@ -125,9 +127,16 @@ def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pyte
     """Finished epochs are kept, also of what follows the parser, and are those of an uninterrupted fit."""
     quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=20)
     monkeypatch.setattr("pyropunct.parsing.ParserRecipe", quick)
+    small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
+    monkeypatch.setattr("pyropunct.running.ReaderRecipe", small_reader)
     options = ("--direction", "left", "--epochs", 2, "--parser", "--folds", 2)
     expected = answer(*fit(small, tmp_path / "whole", *options))
-    stops = (("parser", ParserTraining, 2), ("fold-2", ParserTraining, 4), ("parsed", Training, 1))
+    stops = (
+        ("parser", ParserTraining, 2),
+        ("reader", ReaderTraining, 1),
+        ("fold-2", ParserTraining, 3),
+        ("parsed", Training, 1),
+    )
     kept = ["checkpoint.left"]
     for what, training, epochs in stops:
         with monkeypatch.context() as patch:
@@ -139,6 +148,7 @@ def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pyte
     result = invoke(*fit(small, tmp_path / "m", *options, "--resume", "--json"))
     found = json.loads(result.stdout)
     assert found["parser"] == expected["parser"]
+    assert found["reader"] == expected["reader"]
     assert without_seconds(found["parsed_trees"]) == without_seconds(expected["parsed_trees"])
     told = [line for line in result.stderr.splitlines() if "epoch" in line]
     assert len(told) == 1

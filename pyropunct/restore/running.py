@@ -1,0 +1,369 @@
+"""Running text, in which sentences end anywhere, as sentences.
+
+Sentence ends are found by a `pyropunct.running.RunningReader`, and told by marks where there are some.  The
+reader sees the words of a paragraph in fixed windows, so that it makes no difference how many are there at a
+time, and no more than some windows and the current sentence are kept.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+from torch import Tensor, stack
+
+from pyropunct.restore.cases import CaseMode, loses_case, lowered, recased
+from pyropunct.restore.raw_words import RawSentence, Together, opens
+from pyropunct.restore.reading import AtHand, Item
+from pyropunct.running.reader import (
+    CORE,
+    LIKELY,
+    MARGIN,
+    WINDOWS_AT_ONCE,
+    RunningReader,
+    Window,
+    windows_of,
+)
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.spacing import space_between_words
+
+LONGEST_SENTENCE, LEAST_CUT = 200, 50
+"""The most words of a sentence; where no end is found for so long, it is cut at the likeliest place, which
+leaves at least the second number of words."""
+
+LONGEST_MARKED = 60
+"""The most words between two marks that end sentences of which no other end is looked for."""
+
+AHEAD = max(MARGIN, LONGEST_MARKED) + 1
+"""The words behind the core of a window that must be there before it is read."""
+
+ENDING = frozenset(".?!。！？؟।॥۔")
+"""Characters of which marks consist that end sentences; several dots are none."""
+
+INNER = frozenset(",;:،؛，；：、")
+"""Marks behind which no sentence ends."""
+
+
+class _Word(NamedTuple):
+    """A word of a paragraph.
+
+    :ivar form: the word.
+    :ivar line: the number of its line.
+    :ivar slot: the punctuation tokens behind it.
+    :ivar gap: the white space behind it, None if only marks stand there.
+    :ivar closed: whether the next word is part of the same written word.
+    :ivar written: the written word that begins with it, if that is of several words.
+    """
+
+    form: str
+    line: int
+    slot: tuple[str, ...]
+    gap: str | None
+    closed: bool
+    written: str | None
+
+
+class _Judged(NamedTuple):
+    """What the reader says of a word.
+
+    :ivar end: the probability that a sentence ends behind it, 0 inside of a written word.
+    :ivar cases: (4,) the logits of its cases, None if it stays as it is.
+    """
+
+    end: float
+    cases: Tensor | None
+
+
+class SentenceFinder:
+    """Takes the lines of a text one after the other, and gives its sentences as soon as they are certain.
+
+    A line without words is a sentence by itself, and ends a paragraph.  In a paragraph, sentences end
+
+    - behind marks that end sentences, such as a period, which is not an abbreviation's dot, and nowhere
+      between two of these, or the first and the beginning of the paragraph, if there are at most
+      `LONGEST_MARKED` words between them;
+    - elsewhere where the reader finds an end more probable than `LIKELY`, but never behind commas, semicolons
+      or colons; and
+    - at the end of the paragraph.
+
+    Closing marks between two sentences belong to the first, opening ones behind them to the second.
+
+    :param reader: finds sentence ends and cases.
+    :param mode: which words get new cases; "auto" decides for each window of the reader.
+    :param capital: whether first words begin with a capital letter for that reason alone, in new cases.
+    """
+
+    def __init__(self, reader: RunningReader, mode: CaseMode = "auto", *, capital: bool = True) -> None:
+        self._reader, self._mode, self._capital = reader, mode, capital
+        self._words: list[_Word] = []
+        self._judged: list[_Judged] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        """Begin a paragraph.  Places are numbers of words in what is kept of it."""
+        self._words.clear()
+        self._judged.clear()
+        self._begun, self._told = 0, -1  # the first word of the sentence, the last with an ending mark
+        self._before, self._end = "", ""
+        self._opening: tuple[str, ...] = ()
+
+    def add(self, line: RawSentence) -> Iterator[RawSentence]:
+        """The sentences that are certain with a further line."""
+        if not line.words:
+            yield from self.finish()
+            yield line
+            return
+        self._append(line)
+        whole = max(0, len(self._words) - AHEAD - len(self._judged)) // CORE
+        yield from self._read(len(self._judged) + whole * CORE)
+        self._forget()
+
+    def finish(self, end: str = "") -> Iterator[RawSentence]:
+        """The remaining sentences of the paragraph.
+
+        :param end: what ends its last line if nothing does.
+        """
+        if self._words:
+            self._end += end if "\n" not in self._end else ""
+            yield from self._read(len(self._words))
+            if self._begun < len(self._words):
+                yield self._cut(len(self._words) - 1)
+        self._clear()
+
+    def _append(self, line: RawSentence) -> None:
+        first = line.surface[0][1:]
+        if self._words:
+            last = self._words[-1]
+            gap = self._end + line.before
+            self._words[-1] = last._replace(slot=last.slot + first, gap=gap)
+        else:
+            self._opening, self._before = first, line.before
+        closed = set(line.inside)
+        written = {one.first: one.text for one in line.together}
+        self._words += [
+            _Word(form, line.line, line.surface[slot], line.gaps[slot], slot in closed, written.get(slot))
+            for slot, form in enumerate(line.words, start=1)
+        ]
+        self._end = line.behind + line.end
+
+    def _read(self, stop: int) -> Iterator[RawSentence]:
+        """Let the reader judge the words before a place, and give the sentences that end there."""
+        forms = [word.form for word in self._words]
+        windows = list(windows_of(forms, len(self._judged), stop))
+        for start in range(0, len(windows), WINDOWS_AT_ONCE):
+            place = len(self._judged)
+            self._judge(windows[start : start + WINDOWS_AT_ONCE])
+            for number in range(place, len(self._judged)):
+                end = self._end_known_at(number)
+                if end is not None:
+                    yield self._cut(end)
+
+    def _judge(self, windows: Sequence[Window]) -> None:
+        lost = [loses_case(window.words, self._mode) for window in windows]
+        seen = [
+            Window(lowered(window.words), window.core) if lower else window
+            for window, lower in zip(windows, lost, strict=True)
+        ]
+        ends, cases = self._reader.read_windows(seen)
+        lower = [one for one, window in zip(lost, windows, strict=True) for _ in window.words[window.core]]
+        for number, end in enumerate(ends.tolist()):
+            word = self._words[len(self._judged)]
+            self._judged.append(
+                _Judged(0.0 if word.closed else end, cases[number] if lower[number] else None)
+            )
+
+    def _end_known_at(self, number: int) -> int | None:
+        """The last word of a sentence that is known to end when the words up to this one are judged."""
+        if self._ends(number):
+            return number
+        if number - self._begun + 1 < LONGEST_SENTENCE:
+            return None
+        first = self._begun + LEAST_CUT - 1
+        open_places = [place for place in range(first, number + 1) if not self._words[place].closed]
+        return max(open_places, key=lambda place: self._judged[place].end, default=None)
+
+    def _ends(self, number: int) -> bool:
+        word = self._words[number]
+        if _is_marked(word):
+            self._told = number
+            return True
+        if word.closed or any(mark in INNER for mark in word.slot):
+            return False
+        if any(map(_is_marked, self._words[number + 1 : self._told + LONGEST_MARKED + 1])):
+            return False
+        return self._judged[number].end > LIKELY
+
+    def _cut(self, last: int) -> RawSentence:
+        """The sentence that ends with a word."""
+        words = self._words[self._begun : last + 1]
+        judged = self._judged[self._begun : last + 1]
+        closing, opening = _shared(words[-1].slot) if last + 1 < len(self._words) else (words[-1].slot, ())
+        slots = [(START, *self._opening), *(word.slot for word in words[:-1]), closing]
+        found = RawSentence(
+            line=words[0].line,
+            text=_as_it_was(self._opening, words, closing),
+            words=tuple(word.form for word in words),
+            surface=tuple(slots),
+            gaps=(None, *(word.gap for word in words[:-1]), None),
+            together=tuple(_together(words)),
+            before=self._before,
+            end=self._gap_behind(last),
+            found=True,
+        )
+        self._opening, self._before, self._begun = opening, "", last + 1
+        cases = [one.cases for one in judged if one.cases is not None]
+        return (
+            recased(found, self._reader, stack(cases), self._capital) if len(cases) == len(words) else found
+        )
+
+    def _gap_behind(self, last: int) -> str:
+        if last + 1 == len(self._words):
+            return self._end
+        if self._words[last].gap is not None:
+            return self._words[last].gap or ""
+        return " " if space_between_words(self._words[last].form, self._words[last + 1].form) else ""
+
+    def _forget(self) -> None:
+        """Let go of words that are no more needed."""
+        gone = max(0, min(self._begun, len(self._judged) - MARGIN))
+        del self._words[:gone], self._judged[:gone]
+        self._begun -= gone
+        self._told -= gone
+
+
+def _is_marked(word: _Word) -> bool:
+    """Whether the marks behind a word end a sentence; several dots, together or one by one, need not."""
+    ending = [mark for mark in word.slot if set(mark) <= ENDING and (len(mark) == 1 or set(mark) != {"."})]
+    return bool(ending) and (len(ending) == 1 or set(ending) != {"."})
+
+
+def _shared(slot: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The marks between two sentences: those of the first, and opening ones of the second."""
+    place = len(slot)
+    while place and slot[place - 1] != ABBREVIATION_DOT and opens(slot[place - 1]):
+        place -= 1
+    return slot[:place], slot[place:]
+
+
+def _together(words: Sequence[_Word]) -> Iterator[Together]:
+    """The written words of several words."""
+    place = 0
+    while place < len(words):
+        last = place
+        while last + 1 < len(words) and words[last].closed:
+            last += 1
+        written = words[place].written
+        if written is not None:
+            yield Together(place + 1, last + 1, written)
+        place = last + 1
+
+
+def _as_it_was(opening: Sequence[str], words: Sequence[_Word], closing: Sequence[str]) -> str:
+    """The text of a sentence with its own marks, which stick to words."""
+    parts = [*opening]
+    inside = False
+    for word in words[:-1]:
+        parts += _written(word, inside)
+        inside = word.closed
+        if not inside:
+            before, behind = _shared(word.slot)
+            parts += [*before, " " if word.gap is None else word.gap, *behind]
+    parts += [*_written(words[-1], inside), *closing]
+    return "".join("." if part == ABBREVIATION_DOT else part for part in parts)
+
+
+def _written(word: _Word, inside: bool) -> tuple[str, ...]:
+    """What is written of a word; nothing if it is inside of a written word."""
+    return () if inside else (word.form if word.written is None else word.written,)
+
+
+class NoReaderError(ValueError):
+    """Raised when sentences or cases are to be found by a model without a reader of running text."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the model has no reader of running text, so it finds neither sentences nor capital letters: "
+            "fit one with `pyropunct fit TRAIN --parser`, or give one sentence a line, as it is written"
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How sentences are found in lines of raw text.
+
+    :ivar reader: finds sentence ends and cases; None for a model that has none.
+    :ivar running: whether lines are running text.  Otherwise each is a sentence, unless it is too long.
+    :ivar case: see `pyropunct.restore.cases.loses_case`.
+    :ivar capital: see `SentenceFinder`.
+    :ivar last_end: what ends the last line if nothing does.
+    :raises NoReaderError: if there is no reader, and the others ask for one.
+    """
+
+    reader: RunningReader | None
+    running: bool = False
+    case: CaseMode = "auto"
+    capital: bool = True
+    last_end: str = ""
+
+    def __post_init__(self) -> None:
+        if self.reader is None and (self.running or self.case == "restore"):
+            raise NoReaderError
+
+    def apart(self, items: Iterable[Item], tell: Callable[[RawSentence], None]) -> Iterator[Iterator[Item]]:
+        """What each item comes to: sentences, none where none is certain yet, or just itself.
+
+        :param tell: called with lines that are running text because they are too long for sentences.
+        """
+        if self.reader is None:
+            yield from (iter((item,)) for item in items)
+            return
+        finder = SentenceFinder(self.reader, self.case, capital=self.capital)
+        for item in items:
+            if not isinstance(item, RawSentence):
+                yield finder.finish()
+                yield iter((item,))
+            elif self.running:
+                yield finder.add(item)
+            elif len(item.words) > LONGEST_SENTENCE:
+                tell(item)
+                yield finder.add(item)
+                yield finder.finish()
+            else:
+                yield iter((item,))
+        yield finder.finish(self.last_end)
+
+    def sentences(self, lines: Iterable[RawSentence]) -> Iterator[RawSentence]:
+        """The sentences of all lines."""
+        found = chain.from_iterable(self.apart(lines, lambda line: None))
+        return (item for item in found if isinstance(item, RawSentence))
+
+
+class FoundItems(Iterator[Item]):
+    """The sentences of lines, and in their places items that are no lines of raw text.
+
+    :param items: lines and others.
+    :param lines: what they are read from.
+    :param finding: how sentences are found.
+    :param tell: see `Finding.apart`.
+    """
+
+    def __init__(
+        self, items: Iterable[Item], lines: AtHand, finding: Finding, tell: Callable[[RawSentence], None]
+    ) -> None:
+        self._apart, self._lines = finding.apart(items, tell), lines
+        self._started: Iterator[Item] = iter(())
+        self._next: Item | None = None
+
+    def __next__(self) -> Item:
+        item, self._next = self._next, None
+        while item is None:
+            item = next(self._started, None)
+            if item is None:
+                self._started = next(self._apart)
+        return item
+
+    def at_hand(self) -> bool:
+        """Whether the next sentence can be had without waiting, as far as one can tell."""
+        if self._next is None:
+            self._next = next(self._started, None)
+        return self._next is not None or self._lines.at_hand()

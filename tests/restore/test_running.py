@@ -1,0 +1,254 @@
+"""Running text: its sentences are found, whatever comes at a time, and its words come out as they went in."""
+
+import io
+from collections.abc import Iterable, Sequence
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyropunct.restore.cases import CaseMode, in_their_cases, loses_case
+from pyropunct.restore.raw_words import RawReader, RawSentence
+from pyropunct.restore.reading import BadLine, chunks, cut_between_words, read_items
+from pyropunct.restore.running import (
+    AHEAD,
+    LEAST_CUT,
+    LONGEST_MARKED,
+    LONGEST_SENTENCE,
+    Finding,
+    FoundItems,
+    NoReaderError,
+    SentenceFinder,
+)
+from pyropunct.running import RunningReader
+from pyropunct.running.case import CAPITAL
+from pyropunct.running.encoding import ReaderVocabulary
+from pyropunct.running.network import RunningNetwork
+from pyropunct.running.reader import CORE, Reading, Window
+from pyropunct.running.recipes import ReaderRecipe
+from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.lines import ByteLines
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.vocabulary import Vocabulary
+
+MARKS = (START, ABBREVIATION_DOT, UNKNOWN, ",", ".", "?", "“", "”", "(", ")")
+LINES = RawReader(Vocabulary(MARKS, ("",), ("",), ("",), ((),)), Conventions(splits={"du": ("de", "le")}))
+VOCABULARY = ReaderVocabulary(("", "\N{REPLACEMENT CHARACTER}"), ("", "\N{REPLACEMENT CHARACTER}"), ())
+RECIPE = ReaderRecipe(form_size=2, character_size=2, spelling_size=2, lstm_size=2, layers=1)
+
+
+class Told(RunningReader):
+    """A reader that finds ends behind "stop", and that words of five letters are capitalised."""
+
+    def read_windows(self, windows: Sequence[Window]) -> Reading:
+        words = [word for window in windows for word in window.words[window.core]]
+        ends = torch.tensor([0.9 if word.lower() == "stop" else 0.1 for word in words])
+        cases = torch.zeros(len(words), 4)
+        cases[:, 0] = 1
+        cases[torch.tensor([len(word) == 5 for word in words]), CAPITAL] = 2
+        return Reading(ends, cases)
+
+
+TOLD = Told(VOCABULARY, RECIPE, RunningNetwork(VOCABULARY, RECIPE), {})
+TOLD.network.at_start.data[CAPITAL] = 2
+
+
+def found(text: str, mode: CaseMode = "keep", reader: RunningReader = TOLD) -> list[RawSentence]:
+    lines = (
+        LINES.read(line.removesuffix("\n"), number, "\n" * line.endswith("\n"))
+        for number, line in enumerate(text.splitlines(keepends=True), 1)
+    )
+    return list(Finding(reader, running=True, case=mode).sentences(lines))
+
+
+def texts(some: Iterable[RawSentence]) -> list[str]:
+    return [sentence.text for sentence in some]
+
+
+def as_they_were(some: Iterable[RawSentence]) -> str:
+    return "".join((one.before if one.words else "") + one.text + one.end for one in some)
+
+
+def test_sentences_cross_lines_and_end_with_paragraphs() -> None:
+    some = found("  a b\nc stop d\n\n ... \ne f")
+    assert texts(some) == ["a b\nc stop", "d", "", " ... ", "e f"]
+    assert [sentence.line for sentence in some] == [1, 2, 3, 4, 5]
+    assert as_they_were(some) == "  a b\nc stop d\n\n ... \ne f"
+
+
+def test_marks_tell_sentence_ends() -> None:
+    assert texts(found("a stop b. c stop d? e stop f")) == ["a stop b.", "c stop d?", "e stop", "f"]
+    assert texts(found("a stop, b stop (c) d ... e")) == ["a stop, b stop", "(c) d... e"]
+    assert texts(found("a J. Doe stop a")) == ["a J. Doe stop", "a"]
+    assert texts(found("a “b.” “c stop d.” (e)")) == ["a “b.”", "“c stop d.”", "(e)"]
+    far = "w " * (LONGEST_MARKED - 2)
+    assert len(found(f"a. stop {far}b.")) == 2
+    assert len(found(f"a. stop {far}b c.")) == 3
+
+
+def test_no_sentence_ends_inside_a_written_word() -> None:
+    [first, second] = found("a du stop b")
+    assert first.words == ("a", "de", "le", "stop")
+    assert first.inside == [2]
+    assert second.words == ("b",)
+
+
+def test_a_text_without_ends_is_cut() -> None:
+    some = found("w " * 10_000)
+    sizes = [len(sentence.words) for sentence in some]
+    assert sum(sizes) == 10_000
+    assert all(LEAST_CUT <= size <= LONGEST_SENTENCE for size in sizes[:-1])
+
+
+def test_words_are_let_go_of() -> None:
+    finder = SentenceFinder(TOLD)
+    for number in range(300):
+        list(finder.add(LINES.read("a b c d e " * 3, number)))
+        assert len(finder._words) <= AHEAD + 2 * CORE + LONGEST_SENTENCE + 15
+
+
+@pytest.fixture(scope="module")
+def random_reader() -> RunningReader:
+    """A reader that finds ends anywhere, which depend on all words of a window."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        network = RunningNetwork(VOCABULARY, RECIPE)
+        torch.nn.init.normal_(network.ends.weight, std=9.0)
+        torch.nn.init.normal_(network.cases.weight, std=9.0)
+    return RunningReader(VOCABULARY, RECIPE, network, {})
+
+
+FORMS = ("it", "du", "Ann", "x", "犬", "stop", "ok.", "J.", "“no", "yes”", "(a", "b),", "...", "?")
+WORDS = st.sampled_from(FORMS)
+GAPS = st.sampled_from([" ", "\n", " \n", "\n\n"])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(WORDS, GAPS), max_size=100), st.integers(1, 5))
+def test_words_come_out_as_they_went_in(
+    random_reader: RunningReader, words: list[tuple[str, str]], times: int
+) -> None:
+    """Also in their lines and paragraphs, and whatever line breaks there are."""
+    text = "".join(word + gap for word, gap in words * times)
+    lines = [LINES.read(line, 1) for line in text.split("\n")]
+    some = found(text, "keep", random_reader)
+    assert [w for one in some for w in one.words] == [w for line in lines for w in line.words]
+    assert [m for one in some for m in marks(one)] == [m for line in lines for m in marks(line)]
+    assert all(len(one.surface) == len(one.gaps) == len(one.words) + 1 for one in some)
+    again = as_they_were(some)
+    assert ("".join(again.split()), again.count("\n")) == ("".join(text.split()), text.count("\n"))
+    recased = found(text, "restore", random_reader)
+    assert [w.lower() for one in recased for w in one.words] == [w.lower() for one in some for w in one.words]
+
+
+def marks(sentence: RawSentence) -> list[str]:
+    return [mark for slot in sentence.surface for mark in slot if mark != START]
+
+
+class Waiting(io.BytesIO):
+    """Bytes that come a few at a time."""
+
+    def read1(self, size: int | None = -1, /) -> bytes:
+        return super().read1(7)
+
+
+def test_a_stream_gives_what_the_whole_gives(random_reader: RunningReader) -> None:
+    text = ("Ann said it and x du stop ok. (a b), it is\n" * 60 + "\n") * 3 + "it is"
+    expected = found(text + "\n", "auto", random_reader)
+    for stream in (io.BytesIO(text.encode()), Waiting(text.encode())):
+        lines = ByteLines(stream, 100)
+        read = read_items(lines, "x", "text", LINES, running=True)
+        items = FoundItems(read, lines, Finding(random_reader, True, "auto", last_end="\n"), print)
+        some = [item for chunk in chunks(items, items) for item in chunk]
+        assert some == expected
+
+
+def test_sentences_are_there_before_the_input_ends() -> None:
+    seen: list[int] = []
+
+    def endless() -> Iterable[RawSentence]:
+        for number in range(1, 1000):
+            seen.append(number)
+            yield LINES.read("a b stop", number)
+
+    first = next(Finding(TOLD, running=True).sentences(endless()))
+    assert first.words == ("A", "b", "stop")
+    assert 3 * len(seen) < CORE + AHEAD + 6
+
+
+def test_lines_that_cannot_be_read_stay_in_their_places() -> None:
+    data = b"a b\n\xff c\nd stop e\n"
+    lines = ByteLines(io.BytesIO(data))
+    read = read_items(lines, "x", "text", LINES, running=True)
+    items = list(FoundItems(read, lines, Finding(TOLD, True, "keep"), print))
+    told = [item.text if isinstance(item, BadLine | RawSentence) else "" for item in items]
+    assert told == ["a b", "\udcff c\n", "d stop", "e"]
+
+
+def test_long_lines_are_cut_between_words() -> None:
+    data = b"abc def ghi jkl\nx y"
+    pieces = [b"abc ", b"def ghi ", b"jkl\n", b"x ", b"y"]
+    assert list(cut_between_words(ByteLines(io.BytesIO(data), 6))) == pieces
+    whole = b"a" * 3_000_000
+    assert b"".join(cut_between_words(ByteLines(io.BytesIO(whole), 1000))) == whole
+
+
+def test_only_long_lines_are_running_text_by_default() -> None:
+    told: list[int] = []
+    lines = [LINES.read("a stop b", 1), LINES.read("a stop " * 101, 2), LINES.read("c stop d", 3)]
+    parts = Finding(TOLD, case="keep").apart(lines, lambda line: told.append(line.line))
+    some = [item for part in parts for item in part]
+    assert told == [2]
+    assert [item.line for item in some if isinstance(item, RawSentence)] == [1, *[2] * 101, 3]
+    assert list(Finding(None).sentences(lines)) == lines
+
+
+def test_running_text_and_cases_need_a_reader() -> None:
+    for running, case in ((True, "keep"), (False, "restore")):
+        with pytest.raises(NoReaderError, match="the model has no reader of running text"):
+            Finding(None, running, case)  # type: ignore[arg-type]
+
+
+def test_running_text_is_no_treebank() -> None:
+    with pytest.raises(TreebankError, match="x: is CoNLL-U, whose sentences are known"):
+        read_items(io.BytesIO(b"1\ta\n"), "x", "conllu", LINES, running=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "loses"),
+    [
+        ("it is", True),
+        ("IT IS", True),
+        ("It is", False),
+        ("NASA", False),
+        ("NASA is", False),
+        ("1999", False),
+        ("犬", False),
+        ("", False),
+    ],
+)
+def test_case_is_restored_where_there_is_none(words: str, loses: bool) -> None:
+    assert loses_case(words.split(), "auto") == loses
+    assert loses_case(words.split(), "restore")
+    assert not loses_case(words.split(), "keep")
+
+
+def test_cases_of_lines() -> None:
+    """Of words that are written together too."""
+    lines = [LINES.read(line) for line in ("clara saw du paris", "Clara saw paris", "CLARA DU")]
+    assert [one.words for one in in_their_cases(lines, TOLD, "auto", True)] == [
+        ("Clara", "saw", "de", "le", "Paris"),
+        ("Clara", "saw", "paris"),
+        ("Clara", "de", "le"),
+    ]
+    [upper] = in_their_cases([LINES.read("A DU")], TOLD, "auto", False)
+    assert [one.text for one in upper.together] == ["du"]
+
+
+def test_cases_of_running_text() -> None:
+    assert [one.words for one in found("clara stop she saw paris", "auto")] == [
+        ("Clara", "stop"),
+        ("She", "saw", "Paris"),
+    ]
