@@ -103,12 +103,10 @@ def test_probabilities_over_trees(model: Punctuator, dev: list[Sentence]) -> Non
     parses = parser.parse(words_of(some), 2)
     parses[0] = [WeightedTree(some[0].tree, 1.0, given=True)]
     found = model.log_prob_over_trees(some, parses).exp()
-    with_trees = [[replace(one, tree=tree.tree) for one in some] for tree in (parses[1][0],)]
-    assert len(with_trees) == 1
     torch.testing.assert_close(found[:1], model.log_prob(some[:1]).exp())
-    for one, trees, probability in list(zip(some, parses, found, strict=True))[1:]:
-        each = [model.parsed.log_prob([replace(one, tree=tree.tree)]).exp() for tree in trees]
-        torch.testing.assert_close(probability, 0.75 * each[0][0] + 0.25 * each[1][0])
+    for one, trees, probability in zip(some[1:], parses[1:], found[1:], strict=True):
+        likely, other = model.parsed.log_prob([replace(one, tree=tree.tree) for tree in trees]).exp()
+        torch.testing.assert_close(probability, 0.75 * likely + 0.25 * other)
 
 
 def test_the_report(model: Punctuator, train: list[Sentence], dev: list[Sentence]) -> None:
