@@ -51,8 +51,8 @@ class SpacingStatistics:
 
     The probability of a space between two neighbours a and b is (spaces + k r) / (pairs + k).  Here ``pairs``
     is how often a b occurs in the treebank, and ``spaces`` how often with a space between.  The prior r is 1
-    or 0 according to the rules of `pyropunct.treebank.spacing`, and its weight k is `BESIDE_MARKS` or
-    `BETWEEN_WORDS`.  A mark counts as itself, a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between
+    or 0 according to the rules of `pyropunct.treebank.spacing`, for words of different kinds as for the kind
+    that the treebank has more of, and its weight k is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as itself, a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between
     two marks, r is the smaller of two probabilities: of a space between a and a word, and between a word and
     b.
 
@@ -104,7 +104,8 @@ class SpacingStatistics:
 
     def _prior(self, left: Written, right: Written) -> float:
         if not left.mark and not right.mark:
-            return float(space_between_words(left.form, right.form))
+            kinds = set(_kinds(left, right))
+            return float(self._is_spaced if len(kinds) > 1 else kinds == {WORD})
         if left.mark and right.mark and self.counts:
             as_words = Written(left.form), Written(right.form)
             return min(self.probability(left, as_words[1]), self.probability(as_words[0], right))
@@ -113,6 +114,12 @@ class SpacingStatistics:
                 left.mark or left.form, right.mark or right.form, bool(left.mark), bool(right.mark)
             )
         )
+
+    @property
+    def _is_spaced(self) -> bool:
+        """Whether most words of the treebank are ordinary ones: then a Chinese word has spaces around it too."""
+        ordinary, unspaced = (self.counts.get((kind, kind), (0, 0))[1] for kind in (WORD, UNSPACED_WORD))
+        return ordinary > unspaced
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, from which `from_json` makes equal statistics."""

@@ -66,6 +66,17 @@ def test_spaces_of_the_treebank_and_of_the_rules(left: str, right: str, learned:
     assert space(SpacingStatistics(), left, right) is by_rule
 
 
+def test_a_word_of_another_script_has_spaces_as_most_words_of_the_treebank_have() -> None:
+    english = SpacingStatistics.learn([sentence("they", "came", "home", ".", marks=".", glued="home")])
+    chinese = SpacingStatistics.learn([sentence("我", "回", "家", "。", marks="。", glued="我 回 家")])
+    for left, right in (("came", "中文"), ("中文", "home")):
+        assert space(english, left, right)
+        assert not space(chinese, left, right)
+    for learned in (english, chinese):
+        assert space(learned, "came", "home")
+        assert not space(learned, "中文", "好")
+
+
 def test_probability() -> None:
     """Three of four have a space; the rule, that there is none, counts for two more without."""
     four = [sentence("a", ";", "b", marks=";")] * 3 + [sentence("a", ";", "b", marks=";", glued="a ;")]
