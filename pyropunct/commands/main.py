@@ -4,11 +4,16 @@ Each command has a module in this folder, which is imported only when the comman
 shown.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from pyropunct.commands import console
+from pyropunct.commands.frame import BAD_INPUT, OneLineError
 
 COMMANDS = {
     "compare": "compare:compare",
@@ -28,8 +33,32 @@ COMMANDS = {
 """For each command its module in this folder, and the name of its function there."""
 
 
+@contextmanager
+def _misuse_in_one_line() -> Iterator[None]:
+    """Tell of wrong options and arguments in one line too, which names the command's help."""
+    try:
+        yield
+    except NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        message = error.format_message()
+        if error.ctx is not None:
+            message += f" (see {error.ctx.command_path} --help)"
+        raise OneLineError(message, BAD_INPUT) from error
+
+
 class _Commands(click.Group):
     """A group whose commands are imported on demand."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """The context of a call."""
+        with _misuse_in_one_line():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call a command."""
+        with _misuse_in_one_line():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""

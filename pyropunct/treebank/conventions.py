@@ -52,9 +52,9 @@ class SpacingStatistics:
     The probability of a space between two neighbours a and b is (spaces + k r) / (pairs + k).  Here ``pairs``
     is how often a b occurs in the treebank, and ``spaces`` how often with a space between.  The prior r is 1
     or 0 according to the rules of `pyropunct.treebank.spacing`, for words of different kinds as for the kind
-    that the treebank has more of, and its weight k is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as itself, a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between
-    two marks, r is the smaller of two probabilities: of a space between a and a word, and between a word and
-    b.
+    that the treebank has more of; its weight k is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as
+    itself, a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between two marks, r is the smaller of two
+    probabilities: of a space between a and a word, and between a word and b.
 
     :ivar counts: for each pair (a, b) its (spaces, pairs); empty if the treebank does not record spaces.
     :ivar enclitics: lower-cased words that are mostly written together with the word before, such as "n't".
@@ -117,7 +117,7 @@ class SpacingStatistics:
 
     @property
     def _is_spaced(self) -> bool:
-        """Whether most words of the treebank are ordinary ones: then a Chinese word has spaces around it too."""
+        """Whether most words of the treebank are ordinary ones: then a Chinese one has spaces around it."""
         ordinary, unspaced = (self.counts.get((kind, kind), (0, 0))[1] for kind in (WORD, UNSPACED_WORD))
         return ordinary > unspaced
 

@@ -150,9 +150,27 @@ def test_bad_settings(small: Path, tmp_path: Path, options: tuple[str, str], pro
     ],
 )
 def test_values_out_of_range(small: Path, tmp_path: Path, options: tuple[str, str]) -> None:
-    result = invoke("fit", small / "train.conllu", "--out", tmp_path / "m", *options)
+    message = complaint(BAD_INPUT, "fit", small / "train.conllu", "--out", tmp_path / "m", *options)
+    assert message.startswith(f"Invalid value for '{options[0]}': ")
+    assert message.endswith(" (see pyropunct fit --help)")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fitt",), "No such command 'fitt'. (see pyropunct --help)"),
+        (("--loud",), "No such option '--loud'. (see pyropunct --help)"),
+        (("evaluate", "m"), "Missing argument 'FILE'. (see pyropunct evaluate --help)"),
+    ],
+)
+def test_misuse_is_told_in_one_line(arguments: tuple[str, ...], message: str) -> None:
+    assert complaint(BAD_INPUT, *arguments) == message
+
+
+def test_without_arguments_help_is_shown() -> None:
+    result = invoke()
     assert result.exit_code == BAD_INPUT
-    assert result.stderr.splitlines()[-1].startswith(f"Error: Invalid value for '{options[0]}': ")
+    assert "Commands:" in result.stderr
 
 
 # Models
