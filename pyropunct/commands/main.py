@@ -13,7 +13,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import BAD_INPUT, OneLineError
+from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError
 
 COMMANDS = {
     "compare": "compare:compare",
@@ -35,7 +35,7 @@ COMMANDS = {
 
 @contextmanager
 def _misuse_in_one_line() -> Iterator[None]:
-    """Tell of wrong options and arguments in one line too, which names the command's help."""
+    """Tell of wrong options and arguments in one line too, and of help that cannot be written."""
     try:
         yield
     except NoArgsIsHelpError:
@@ -45,6 +45,10 @@ def _misuse_in_one_line() -> Iterator[None]:
         if error.ctx is not None:
             message += f" (see {error.ctx.command_path} --help)"
         raise OneLineError(message, BAD_INPUT) from error
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OneLineError(f"cannot write the help: {error.strerror}", FAILURE) from error
 
 
 class _Commands(click.Group):

@@ -270,18 +270,13 @@ def test_a_reader_that_has_seen_enough(small: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk(small: Path) -> None:
+@pytest.mark.parametrize("what", ["results", "help"])
+def test_a_full_disk(small: Path, what: str) -> None:
+    files = (small / "model", small / "dev.conllu") if what == "results" else ("--help",)
     with open("/dev/full", "w") as full:
-        done = run(
-            "evaluate",
-            small / "model",
-            small / "dev.conllu",
-            capture_output=False,
-            stdout=full,
-            stderr=subprocess.PIPE,
-        )
+        done = run("evaluate", *files, capture_output=False, stdout=full, stderr=subprocess.PIPE)
     message = one_line(done.returncode, "", done.stderr, FAILURE)
-    assert message == "cannot write the results: No space left on device"
+    assert message == f"cannot write the {what}: No space left on device"
 
 
 BRACKETS = "(S (NP (NNP Œuvre)) (VP (VB go)) (. “))\n(S (ODD odd))\n"
