@@ -1,6 +1,7 @@
 """Fits that are killed, at any time and at any step that touches a file, and then continued.
 
 The model is the same, bit by bit, as that of a fit which nothing interrupts, and nothing is left beside it.
+Every fourth is a fit of a corrector, which keeps no checkpoints: it is begun anew.
 Half of the kills come at a random time, half when the process opens, renames or deletes a file of its own, so
 that the short moments of saving are met too.
 """
@@ -25,7 +26,7 @@ import pyropunct.parsing
 from pyropunct.commands.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe
-from pyropunct.training.model_folder import read_model_folder
+from pyropunct.training.model_folder import DESCRIPTION, read_model_folder
 
 SIZES = {
     "form_size": 8,
@@ -48,9 +49,14 @@ def attack(tries: int, seed: int) -> Row:
     pyropunct.parsing.ParserRecipe = lambda: PARSER  # type: ignore[assignment, misc]
     chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
-        fits = Fits(Path(place))
+        folder = Path(place) / "killed"
+        models = Fits(Path(place) / "models", ["fit", "TREEBANK", "--parser", "--families", "symmetry,head"])
+        fitted = str(models.place / "whole" / "m")
+        correctors = Fits(
+            Path(place) / "correctors", ["fit-correction", "TREEBANK", "--model", fitted, "--copies", "1"]
+        )
         for number in range(tries):
-            folder = Path(place) / "killed"
+            fits = correctors if number % 4 == 3 else models
             folder.mkdir()
             if chance.random() < 0.5:
                 told = fits.killed_after(folder, chance.uniform(0, 1.05 * fits.seconds))
@@ -63,20 +69,26 @@ def attack(tries: int, seed: int) -> Row:
             else:
                 failures.append(f"{number}: {told}, in {phase}: {problem}")
             shutil.rmtree(folder)
-    return Row("fits with a parser, killed and continued", tries, dict(outcomes), failures)
+    return Row("fits of models and correctors, killed and continued", tries, dict(outcomes), failures)
 
 
 class Fits:
-    """Fits of the same model, each in a process of its own.
+    """Fits of the same model or corrector, each in a process of its own.
 
+    :param place: a new folder for what they read and write.
+    :param arguments: of the command, without ``--out``; ``TREEBANK`` stands for the treebank.
     :ivar seconds: how long one takes that nothing interrupts.
     :ivar events: how often it touches files.
     """
 
-    def __init__(self, place: Path) -> None:
-        self.treebank = place / "few.conllu"
+    def __init__(self, place: Path, arguments: list[str]) -> None:
+        self.place, treebank = place, place / "few.conllu"
+        place.mkdir()
         text = embedded_treebank_path("train").read_text(encoding="utf-8")
-        self.treebank.write_text("\n\n".join(text.split("\n\n")[:80]) + "\n\n", encoding="utf-8")
+        treebank.write_text("\n\n".join(text.split("\n\n")[:30]) + "\n\n", encoding="utf-8")
+        self._arguments = [str(treebank) if part == "TREEBANK" else part for part in arguments]
+        self._arguments += ["--epochs", "2", "--threads", "1"]
+        self._name = "correctors" if arguments[0] == "fit-correction" else "models"
         whole = place / "whole"
         whole.mkdir()
         self._wait(self._start(whole))  # which compiles
@@ -101,7 +113,9 @@ class Fits:
     def phase(self, folder: Path) -> str:
         """What was going on when a fit was killed, as its files tell."""
         if list(folder.glob(".m.*")):
-            return "saving"
+            return f"saving of {self._name}"
+        if self._name == "correctors":
+            return "training of correctors"
         kept = sorted(path.suffix for path in (folder / "m.unfinished").glob("checkpoint.*"))
         return f"training after {kept[-1][1:]}" if kept else "the beginning or the end"
 
@@ -124,8 +138,7 @@ class Fits:
         :param killed_at: it kills itself at this event; 0 for never.
         :param told: a file that gets the number of all events.
         """
-        arguments = ["fit", str(self.treebank), "--out", str(folder / "m"), "--parser", "--epochs", "3"]
-        arguments += ["--families", "symmetry,head", "--threads", "1", *(more or [])]
+        arguments = [*self._arguments, "--out", str(folder / "m"), *(more or [])]
         child = os.fork()
         if child:
             return child
@@ -157,10 +170,19 @@ def counted(folder: Path, killed_at: int) -> Callable[[], int]:
     return lambda: seen
 
 
-def contents(model: Path) -> Any:
-    """All that is in a model but the times that it took."""
+def contents(folder: Path) -> Any:
+    """All that is in a model, or in the models of a corrector, but the times that it took."""
+    return [_content(path.parent) for path in sorted(folder.rglob(DESCRIPTION))]
+
+
+def _content(model: Path) -> Any:
     description, tensors = read_model_folder(model)
     del description["sha256"]
-    for report in (description["report"], description["parser"]["report"]):
-        report["epochs"] = [{**epoch, "seconds": 0} for epoch in report["epochs"]]
-    return description, {name: (tensor.dtype, tensor.tolist()) for name, tensor in tensors.items()}
+    return _timeless(description), {name: (tensor.dtype, tensor.tolist()) for name, tensor in tensors.items()}
+
+
+def _timeless(value: Any) -> Any:
+    """Plain data without the times that it took."""
+    if isinstance(value, dict):
+        return {key: _timeless(one) for key, one in value.items() if key != "seconds"}
+    return list(map(_timeless, value)) if isinstance(value, list) else value
