@@ -91,9 +91,11 @@ def _moves(machine: Machine, values: Floats, first: int, per_state: int) -> tupl
     token = np.where(machine.token == END, per_state - 1, machine.token)
     kind = np.where(machine.token == START, first, first + 1 + machine.source * per_state + token)
     target = np.where(machine.target < 0, NONE, first + 1 + machine.target * per_state)
-    strings = [machine.strings.strings[number] for number in machine.written.tolist()]
-    sizes = np.array([len(string) for string in strings], np.int64)
-    written = np.array([token for string in strings for token in string], np.int64)
+    strings = machine.strings.strings
+    lengths = np.array([len(string) for string in strings], np.int64)
+    tokens = np.array([token for string in strings for token in string], np.int64)
+    sizes = lengths[machine.written]
+    written = tokens[runs(starts_of(lengths)[:-1][machine.written], sizes)]
     return kind, values[machine.product] * machine.factor, target, sizes, written
 
 

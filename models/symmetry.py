@@ -86,10 +86,11 @@ def symmetry_classes(inventory: Inventory, marks: Sequence[str]) -> list[int]:
 
     :param marks: the inventory's tokens.
     """
-    return [
-        CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
-        for left, right in inventory.rows
-    ]
+    found = {
+        (left, right): CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
+        for left, right in set(inventory.rows)
+    }
+    return [found[row] for row in inventory.rows]
 
 
 def unmatched_rows(inventory: Inventory, marks: Sequence[str]) -> Tensor:

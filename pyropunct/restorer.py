@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import overload
 
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.cases import CaseMode
 from pyropunct.restore.restoring import SAMPLES, TREES
 from pyropunct.shipped import DEFAULT
 from pyropunct.training.registry import Trusted
@@ -29,6 +30,9 @@ class Restorer:
     :ivar trees: how many trees of the parser the draws of a sentence are spread over.
     :ivar seed: equal seeds give equal results, which do not depend on what else is restored.
     :ivar capital: whether sentences begin with a capital letter.
+    :ivar running: whether texts are running text, whose sentences are to be found.
+    :ivar case: which words get the case that the model finds probable: "auto" if they have none, "restore",
+        or "keep".
     """
 
     model: Punctuator
@@ -37,6 +41,8 @@ class Restorer:
     trees: int = TREES
     seed: int = 0
     capital: bool = True
+    running: bool = False
+    case: CaseMode = "auto"
 
     @overload
     def __call__(self, text: str) -> str: ...  # type: ignore[overload-overlap]  # the first one is meant
@@ -47,13 +53,16 @@ class Restorer:
     def __call__(self, text: str | Iterable[str]) -> str | list[str]:
         """Text with its punctuation restored; several texts together are quicker than one by one.
 
-        :param text: a text, or some, with one sentence a line.
-        :returns: as many texts, of as many lines.
+        :param text: a text, or some, with one sentence a line, unless they are running text.
+        :returns: as many texts.
         :raises NoParserError: if the model has no parser.
+        :raises NoReaderError: if it has no reader of running text, but needs one.
         """
         if isinstance(text, str):
             return self._restored(text)
         texts = list(text)
+        if self.running:
+            return [self._restored(one) for one in texts]
         lines = iter(self._restored("\n".join(texts)).split("\n"))
         return ["\n".join(islice(lines, one.count("\n") + 1)) for one in texts]
 
@@ -65,6 +74,8 @@ class Restorer:
             trees=self.trees,
             seed=self.seed,
             capital=self.capital,
+            running=self.running,
+            case=self.case,
         )
 
 

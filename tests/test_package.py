@@ -12,9 +12,13 @@ ROOT = Path(__file__).parent.parent
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "pyropunct", "models", "inference")
 
 
+MOST = 12_000_000
+"""The most bytes of the model in the wheel."""
+
+
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names of the files in the wheel, which is built from a copy so that nothing is left behind."""
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """The files in the wheel, with their sizes there; it is built from a copy, and nothing is left behind."""
     folder = tmp_path_factory.mktemp("wheel")
     for part in PARTS:
         if (ROOT / part).is_dir():
@@ -35,7 +39,20 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     subprocess.run([*command, "--wheel-dir", "out"], cwd=folder, check=True, capture_output=True)
     (wheel,) = (folder / "out").iterdir()
     with zipfile.ZipFile(wheel) as archive:
-        return set(archive.namelist())
+        return {file.filename: file.compress_size for file in archive.infolist()}
+
+
+@pytest.fixture
+def names(files: dict[str, int]) -> set[str]:
+    """The names of the files in the wheel."""
+    return set(files)
+
+
+def test_the_english_model_is_in_the_wheel(files: dict[str, int]) -> None:
+    model = {name: size for name, size in files.items() if name.startswith("pyropunct/shipped/en/")}
+    assert {name.split("/")[-1] for name in model} == {"model.json", "tensors.pt"}
+    assert "pyropunct/shipped/LICENSE.md" in files
+    assert sum(model.values()) <= MOST
 
 
 def test_every_module_is_in_the_wheel(names: set[str]) -> None:

@@ -204,7 +204,7 @@ class LogLinearAttach(Attach):
         """Whether any context is about the surface punctuation inside a constituent."""
         return bool(self._templates_of_surface)
 
-    @property
+    @cached_property
     def _templates_of_surface(self) -> list[int]:
         return [
             number

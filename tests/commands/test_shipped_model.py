@@ -3,6 +3,7 @@
 import io
 import runpy
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,8 @@ def test_texts_from_python(installed: Path, file: Path) -> None:
     assert some(texts) == [some(text) for text in texts] == some(iter(texts))
     assert some(TEXT) == printed("restore", file, *QUICK, "--no-capital")
     assert some([]) == []
+    running = replace(some, running=True)
+    assert running(["go home we sing", "go"]) == [running("go home we sing"), running("go")]
     assert restorer("go").startswith("Go")
 
 

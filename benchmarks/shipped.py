@@ -1,0 +1,147 @@
+"""Train the English model that comes with the package, and print its table in docs/reference/results.md.
+
+Usage::
+
+    python benchmarks/shipped.py en_ewt-ud-train.conllu en_ewt-ud-dev.conllu [--out pyropunct/shipped/en]
+                                 [--work shipped.unfinished] [--folds 4] [--seed 0] [--measure]
+
+The files are those of UD_English-EWT 2.16 (https://github.com/UniversalDependencies/UD_English-EWT).  What
+is trained is kept in ``--work``, so that the same command goes on after an interruption; delete the folder
+afterwards.  ``--measure`` trains nothing and measures the model that is there.  ``--folds 0`` leaves out what
+is learned from trees of a parser.
+"""
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from pyropunct import Punctuator, Sentence, fit, read_treebank
+from pyropunct.parsing import (
+    BiaffineParser,
+    WeightedTree,
+    attachment_scores,
+    fold_recipe,
+    jackknifed,
+    train_parser,
+)
+from pyropunct.parsing.recipes import ParserRecipe
+from pyropunct.punctuator import Evaluation
+from pyropunct.restore.mark_scores import RestorationScores
+from pyropunct.restore.restoring import decide, weighted_trees
+from pyropunct.running import RunningReader, train_reader
+from pyropunct.running.encoding import documents
+from pyropunct.running.training import evaluate
+from pyropunct.shipped import FOLDER
+from pyropunct.training.checkpoints import Checkpoint
+from pyropunct.training.model_folder import read_model_folder, write_model_folder
+from pyropunct.training.parsed_trees import fit_parsed
+from pyropunct.treebank.marks import Surface
+
+MARKS = ",.?!"
+"""The marks whose F1 is told, besides that of all."""
+
+Parses = Sequence[Sequence[WeightedTree]]
+
+
+def main() -> None:
+    """Train the model unless it is to be measured only, and print its numbers as rows of a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("train")
+    parser.add_argument("dev")
+    parser.add_argument("--out", type=Path, default=FOLDER / "en")
+    parser.add_argument("--work", type=Path, default=Path("shipped.unfinished"))
+    parser.add_argument("--folds", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--measure", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    dev = list(read_treebank(options.dev))
+    if not options.measure:
+        options.work.mkdir(parents=True, exist_ok=True)
+        train = list(read_treebank(options.train))
+        trained(train, dev, options.work, options.folds, options.seed).save(options.out, small=True)
+    for name, number in numbers(options.out, dev).items():
+        print(f"| {name} | {number} |")
+
+
+def trained(
+    train: Sequence[Sentence], dev: Sequence[Sentence], work: Path, folds: int, seed: int
+) -> Punctuator:
+    """The model before it is made small.
+
+    Both directions of the channel are equally good on English dev, so only one is trained.
+    """
+    model = fit(train, dev, direction="left", seed=seed, checkpoint=work / "model", resume=True)
+    model = replace(model, parser=_parser(train, dev, work, seed), reader=_reader(train, dev, work, seed))
+    if not folds:
+        return model
+    parses = jackknifed(
+        train,
+        fold_recipe(ParserRecipe()),
+        folds=folds,
+        seed=seed,
+        checkpoints=lambda fold: Checkpoint(work / f"fold-{fold + 1}"),
+    )
+    return fit_parsed(model, train, parses, dev, seed=seed, checkpoint=Checkpoint(work / "parsed"))
+
+
+def _parser(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int) -> BiaffineParser:
+    folder = work / "parser"
+    if not folder.exists():
+        kept = Checkpoint(work / "parser.unfinished")
+        write_model_folder(folder, *train_parser(train, dev, seed=seed, checkpoint=kept).to_parts())
+    return BiaffineParser.from_parts(*read_model_folder(folder))
+
+
+def _reader(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int) -> RunningReader:
+    folder = work / "reader"
+    if not folder.exists():
+        kept = Checkpoint(work / "reader.unfinished")
+        write_model_folder(folder, *train_reader(train, dev, seed=seed, checkpoint=kept).to_parts())
+    return RunningReader.from_parts(*read_model_folder(folder))
+
+
+def numbers(folder: Path, dev: Sequence[Sentence]) -> dict[str, str]:
+    """How good a model with a parser is, and which one that is."""
+    model = Punctuator.load(folder)
+    assert model.reader is not None
+    running = evaluate(model.reader, documents(dev))
+    words = [sentence.tree.forms for sentence in dev]
+    gold: Parses = [[WeightedTree(sentence.tree, 1.0, given=True)] for sentence in dev]
+    parsed = weighted_trees(model, words)
+    best = [trees[0].tree for trees in weighted_trees(model, words, 1)]
+    scores = attachment_scores(best, [sentence.tree for sentence in dev])
+    slots = sum(len(sentence.surface) for sentence in dev)
+    over_trees = Evaluation(len(dev), slots, float(model.log_prob_over_trees(dev, parsed).sum()))
+    given, found = _restored(model, gold, dev), _restored(model, parsed, dev)
+    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    return {
+        "perplexity, given trees": f"{model.evaluate(dev).perplexity:.4f}",
+        "perplexity, words alone": f"{over_trees.perplexity:.4f}",
+        "AED, given trees": f"{given.average_edit_distance:.4f}",
+        "AED, words alone": f"{found.average_edit_distance:.4f}",
+        "F1 of all marks, words alone": f"{found.overall().f1:.4f}",
+        **{f"F1 of `{mark}`, words alone": f"{found.of_marks()[mark].f1:.4f}" for mark in MARKS},
+        "UAS, LAS, tags of the parser": f"{scores.uas:.2f}, {scores.las:.2f}, {scores.upos:.2f}",
+        "F1 of sentence ends; in lower case": f"{running.f1:.2f}; {running.lower_f1:.2f}",
+        "case of lower-cased words": f"{running.case:.2f} %",
+        "sentences, slots of dev": f"{len(dev):,}, {slots:,}",
+        "checksum of the model": f"`{description['sha256'][:16]}`",
+    }
+
+
+def _restored(model: Punctuator, parses: Parses, dev: Sequence[Sentence]) -> RestorationScores:
+    """What the default decoder makes of the sentences, seed 0."""
+    scores = RestorationScores()
+    surfaces: list[Surface] = [decision.surface for decision in decide(model, parses, seed=0)]
+    for surface, sentence in zip(surfaces, dev, strict=True):
+        scores.add(surface, sentence.surface)
+    return scores
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""The English model that comes with the package is the one that the documents tell of, and does as they say.
+
+Its numbers are on a treebank that is not in the repository.  The table in docs/reference/results.md has the
+checksum of the model that ``benchmarks/shipped.py`` measured; with PYROPUNCT_EWT_DEV set to the dev part of
+UD_English-EWT 2.16, all of it is computed again.
+"""
+
+import json
+import os
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import pyropunct
+from pyropunct.shipped import FOLDER
+from pyropunct.treebank.reading import read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+ROOT = Path(__file__).parent.parent
+EWT_DEV = "PYROPUNCT_EWT_DEV"
+SENTENCES = Path(__file__).with_name("shipped_sentences.txt").read_text(encoding="utf-8").splitlines()
+"""Sentences written for this test, as the model restored them when it was trained."""
+
+
+@pytest.fixture(scope="module")
+def restorer() -> pyropunct.Restorer:
+    return pyropunct.load("en")
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, str]:
+    """The numbers in the documents."""
+    text = (ROOT / "docs" / "reference" / "results.md").read_text(encoding="utf-8")
+    section = text.partition("## The English model of the package\n")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\| (.+?) \| (.+?) \|$", section, re.MULTILINE))
+
+
+def test_the_model_is_the_one_that_was_measured(table: dict[str, str]) -> None:
+    description = json.loads((FOLDER / "en" / "model.json").read_text(encoding="utf-8"))
+    assert table["checksum of the model"] == f"`{description['sha256'][:16]}`"
+
+
+def test_it_says_what_it_said(restorer: pyropunct.Restorer) -> None:
+    """Its own sentences without their marks come back with them."""
+    raw = [re.sub(r"[,.?!]", "", sentence) for sentence in SENTENCES]
+    assert len(raw) == 20
+    assert restorer(raw) == SENTENCES
+
+
+def test_the_example_of_the_guide(restorer: pyropunct.Restorer) -> None:
+    guide = (ROOT / "docs" / "guide" / "restoring.md").read_text(encoding="utf-8")
+    first, second = re.findall(r"(?:^    .+\n)+", guide, re.MULTILINE)[1:3]
+    shown = [[line.strip() for line in block.splitlines()] for block in (first, second)]
+    assert restorer(shown[0]) == shown[1]
+
+
+@pytest.mark.skipif(EWT_DEV not in os.environ, reason=f"{EWT_DEV} names no treebank")
+def test_the_numbers_of_the_documents(table: dict[str, str]) -> None:
+    numbers = runpy.run_path(str(ROOT / "benchmarks" / "shipped.py"))["numbers"]
+    assert numbers(FOLDER / "en", list(read_treebank(os.environ[EWT_DEV]))) == table
