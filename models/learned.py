@@ -100,7 +100,7 @@ def require_rows(name: str, probabilities: Tensor) -> None:
 
 
 class _Unfilled(TorchFunctionMode):
-    """Leaves out first values, for which torch would import its compiler on a device without memory."""
+    """Leaves out first values, which take time, and would import the compiler on a device without memory."""
 
     def __torch_function__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -123,7 +123,7 @@ def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
     require_names(tensors, wanted)
     for name, tensor in tensors.items():
         require_like(name, tensor, wanted[name])
-    with torch.random.fork_rng(devices=[]):  # first values are drawn, and replaced at once
+    with torch.random.fork_rng(devices=[]), _Unfilled():  # first values would be replaced at once
         module = make()
     module.load_state_dict(dict(tensors))
     return module

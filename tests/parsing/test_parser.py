@@ -96,7 +96,7 @@ def test_trees_are_whole(parser: BiaffineParser, dev: list[Sentence]) -> None:
         assert sum(one.weight for one in trees) == pytest.approx(1)
         assert [one.weight for one in trees] == sorted((one.weight for one in trees), reverse=True)
         assert len({one.tree for one in trees}) == len(trees) <= 20
-        for tree, _ in trees:
+        for tree in (one.tree for one in trees):
             assert tree.forms == sentence.tree.forms
             assert len(tree.relations) == len(tree.tags) == len(tree)
             assert [relation == "root" for relation in tree.relations] == [not head for head in tree.heads]
