@@ -5,11 +5,15 @@ may be written in other files: so all that was kept is forgotten whenever any fi
 """
 
 import os
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config, njit
+
+FOLDER = Path(__file__).parent
+"""The sources of the inner loops."""
 
 _OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 _NO_WAY_IN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -34,11 +38,23 @@ def forget_outdated(folder: Path) -> None:
     try:
         if note.exists() and note.read_text() == _stamp(folder):
             return
-        for kept in (path for kind in ("*.nbi", "*.nbc") for path in folder.rglob(kind)):
+        for kept in _kept(folder):
             kept.unlink(missing_ok=True)
         keep_compiled(folder)
     except OSError:
         return
+
+
+def is_compiled(folder: Path = FOLDER) -> bool:
+    """Whether there is compiled code of a folder of sources; else the first call of each function takes long.
+
+    It is not known, and taken to be there, where numba has been told to keep it elsewhere.
+    """
+    return bool(config.CACHE_DIR) or next(_kept(folder), None) is not None
+
+
+def _kept(folder: Path) -> Iterator[Path]:
+    return (path for kind in ("*.nbi", "*.nbc") for path in folder.rglob(kind))
 
 
 def keep_compiled(folder: Path) -> None:
@@ -61,4 +77,4 @@ def _stamp(folder: Path) -> str:
     return sha256(repr(seen).encode()).hexdigest()
 
 
-forget_outdated(Path(__file__).parent)
+forget_outdated(FOLDER)

@@ -12,8 +12,10 @@ import runpy
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import pyropunct
+from pyropunct.commands.main import main
 from pyropunct.shipped import FOLDER
 from pyropunct.treebank.reading import read_treebank
 
@@ -55,6 +57,16 @@ def test_the_example_of_the_guide(restorer: pyropunct.Restorer) -> None:
     first, second = re.findall(r"(?:^    .+\n)+", guide, re.MULTILINE)[1:3]
     shown = [[line.strip() for line in block.splitlines()] for block in (first, second)]
     assert restorer(shown[0]) == shown[1]
+
+
+def test_the_examples_of_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    examples = re.findall(
+        r'^    \$ echo "(.+)" \|\s+pyropunct (restore.* -)\n    (.+)$', readme, re.MULTILINE
+    )
+    assert len(examples) == 2
+    for text, command, shown in examples:
+        assert CliRunner().invoke(main, command.split(), input=text).stdout == f"{shown}\n"
 
 
 @pytest.mark.skipif(EWT_DEV not in os.environ, reason=f"{EWT_DEV} names no treebank")

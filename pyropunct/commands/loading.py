@@ -15,11 +15,18 @@ if TYPE_CHECKING:
 
 
 def use_threads(threads: int | None) -> None:
-    """Set the number of threads of torch; None leaves torch's default."""
+    """Set the number of threads of torch; None leaves torch's default.
+
+    Somebody who watches is told if compiling comes first.
+    """
     import torch
+
+    from pyropunct.inference.compiling import is_compiled
 
     if threads is not None:
         torch.set_num_threads(threads)
+    if console.shows_bars() and not is_compiled():
+        console.tell("compiling the inner loops, this once: it takes half a minute")
 
 
 def load_model(folder: str, trust_variants: bool) -> "Punctuator":

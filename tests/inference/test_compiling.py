@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from pyropunct.inference.compiling import forget_outdated
+from pyropunct.inference.compiling import forget_outdated, is_compiled
 
 
 def test_what_was_kept_is_forgotten_when_any_file_changes(tmp_path: Path) -> None:
@@ -19,10 +19,12 @@ def test_what_was_kept_is_forgotten_when_any_file_changes(tmp_path: Path) -> Non
             path.write_text("code")
         forget_outdated(tmp_path)
         assert not any(path.exists() for path in kept)
+        assert not is_compiled(tmp_path)
         for path in kept:
             path.write_text("new code")
         forget_outdated(tmp_path)
         assert all(path.exists() for path in kept)
+        assert is_compiled(tmp_path)
     (tmp_path / "new.py").write_text("")
     forget_outdated(tmp_path)
     assert not any(path.exists() for path in kept)
