@@ -50,7 +50,7 @@ def is_compiled(folder: Path = FOLDER) -> bool:
 
     It is not known, and taken to be there, where numba has been told to keep it elsewhere.
     """
-    return bool(config.CACHE_DIR) or next(_kept(folder), None) is not None
+    return bool(getattr(config, "CACHE_DIR", "")) or next(_kept(folder), None) is not None
 
 
 def _kept(folder: Path) -> Iterator[Path]:

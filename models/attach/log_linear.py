@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.compiling import compiled
+from pyropunct.inference.compiling import compiled, spliced
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.ragged import Ints
 from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes
@@ -33,21 +34,37 @@ from pyropunct.models.trees import TreeBatch
 Keys = NDArray[np.uint64]
 
 
+FIRST_KEY = np.uint64(0x243F6A8885A308D3)
+"""Zero would stay zero when mixed with a zero, and lose its place among the columns."""
+
+
+@spliced
+def _mixed(key: np.uint64, value: np.uint64) -> np.uint64:
+    """A 64-bit key with another value folded in (the mixing step of splitmix64)."""
+    key = (key ^ value) * np.uint64(0x9E3779B97F4A7C15)
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return key ^ (key >> np.uint64(27))
+
+
 @compiled
-def _mix(keys: Keys, values: Keys) -> None:
-    """Fold another column of values into 64-bit keys (the mixing step of splitmix64)."""
-    for row in range(len(keys)):
-        key = (keys[row] ^ values[row]) * np.uint64(0x9E3779B97F4A7C15)
-        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        keys[row] = key ^ (key >> np.uint64(27))
+def _mix(templates: Ints, table: Ints, columns: Ints, keys: Keys) -> None:
+    for number in range(len(table)):
+        for row in range(columns.shape[1]):
+            key = _mixed(FIRST_KEY, np.uint64(templates[number]))
+            for column in table[number]:
+                if column >= 0:
+                    key = _mixed(key, np.uint64(columns[column, row]))
+            keys[number, row] = key
 
 
-def _keys(columns: Sequence[Ints]) -> Keys:
-    """One key for each row of some columns."""
-    # Zero would stay zero when mixed with a zero, and lose its place among the columns.
-    keys = np.full(len(columns[0]), 0x243F6A8885A308D3, np.uint64)
-    for column in columns:
-        _mix(keys, column.astype(np.uint64))
+def _keys(templates: Sequence[int], table: Ints, columns: Ints) -> Keys:
+    """(templates, N) keys of the contexts of some templates.
+
+    :param table: (templates, width) which columns each template's are made of; -1 for none.
+    :param columns: (columns, N).
+    """
+    keys = np.empty((len(templates), columns.shape[1]), np.uint64)
+    _mix(np.array(templates, np.int64), table, columns, keys)
     return keys
 
 
@@ -165,7 +182,8 @@ class LogLinearAttach(Attach):
         """
         weights = torch.zeros(int(self.starts[-1]))
         if EVERYWHERE in self.templates:
-            key = _keys([np.array([self.templates.index(EVERYWHERE)])]).view(np.int64)[0]
+            of_none = np.zeros((1, 0), np.int64), np.zeros((0, 1), np.int64)
+            key = _keys([self.templates.index(EVERYWHERE)], *of_none).view(np.int64)[0, 0]
             place = (self.keys == int(key)).nonzero()[:, 0]  # none, if there are too few nodes
             weights[self.starts[place] + CLASSES.index("none")] = empty
         return {"weights": weights}
@@ -261,17 +279,42 @@ class LogLinearAttach(Attach):
 
     def _find(self, attributes: ViewAttributes, templates: Sequence[int]) -> Iterator[_Found]:
         """The contexts of some templates, whether they have weights or not."""
-        everything = np.arange(len(attributes.relation))
+        everything, relation = np.arange(len(attributes.relation)), attributes.relation
+        several = {number for number in templates if SEVERAL.intersection(self.templates[number].attributes)}
+        keys = iter(self._keys_of_one_value(attributes, [one for one in templates if one not in several]))
         for number in templates:
-            template, view, columns = self.templates[number], everything, []
-            for name in SEVERAL.intersection(template.attributes):
-                view, values = attributes.several(name)
-                columns.append(values)
-            relation = attributes.relation[view]
-            if template.part in OF_RELATION:
-                columns.append(relation)
-            columns += [attributes.single(name)[view] for name in template.attributes if name not in SEVERAL]
-            yield _Found(view, relation, _keys([np.full(len(view), number), *columns]))
+            if number in several:
+                yield self._of_several_values(attributes, number)
+            else:
+                yield _Found(everything, relation, next(keys))
+
+    def _keys_of_one_value(self, attributes: ViewAttributes, templates: Sequence[int]) -> Keys:
+        """(templates, views) the keys of templates whose attributes have one value for each view."""
+        names = [self._names(number) for number in templates]
+        place = {name: number for number, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
+        table = np.full((len(templates), max(map(len, names), default=0)), -1)
+        for row, own in zip(table, names, strict=True):
+            row[: len(own)] = [place[name] for name in own]
+        columns = np.empty((len(place), len(attributes.relation)), np.int64)
+        for name, number in place.items():
+            columns[number] = attributes.single(name)
+        return _keys(templates, table, columns)
+
+    def _of_several_values(self, attributes: ViewAttributes, number: int) -> _Found:
+        """The contexts of a template one of whose attributes has any number of values for each view."""
+        names = self.templates[number].attributes
+        [name] = SEVERAL.intersection(names)
+        view, values = attributes.several(name)
+        columns = [attributes.single(other)[view] for other in self._names(number) if other != name]
+        table = np.arange(1 + len(columns))[None]
+        return _Found(
+            view, attributes.relation[view], _keys([number], table, np.stack([values, *columns]))[0]
+        )
+
+    def _names(self, number: int) -> list[str]:
+        """The attributes that make up the contexts of a template."""
+        template = self.templates[number]
+        return [*(["relation"] if template.part in OF_RELATION else []), *template.attributes]
 
 
 class _LogLinearScorer:
