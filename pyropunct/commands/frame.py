@@ -33,12 +33,15 @@ def interrupts() -> Iterator[None]:
     """Turn every interruption into a KeyboardInterrupt.
 
     During a call of compiled code, Python raises a SystemError instead, with the KeyboardInterrupt as its
-    cause.
+    cause, or with another such SystemError.
     """
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise
 
