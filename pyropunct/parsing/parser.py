@@ -1,16 +1,14 @@
 """The trained parser."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from pyropunct.models.learned import filled
+from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.parsing.biaffine import BiaffineNetwork, Scores
 from pyropunct.parsing.eisner import best_tree, draw_trees
 from pyropunct.parsing.encoding import ROOT, ParserVocabulary
@@ -23,19 +21,11 @@ BATCH_WORDS = 4000
 
 
 @dataclass(frozen=True)
-class BiaffineParser:
-    """A tagger and parser of unpunctuated words, trained by `pyropunct.parsing.train_parser`.
+class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetwork]):
+    """A tagger and parser of unpunctuated words, trained by `pyropunct.parsing.train_parser`."""
 
-    :ivar vocabulary: the types that it knows.
-    :ivar recipe: how it was trained.
-    :ivar network: gives the scores.
-    :ivar report: what happened in training, in plain JSON types.
-    """
-
-    vocabulary: ParserVocabulary
-    recipe: ParserRecipe
-    network: BiaffineNetwork
-    report: Mapping[str, Any]
+    what = "a parser"
+    kinds = (ParserVocabulary, ParserRecipe, BiaffineNetwork)
 
     def parse(
         self, sentences: Sequence[Sequence[str]], trees: int = 1, *, seed: int = 0
@@ -89,30 +79,6 @@ class BiaffineParser:
             ),
             forms=forms,
         )
-
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The parser as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them."""
-        plain = {
-            "vocabulary": self.vocabulary.to_json(),
-            "recipe": self.recipe.to_json(),
-            "report": dict(self.report),
-        }
-        return plain, dict(self.network.state_dict())
-
-    @classmethod
-    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "BiaffineParser":
-        """The parser that `to_parts` took apart.
-
-        :raises ValueError: if these are not the parts of a parser.
-        """
-        try:
-            vocabulary = ParserVocabulary.from_json(plain["vocabulary"])
-            recipe = ParserRecipe.from_json(plain["recipe"])
-            network = filled(lambda: BiaffineNetwork(vocabulary, recipe), tensors)
-            return cls(vocabulary, recipe, network, plain["report"])
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise ValueError(f"not the parts of a parser: {reason}") from error
 
 
 def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> list[tuple[tuple[int, ...], int]]:

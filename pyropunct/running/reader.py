@@ -1,13 +1,13 @@
 """The trained reader of running text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from pyropunct.models.learned import filled
+from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.running.case import CASES, OTHER, in_case
 from pyropunct.running.encoding import ReaderVocabulary
 from pyropunct.running.network import RunningNetwork
@@ -49,19 +49,11 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RunningReader:
-    """Finds sentences and cases in running words, trained by `pyropunct.running.train_reader`.
+class RunningReader(TrainedNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwork]):
+    """Finds sentences and cases in running words, trained by `pyropunct.running.train_reader`."""
 
-    :ivar vocabulary: the types that it knows.
-    :ivar recipe: how it was trained.
-    :ivar network: gives the scores.
-    :ivar report: what happened in training, in plain JSON types.
-    """
-
-    vocabulary: ReaderVocabulary
-    recipe: ReaderRecipe
-    network: RunningNetwork
-    report: Mapping[str, Any]
+    what = "a reader of running text"
+    kinds = (ReaderVocabulary, ReaderRecipe, RunningNetwork)
 
     def read(self, words: Sequence[str]) -> Reading:
         """Read running words, in windows: time and memory are linear in their number.
@@ -113,30 +105,6 @@ class RunningReader:
             others[word.lower()] if case == OTHER and word.lower() in others else in_case(word, simple)
             for word, case, simple in zip(words, best, second, strict=True)
         ]
-
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The reader as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them."""
-        plain = {
-            "vocabulary": self.vocabulary.to_json(),
-            "recipe": self.recipe.to_json(),
-            "report": dict(self.report),
-        }
-        return plain, dict(self.network.state_dict())
-
-    @classmethod
-    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "RunningReader":
-        """The reader that `to_parts` took apart.
-
-        :raises ValueError: if these are not the parts of a reader.
-        """
-        try:
-            vocabulary = ReaderVocabulary.from_json(plain["vocabulary"])
-            recipe = ReaderRecipe.from_json(plain["recipe"])
-            network = filled(lambda: RunningNetwork(vocabulary, recipe), tensors)
-            return cls(vocabulary, recipe, network, plain["report"])
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise ValueError(f"not the parts of a reader of running text: {reason}") from error
 
 
 def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[Window]:

@@ -1,0 +1,61 @@
+"""Trained networks over words, with what it takes to use them, as parts of a model folder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from torch import Tensor, nn
+
+from pyropunct.models.learned import filled
+from pyropunct.networks.recipes import NetworkRecipe
+from pyropunct.networks.words import WordTypes
+
+Vocabulary = TypeVar("Vocabulary", bound=WordTypes)
+Recipe = TypeVar("Recipe", bound=NetworkRecipe)
+Network = TypeVar("Network", bound=nn.Module)
+
+
+@dataclass(frozen=True)
+class TrainedNetwork(Generic[Vocabulary, Recipe, Network]):
+    """A network that was trained.
+
+    :ivar vocabulary: the types that it knows.
+    :ivar recipe: how it was trained.
+    :ivar network: gives the scores.
+    :ivar report: what happened in training, in plain JSON types.
+    :cvar what: what it is, for messages.
+    :cvar kinds: the classes of the vocabulary, the recipe and the network.
+    """
+
+    what: ClassVar[str]
+    kinds: ClassVar[tuple[type[WordTypes], type[NetworkRecipe], type[nn.Module]]]
+
+    vocabulary: Vocabulary
+    recipe: Recipe
+    network: Network
+    report: Mapping[str, Any]
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """It as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them."""
+        plain = {
+            "vocabulary": self.vocabulary.to_json(),
+            "recipe": self.recipe.to_json(),
+            "report": dict(self.report),
+        }
+        return plain, dict(self.network.state_dict())
+
+    @classmethod
+    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
+        """What `to_parts` took apart.
+
+        :raises ValueError: if these are not the parts of such a network.
+        """
+        vocabulary_type, recipe_type, network_type = cls.kinds
+        try:
+            vocabulary: Any = vocabulary_type.from_json(plain["vocabulary"])
+            recipe: Any = recipe_type.from_json(plain["recipe"])
+            network: Any = filled(lambda: network_type(vocabulary, recipe), tensors)
+            return cls(vocabulary, recipe, network, plain["report"])
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise ValueError(f"not the parts of {cls.what}: {reason}") from error
