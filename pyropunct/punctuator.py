@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -24,6 +24,9 @@ from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
+from pyropunct.networks.pretrained import Pretrained, PretrainedError
+from pyropunct.networks.sources import pretrained_from
+from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.parsing import BiaffineParser, Parser, WeightedTree
 from pyropunct.restore.cases import CaseMode
 from pyropunct.restore.raw_words import RawReader
@@ -56,6 +59,7 @@ REJECTED, LEAST_REDRAWN = 20, 100
 """How often draws that are not balanced are made up for, and the least number of draws each time."""
 
 Puncteme = tuple[str, ...]
+Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
 
 
 class Edit(NamedTuple):
@@ -149,6 +153,18 @@ class Punctuator:
         return self if self.parsed is None else self.parsed
 
     @property
+    def pretrained(self) -> Pretrained | None:
+        """What gives features of words to the parser and the reader, None if they read none.
+
+        :raises ValueError: if each of them reads others.
+        """
+        networks = [one for one in (self.parser, self.reader) if isinstance(one, TrainedNetwork)]
+        found = [one.pretrained for one in networks if one.pretrained is not None]
+        if any(one.identity() != found[0].identity() for one in found):
+            raise ValueError("parser and reader were trained with different pretrained features of words")
+        return found[0] if found else None
+
+    @property
     def model(self) -> Story:
         """The story, a Pyro model with the learned weights."""
         return self.story
@@ -177,7 +193,9 @@ class Punctuator:
             perplexity differs in the fourth digit.
         :raises ModelFolderError: if the folder exists and is not a model, if it cannot be written, or if the
             parser is not a `BiaffineParser`.
+        :raises ValueError: as `pretrained` does.
         """
+        pretrained = self.pretrained
         plain = {
             "vocabulary": self.vocabulary.to_json(),
             "recipe": self.recipe.to_json(),
@@ -201,6 +219,9 @@ class Punctuator:
         if self.reader is not None:
             plain["reader"], weights = self.reader.to_parts()
             tensors |= _of_network("reader", weights, small)
+        if pretrained is not None:
+            plain["pretrained"], weights = pretrained.to_parts()
+            tensors |= {f"pretrained {name}": tensor for name, tensor in weights.items()}
         write_model_folder(Path(folder), plain, tensors)
 
     def _kept(self, small: bool) -> dict[str, Tensor]:
@@ -218,13 +239,20 @@ class Punctuator:
         return tensors
 
     @classmethod
-    def load(cls, folder: str | Path, *, variants: Trusted = ()) -> "Punctuator":
+    def load(
+        cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
+    ) -> "Punctuator":
         """Read a model that `save` wrote.  No code in the folder is ever run, and none that it names.
+
+        An encoder that the model was trained with is not in the folder.  It is opened when words are parsed.
 
         :param folder: its folder, or the name of a model that comes with the package.
         :param variants: attach models and channels outside the package, each as ``module:Class``, that may be
             imported if the folder names them, which runs the code of their modules; True for any.
+        :param encoder: where that encoder is now: see `pyropunct.networks.encoder.Encoder`.  By default it is
+            looked for where it was in training.
         :raises ModelFolderError: if the folder is missing or damaged, or is not a model of this program.
+        :raises PretrainedError: if ``encoder`` is given, but the model was trained without.
         :raises UntrustedVariantError: if it names an attach model or a channel outside the package that is
             not among ``variants``; its module has not been imported.
         :raises UnknownVariantError: if its attach model or channel cannot be found.
@@ -236,25 +264,27 @@ class Punctuator:
         try:
             named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
             require_trusted(folder, named, variants)
-            return cls._rebuilt(plain, tensors)
-        except UnknownVariantError:
+            return cls._rebuilt(plain, tensors, encoder)
+        except (UnknownVariantError, PretrainedError):
             raise
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             kind = type(error).__name__
             raise ModelFolderError(f"{folder}: cannot be made a model again: {kind}: {error}") from error
 
     @classmethod
-    def _rebuilt(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Punctuator":
+    def _rebuilt(
+        cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], encoder: str | Path | None = None
+    ) -> "Punctuator":
         if not isinstance(plain["report"], dict):
             raise ValueError("the report is no object")
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
-        names = ("value", "scale", "parameter", "buffer", "parser", "reader", "parsed")
+        names = ("value", "scale", "parameter", "buffer", "parser", "reader", "pretrained", "parsed")
         kinds: dict[str, dict[str, Tensor]] = {name: {} for name in names}
         for key, tensor in tensors.items():
             kind, _, name = key.partition(" ")
             kinds[kind][name] = tensor
-        for part in ("parser", "reader", "parsed"):
+        for part in ("parser", "reader", "pretrained", "parsed"):
             if kinds[part] and part not in plain:
                 raise ValueError(f"there are tensors of the part {part!r}, but not the part")
         story = blank_story(vocabulary, recipe)
@@ -264,9 +294,10 @@ class Punctuator:
             if not bool((scale > 0).all()):
                 raise ValueError(f"the scale of {name} is not above zero everywhere")
         conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
-        parser = BiaffineParser.from_parts(plain["parser"], kinds["parser"]) if "parser" in plain else None
+        pretrained = pretrained_from(plain.get("pretrained"), kinds["pretrained"], encoder)
+        parser = _network(BiaffineParser, "parser", plain, kinds, pretrained)
         slot_strings = SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None
-        reader = RunningReader.from_parts(plain["reader"], kinds["reader"]) if "reader" in plain else None
+        reader = _network(RunningReader, "reader", plain, kinds, pretrained)
         shared = {name: tensor for name, tensor in tensors.items() if _is_of_syntax(name)}
         parsed = cls._rebuilt(_of_parsed(plain), shared | kinds["parsed"]) if "parsed" in plain else None
         return cls(
@@ -598,6 +629,19 @@ def _of_parsed(plain: Mapping[str, Any]) -> dict[str, Any]:
 def _is_of_syntax(name: str) -> bool:
     """Whether a tensor is one of the syntax model, which is the same for parsed trees as for given ones."""
     return name.partition(" ")[2].startswith("syntax.")
+
+
+def _network(
+    kind: type[Network],
+    part: str,
+    plain: Mapping[str, Any],
+    tensors: Mapping[str, Mapping[str, Tensor]],
+    pretrained: Pretrained | None,
+) -> Network | None:
+    """A network of a model folder, None if there is none; some networks read pretrained features."""
+    if part not in plain:
+        return None
+    return kind.from_parts(plain[part], tensors[part], pretrained if "pretrained" in plain[part] else None)
 
 
 def _of_network(part: str, weights: Mapping[str, Tensor], small: bool) -> dict[str, Tensor]:

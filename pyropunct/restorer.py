@@ -79,11 +79,14 @@ class Restorer:
         )
 
 
-def load(model: str | Path = DEFAULT, *, variants: Trusted = ()) -> Restorer:
+def load(
+    model: str | Path = DEFAULT, *, variants: Trusted = (), encoder: str | Path | None = None
+) -> Restorer:
     """A model for restoring text.
 
     :param model: the name of a model that comes with the package, or a model folder.
     :param variants: see `Punctuator.load`.
+    :param encoder: see `Punctuator.load`.
     :raises ModelFolderError: if there is no such model, or it is damaged.
     """
-    return Restorer(Punctuator.load(model, variants=variants))
+    return Restorer(Punctuator.load(model, variants=variants, encoder=encoder))

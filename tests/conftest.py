@@ -8,6 +8,7 @@ import pyro
 import pytest
 import torch
 from command_line import answer, printed
+from encoders import made_encoder
 from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
@@ -90,3 +91,9 @@ def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     assert value["parsed_trees"]["perplexity"] > 1
     assert set(value["reader"]) == {"words", "f1", "lower_f1", "case"}
     return folder
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an encoder that has learned nothing.  Use it as it is; copy what a test changes."""
+    return made_encoder(tmp_path_factory.mktemp("encoder") / "model")

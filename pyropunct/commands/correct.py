@@ -11,6 +11,7 @@ from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import use_threads
 from pyropunct.commands.options import (
     decoding_options,
+    encoder_option,
     json_option,
     seed_option,
     threads_option,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Print corrected sentences, or only the edits.",
 )
+@encoder_option
 @seed_option
 @trust_option
 @threads_option
@@ -46,6 +48,7 @@ def correct(
     file: str,
     kind: str,
     shape: str,
+    encoder: str | None,
     trust_variants: bool,
     threads: int | None,
     as_json: bool,
@@ -64,7 +67,7 @@ def correct(
     from pyropunct.treebank.lines import ByteLines, opened
 
     use_threads(threads)
-    corrector = Corrector.load(model, variants=trust_variants)
+    corrector = Corrector.load(model, variants=trust_variants, encoder=encoder)
     with opened(file) as (stream, name):
         output = _output(corrector, "json" if as_json else shape)
         reader = RawReader(corrector.reader.vocabulary, corrector.reader.conventions)

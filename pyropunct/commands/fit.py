@@ -24,6 +24,7 @@ from pyropunct.training.recipes import RECIPES, named_recipe
 from pyropunct.training.registry import ATTACH, CHANNEL
 
 if TYPE_CHECKING:
+    from pyropunct.networks.pretrained import Kept
     from pyropunct.parsing import BiaffineParser
     from pyropunct.punctuator import Punctuator
     from pyropunct.running import RunningReader
@@ -94,6 +95,12 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
     help="With --parser: parse each of so many parts of TRAIN by what is learned from the others, and train "
     "for trees of the parser too; 0 for gold trees alone.  [default: 4]",
 )
+@click.option(
+    "--encoder",
+    metavar="PLACE",
+    help="With --parser: an encoder that the package transformers loads, whose states parser and reader get "
+    "too: a folder, a model that was downloaded before, or an installed package with a model.",
+)
 @click.option("--resume", is_flag=True, help="Continue a fit that was interrupted.")
 @click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
 @seed_option
@@ -109,6 +116,7 @@ def fit(
     settings: tuple[str, ...],
     parser: bool,
     folds: int | None,
+    encoder: str | None,
     resume: bool,
     device: str,
     seed: int,
@@ -122,6 +130,8 @@ def fit(
 
     if folds and not parser:
         raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
+    if encoder is not None and not parser:
+        raise OneLineError("--encoder is for --parser: parser and reader are what gets it", BAD_INPUT)
     folder = Path(out)
     check_writable(folder)
     checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
@@ -131,6 +141,7 @@ def fit(
     check_device(device)
     changed = _changed(recipe, changes, settings)
     treebanks = _training_treebanks(train, dev)
+    pretrained = None if encoder is None else _opened(encoder)
     with own_folder(checkpoint.parent):
         if not resume:
             _forget(checkpoint)
@@ -141,9 +152,9 @@ def fit(
             with interrupts():
                 model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
                 if parser:
-                    model = replace(model, parser=_train_parser(treebanks, seed, checkpoint))
-                    model = replace(model, reader=_train_reader(treebanks, seed, checkpoint))
-                    model = _train_on_parsed(model, treebanks, folds, seed, device, checkpoint)
+                    model = replace(model, parser=_train_parser(treebanks, pretrained, seed, checkpoint))
+                    model = replace(model, reader=_train_reader(treebanks, pretrained, seed, checkpoint))
+                    model = _train_on_parsed(model, treebanks, folds, pretrained, seed, device, checkpoint)
             model.save(folder)
         except KeyboardInterrupt:
             raise OneLineError(
@@ -236,26 +247,45 @@ def _train(
         )
 
 
-def _train_parser(treebanks: "list[Treebank]", seed: int, checkpoint: Path) -> "BiaffineParser":
+def _opened(encoder: str) -> "Kept":
+    """An encoder, whose features are computed once for all parsers."""
+    from pyropunct.networks.encoder import Encoder
+    from pyropunct.networks.pretrained import Kept
+
+    source = Encoder(encoder)
+    source.open()
+    return Kept(source)
+
+
+def _train_parser(
+    treebanks: "list[Treebank]", pretrained: "Kept | None", seed: int, checkpoint: Path
+) -> "BiaffineParser":
     from pyropunct.parsing import ParserRecipe, train_parser
 
     kept, dev = _checkpoint(checkpoint, "parser"), treebanks[1] if len(treebanks) > 1 else None
     with parser_watch() as watch:
-        return train_parser(treebanks[0], dev, ParserRecipe(), seed=seed, checkpoint=kept, watch=watch)
+        return train_parser(
+            treebanks[0], dev, ParserRecipe(), pretrained=pretrained, seed=seed, checkpoint=kept, watch=watch
+        )
 
 
-def _train_reader(treebanks: "list[Treebank]", seed: int, checkpoint: Path) -> "RunningReader":
+def _train_reader(
+    treebanks: "list[Treebank]", pretrained: "Kept | None", seed: int, checkpoint: Path
+) -> "RunningReader":
     from pyropunct.running import ReaderRecipe, train_reader
 
     kept, dev = _checkpoint(checkpoint, "reader"), treebanks[1] if len(treebanks) > 1 else None
     with reader_watch() as watch:
-        return train_reader(treebanks[0], dev, ReaderRecipe(), seed=seed, checkpoint=kept, watch=watch)
+        return train_reader(
+            treebanks[0], dev, ReaderRecipe(), pretrained=pretrained, seed=seed, checkpoint=kept, watch=watch
+        )
 
 
 def _train_on_parsed(
     model: "Punctuator",
     treebanks: "list[Treebank]",
     folds: int | None,
+    pretrained: "Kept | None",
     seed: int,
     device: str,
     checkpoint: Path,
@@ -272,6 +302,7 @@ def _train_on_parsed(
             treebanks[0],
             fold_recipe(ParserRecipe()),
             folds=number,
+            pretrained=pretrained,
             seed=seed,
             checkpoints=lambda fold: _checkpoint(checkpoint, f"fold-{fold + 1}"),
             watch=watch_parser,

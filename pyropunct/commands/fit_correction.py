@@ -8,7 +8,13 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import check_device, load_model, read_file, use_threads
-from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
+from pyropunct.commands.options import (
+    encoder_option,
+    json_option,
+    seed_option,
+    threads_option,
+    trust_option,
+)
 from pyropunct.commands.outputs import is_in
 from pyropunct.commands.training_reports import training_watch
 
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
 )
 @click.option("--epochs", type=click.IntRange(1), default=3, show_default=True, help="Passes over the data.")
 @click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
+@encoder_option
 @seed_option
 @trust_option
 @threads_option
@@ -53,6 +60,7 @@ def fit_correction(
     copies: int,
     epochs: int,
     device: str,
+    encoder: str | None,
     seed: int,
     trust_variants: bool,
     threads: int | None,
@@ -76,7 +84,7 @@ def fit_correction(
     rates = _rates(errors)
     use_threads(threads)
     check_device(device)
-    clean = load_model(model, trust_variants)
+    clean = load_model(model, trust_variants, encoder)
     treebanks = [read_file(path) for path in (train, dev) if path is not None]
     require_punctuation(treebanks[0])
     for treebank in treebanks:

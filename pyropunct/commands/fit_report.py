@@ -56,6 +56,7 @@ def _plain(
             for treebank in treebanks
         ],
         "edits": [edit._asdict() for edit in edits],
+        "encoder": _encoder(model),
         "parser": _best_scores(_parser_epochs(model), "las"),
         "parser_epochs": _parser_epochs(model),
         "reader": _best_scores(_reader_epochs(model), "lower_f1"),
@@ -79,6 +80,8 @@ def _print_scores(model: "Punctuator") -> None:
     """How good all that was trained is on dev."""
     tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
     console.say(f"dev perplexity per slot by direction: {tried}")
+    if encoder := _encoder(model):
+        console.say(f"parser and reader need the encoder {encoder} to restore raw text")
     if scores := _best_scores(_parser_epochs(model), "las"):
         console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
     if scores := _best_scores(_reader_epochs(model), "lower_f1"):
@@ -104,6 +107,11 @@ def _print_epochs(title: str, model: "Punctuator") -> None:
         for epoch in model.report["epochs"]
     ]
     console.print_table(title, ["epoch", "objective", "dev perplexity", "seconds"], rows)
+
+
+def _encoder(model: "Punctuator") -> str | None:
+    """Where the encoder is that parser and reader were trained with, if they were trained with one."""
+    return None if model.pretrained is None else model.pretrained.to_parts()[0]["place"]
 
 
 def _parser_epochs(model: "Punctuator") -> list[dict[str, Any]]:

@@ -96,6 +96,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from pyropunct.divergence import DivergedError
     from pyropunct.inference.machines import MachineError
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+    from pyropunct.networks.pretrained import PretrainedError
     from pyropunct.restore.restoring import NoParserError
     from pyropunct.restore.running import NoReaderError
     from pyropunct.testing import VariantError
@@ -108,6 +109,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     bad_input = (
         TreebankError,
         ModelFolderError,
+        PretrainedError,
         DivergedError,
         SettingError,
         UnknownVariantError,

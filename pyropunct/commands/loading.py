@@ -29,16 +29,17 @@ def use_threads(threads: int | None) -> None:
         console.tell("compiling the inner loops, this once: it takes half a minute")
 
 
-def load_model(folder: str, trust_variants: bool) -> "Punctuator":
+def load_model(folder: str, trust_variants: bool, encoder: str | None = None) -> "Punctuator":
     """The model in a folder.
 
     :param trust_variants: see `pyropunct.commands.options.trust_option`.
+    :param encoder: see `pyropunct.commands.options.encoder_option`.
     :raises ModelFolderError: if there is no model in it.
     :raises UntrustedVariantError: if it names a variant outside the package that is not trusted.
     """
     from pyropunct.punctuator import Punctuator
 
-    return Punctuator.load(folder, variants=trust_variants)
+    return Punctuator.load(folder, variants=trust_variants, encoder=encoder)
 
 
 def read_file(path: str) -> "Treebank":

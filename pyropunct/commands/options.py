@@ -62,6 +62,12 @@ trust_option = click.option(
     "This runs the code of their modules.",
 )
 
+encoder_option = click.option(
+    "--encoder",
+    metavar="PLACE",
+    help="Where the encoder is now that MODEL was trained with, if it is no longer where it was.",
+)
+
 threads_option = click.option(
     "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; by default all cores."
 )

@@ -12,6 +12,7 @@ from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, use_threads
 from pyropunct.commands.options import (
     decoding_options,
+    encoder_option,
     json_option,
     seed_option,
     threads_option,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 @click.option(
     "--score", is_flag=True, help="Compare with the punctuation of FILE, and print only the scores."
 )
+@encoder_option
 @seed_option
 @trust_option
 @threads_option
@@ -77,6 +79,7 @@ def restore(
     case: "CaseMode",
     shape: str,
     score: bool,
+    encoder: str | None,
     trust_variants: bool,
     threads: int | None,
     as_json: bool,
@@ -103,7 +106,7 @@ def restore(
         raise click.UsageError("--running and --score exclude each other: sentences are compared")
     model, file = _model_and_file(places)
     use_threads(threads)
-    punctuator = load_model(model, trust_variants)
+    punctuator = load_model(model, trust_variants, encoder)
     only = None if marks is None else _known_marks(punctuator, marks)
     restoration = Restoration(
         punctuator,

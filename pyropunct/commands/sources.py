@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError
+from pyropunct.networks.pretrained import PretrainedError
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import AtHand, BadLine, Item, chunks
 from pyropunct.restore.restoring import NoParserError, Restored, Source, has_marks
@@ -118,7 +119,7 @@ def _one_after_the_other(
         for restored in restore(sources) if sources else ():
             yield restored
             done += 1
-    except NoParserError:
+    except (NoParserError, PretrainedError):
         raise
     except Exception as error:
         if len(sources) == 1:

@@ -199,10 +199,13 @@ class Corrector:
                 getattr(self, name).save(new / name)
 
     @classmethod
-    def load(cls, folder: str | Path, *, variants: Trusted = ()) -> "Corrector":
+    def load(
+        cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
+    ) -> "Corrector":
         """Read a corrector that `save` wrote.  No code in the folder is ever run, and none that it names.
 
         :param variants: see `pyropunct.punctuator.Punctuator.load`.
+        :param encoder: likewise, of the model that parses.
         :raises ModelFolderError: if the folder is missing or damaged, or is not a corrector of this program.
         """
         folder = Path(folder)
@@ -210,7 +213,8 @@ class Corrector:
             raise ModelFolderError(f"{folder}: is no corrector (fit one with `pyropunct fit-correction`)")
         if not folder.is_dir():
             raise ModelFolderError(f"{folder}: no such corrector folder")
-        reader, writer = (Punctuator.load(folder / name, variants=variants) for name in PARTS)
+        reader = Punctuator.load(folder / "reader", variants=variants, encoder=encoder)
+        writer = Punctuator.load(folder / "writer", variants=variants)
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFolderError(f"{folder / 'writer'}: is not the model of a corrector")
         return cls(reader, writer)

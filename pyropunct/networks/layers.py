@@ -10,6 +10,9 @@ from pyropunct.networks.words import WordBatch, WordTypes
 WINDOW = 5
 """Characters that a filter of the spelling sees at a time."""
 
+PRETRAINED_SIZE = 256
+"""Features that a network makes of the pretrained features of a word."""
+
 
 class SentenceDropout(nn.Module):
     """Dropout of the same features at all words of a sentence (Gal & Ghahramani 2016)."""
@@ -89,18 +92,25 @@ def mirror(batch: WordBatch) -> Tensor:
 class WordNetwork(nn.Module):
     """The beginning of a network: a vector for each word, from the word as a whole and from its spelling.
 
+    If there are pretrained features of the word in its context, the vector is made of these too: with each
+    word's features moved and scaled to mean 0 and variance 1, of a linear function of them.
+
     :param types: the types of words and characters.
     :param recipe: the sizes.
+    :param pretrained: how many pretrained features a word has; 0 if there are none.
     :ivar word_size: features of the vectors.
     """
 
-    def __init__(self, types: WordTypes, recipe: NetworkRecipe) -> None:
+    def __init__(self, types: WordTypes, recipe: NetworkRecipe, pretrained: int = 0) -> None:
         super().__init__()
         self.word_size, self.word_dropout = recipe.form_size + recipe.spelling_size, recipe.word_dropout
         self.forms = nn.Embedding(len(types.forms), recipe.form_size)
         nn.init.normal_(self.forms.weight, std=0.1)
         self.spelling = Spelling(len(types.characters), recipe.character_size, recipe.spelling_size)
         self.dropout = SentenceDropout(recipe.dropout)
+        self.pretrained = nn.Linear(pretrained, PRETRAINED_SIZE) if pretrained else None
+        if self.pretrained is not None:
+            self.word_size += PRETRAINED_SIZE
 
     def embed(self, batch: WordBatch) -> Tensor:
         """(sentences, words, features); in training some words are known by their spelling alone."""
@@ -108,4 +118,8 @@ class WordNetwork(nn.Module):
         if self.training:
             forms = forms.masked_fill(torch.rand(forms.shape) < self.word_dropout, 1)
         spellings = functional.embedding(batch.words, self.spelling(batch.spellings))
-        return torch.cat([self.forms(forms), spellings], -1)
+        own = torch.cat([self.forms(forms), spellings], -1)
+        if self.pretrained is None or batch.features is None:
+            return own
+        scaled = functional.layer_norm(batch.features, batch.features.shape[-1:])
+        return torch.cat([own, self.pretrained(scaled)], -1)

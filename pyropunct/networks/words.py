@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.files import types
+from pyropunct.networks.pretrained import Pretrained
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
 """The padding, number 0, and the type that stands for all that is too rare in training."""
@@ -28,12 +29,15 @@ class WordBatch(NamedTuple):
     :ivar lengths: (sentences,), the number of words of each.
     :ivar forms: (different words,), the number of each, lower-cased.
     :ivar spellings: (different words, longest word), the numbers of its characters.
+    :ivar features: (sentences, longest, size), what somebody else has learned of the words in their context,
+        None for networks that are without: see `pyropunct.networks.pretrained`.
     """
 
     words: Tensor
     lengths: Tensor
     forms: Tensor
     spellings: Tensor
+    features: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -68,8 +72,11 @@ class WordTypes:
             **{name: types(f"the list of {name}", plain[name], cls.first.get(name, ())) for name in names}
         )
 
-    def encode(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
-        """The words of some sentences."""
+    def encode(self, sentences: Sequence[Sequence[str]], pretrained: Pretrained | None = None) -> WordBatch:
+        """The words of some sentences.
+
+        :param pretrained: gives features of the words besides.
+        """
         different = dict.fromkeys(word for sentence in sentences for word in sentence)
         row = {word: number for number, word in enumerate(different, start=1)}
         return WordBatch(
@@ -77,6 +84,7 @@ class WordTypes:
             lengths=torch.tensor([len(sentence) for sentence in sentences]),
             forms=torch.tensor([0, *(self._form_numbers.get(word.lower(), 1) for word in row)]),
             spellings=padded([[0], *map(self._spell, row)]),
+            features=None if pretrained is None else pretrained.features(sentences),
         )
 
     def _spell(self, word: str) -> list[int]:

@@ -48,10 +48,11 @@ class BiaffineNetwork(WordNetwork):
 
     :param vocabulary: the types of words, tags and relations.
     :param recipe: the sizes of everything.
+    :param pretrained: see `pyropunct.networks.layers.WordNetwork`.
     """
 
-    def __init__(self, vocabulary: ParserVocabulary, recipe: ParserRecipe) -> None:
-        super().__init__(vocabulary, recipe)
+    def __init__(self, vocabulary: ParserVocabulary, recipe: ParserRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
         self.recipe = recipe
         tags, fine_tags = len(vocabulary.tags), len(vocabulary.fine_tags)
         context = 2 * recipe.lstm_size

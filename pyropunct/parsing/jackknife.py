@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from pyropunct.networks.pretrained import Pretrained, kept
 from pyropunct.networks.training import NetworkCheckpoint
 from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.parsing.recipes import ParserRecipe
@@ -72,6 +73,7 @@ def jackknifed(
     *,
     folds: int = FOLDS,
     trees: int = 1,
+    pretrained: Pretrained | None = None,
     seed: int = 0,
     checkpoints: Callable[[int], NetworkCheckpoint] | None = None,
     watch: JackknifeWatch | None = None,
@@ -82,6 +84,7 @@ def jackknifed(
     :param recipe: the settings of the parser of each fold; by default ``fold_recipe(ParserRecipe())``.
     :param folds: how many folds there are.
     :param trees: how many trees of a sentence are drawn; 1 for the best one: see `BiaffineParser.parse`.
+    :param pretrained: gives features of words to all parsers, for each sentence once.
     :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
     :param checkpoints: for each fold, counted from 0, where the state of its training is kept.
     :param watch: called after every step, and when an epoch is finished.
@@ -89,11 +92,12 @@ def jackknifed(
     :raises ValueError: as `folds_of` does.
     """
     recipe = fold_recipe(ParserRecipe()) if recipe is None else recipe
-    parts = folds_of(tuple(sentences), folds)
+    parts, pretrained = folds_of(tuple(sentences), folds), kept(pretrained)
     parsers = (
         train_parser(
             others_of(parts, fold),
             recipe=recipe,
+            pretrained=pretrained,
             seed=seed,
             checkpoint=None if checkpoints is None else checkpoints(fold),
             watch=None if watch is None else partial(watch, fold),

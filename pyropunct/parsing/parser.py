@@ -57,7 +57,7 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
     def _parse_batch(
         self, sentences: Sequence[tuple[str, ...]], trees: int, seed: int
     ) -> Iterator[list[WeightedTree]]:
-        scores = self.network.eval()(self.vocabulary.encode(sentences))
+        scores = self.network.eval()(self.encode(sentences))
         arcs = scores.arcs.log_softmax(-1).double().numpy()
         for row, forms in enumerate(sentences):
             found = _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)

@@ -37,10 +37,11 @@ class RunningNetwork(WordNetwork):
 
     :param vocabulary: the types of words.
     :param recipe: the sizes of everything.
+    :param pretrained: see `pyropunct.networks.layers.WordNetwork`.
     """
 
-    def __init__(self, vocabulary: ReaderVocabulary, recipe: ReaderRecipe) -> None:
-        super().__init__(vocabulary, recipe)
+    def __init__(self, vocabulary: ReaderVocabulary, recipe: ReaderRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
         self.recipe = recipe
         self.layers = stack(recipe.layers, self.word_size, recipe.lstm_size)
         self.ends = nn.Linear(2 * recipe.lstm_size, 1)

@@ -75,7 +75,7 @@ class RunningReader(TrainedNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwor
     @torch.inference_mode()
     def read_windows(self, windows: Sequence["Window"]) -> Reading:
         """Read the words in the cores of some windows, at least one, together."""
-        ends, cases = self.network.eval()(self.vocabulary.encode([window.words for window in windows]))
+        ends, cases = self.network.eval()(self.encode([window.words for window in windows]))
         rows = [(row, window.core) for row, window in enumerate(windows)]
         return Reading(
             torch.cat([ends[row, core] for row, core in rows]).sigmoid(),

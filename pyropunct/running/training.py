@@ -1,6 +1,7 @@
 """Training: from the documents of a treebank to a `RunningReader`."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
@@ -9,11 +10,12 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.networks.pretrained import Pretrained, bare, kept
 from pyropunct.networks.training import Epoch, NetworkCheckpoint, NetworkTraining, Progress, batched, seeded
 from pyropunct.running.case import case_of
 from pyropunct.running.encoding import NO_CASE, Document, build_reader_vocabulary, cases_of, documents
 from pyropunct.running.network import Answers, RunningNetwork
-from pyropunct.running.reader import LIKELY, RunningReader
+from pyropunct.running.reader import LIKELY, RunningReader, windows_of
 from pyropunct.running.recipes import ReaderRecipe
 from pyropunct.running.scores import ReaderScores, count
 from pyropunct.treebank.sentence import Sentence
@@ -28,6 +30,7 @@ def train_reader(
     dev: Iterable[Sentence] | None = None,
     recipe: ReaderRecipe | None = None,
     *,
+    pretrained: Pretrained | None = None,
     seed: int = 0,
     checkpoint: NetworkCheckpoint | None = None,
     watch: ReaderWatch | None = None,
@@ -39,6 +42,7 @@ def train_reader(
     :param train: the sentences to learn from, in their order.
     :param dev: sentences on which the epoch that is kept is chosen; without them the last epoch is kept.
     :param recipe: the settings.
+    :param pretrained: gives features of words that the reader reads besides; they are computed once.
     :param seed: equal seeds give equal readers, on the same machine with the same number of threads.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
@@ -48,9 +52,10 @@ def train_reader(
     if not texts or dev_texts == []:
         raise ValueError(f"there is no sentence to {'choose an epoch by' if texts else 'train a reader on'}")
     with seeded(seed):
-        training = ReaderTraining(texts, dev_texts, ReaderRecipe() if recipe is None else recipe, seed)
+        recipe = ReaderRecipe() if recipe is None else recipe
+        training = ReaderTraining(texts, dev_texts, recipe, seed, bare(pretrained))
         training.run(checkpoint, watch)
-    return training.reader()
+    return replace(training.reader(), pretrained=bare(pretrained))
 
 
 class Window(NamedTuple):
@@ -73,22 +78,32 @@ class ReaderTraining(NetworkTraining[RunningNetwork, list[Window], ReaderScores]
     The cases of words are learned in these alone.
 
     :param seed: that of torch's random numbers, for the report.
+    :param pretrained: gives features of the words.
     """
 
     what = "reader"
     scores_type = ReaderScores
 
     def __init__(
-        self, train: Sequence[Document], dev: Sequence[Document] | None, recipe: ReaderRecipe, seed: int
+        self,
+        train: Sequence[Document],
+        dev: Sequence[Document] | None,
+        recipe: ReaderRecipe,
+        seed: int,
+        pretrained: Pretrained | None = None,
     ) -> None:
         self.train, self.dev, self.recipe, self.seed = train, dev, recipe, seed
+        self.pretrained = pretrained
+        self._of_dev = kept(pretrained)
+        self._features: dict[tuple[int, bool], Tensor] = {}
         self.vocabulary = build_reader_vocabulary(train, recipe.form_count)
         self._lowered = [tuple(map(str.lower, document.words)) for document in train]
         self._ends = [torch.tensor(document.ends, dtype=torch.float) for document in train]
         self._starts = [torch.tensor(document.starts, dtype=torch.float) for document in train]
         self._cases = [cases_of(document.words) for document in train]
         words = sum(len(document.words) for document in train)
-        super().__init__(RunningNetwork(self.vocabulary, recipe), recipe, words)
+        size = 0 if pretrained is None else pretrained.size
+        super().__init__(RunningNetwork(self.vocabulary, recipe, size), recipe, words)
 
     def batches(self) -> list[list[Window]]:
         """Windows of like length together."""
@@ -110,10 +125,12 @@ class ReaderTraining(NetworkTraining[RunningNetwork, list[Window], ReaderScores]
 
     def loss(self, batch: list[Window]) -> Tensor:
         """See `RunningNetwork.loss`."""
-        words = [
-            (self._lowered[number] if lower else self.train[number].words)[part]
-            for number, part, lower in batch
-        ]
+        words = self.vocabulary.encode([self._words(number, lower)[part] for number, part, lower in batch])
+        if self.pretrained is not None:
+            features = [
+                self._features_of(self.pretrained, number, lower)[part] for number, part, lower in batch
+            ]
+            words = words._replace(features=pad_sequence(features, batch_first=True).float())
         cases = [
             self._cases[number][part] if lower else torch.full_like(self._cases[number][part], NO_CASE)
             for number, part, lower in batch
@@ -123,13 +140,27 @@ class ReaderTraining(NetworkTraining[RunningNetwork, list[Window], ReaderScores]
             pad_sequence([self._starts[number][part] for number, part, _ in batch], batch_first=True),
             pad_sequence(cases, batch_first=True, padding_value=NO_CASE),
         )
-        return self.network.loss(self.vocabulary.encode(words), answers)
+        return self.network.loss(words, answers)
+
+    def _words(self, document: int, lower: bool) -> tuple[str, ...]:
+        return self._lowered[document] if lower else self.train[document].words
+
+    def _features_of(self, pretrained: Pretrained, document: int, lower: bool) -> Tensor:
+        """(words, size) the features of a document, which is read in windows, as it is in use."""
+        if (document, lower) not in self._features:
+            words = self._words(document, lower)
+            windows = list(windows_of(words, 0, len(words)))
+            found = pretrained.features([window.words for window in windows])
+            parts = [row[window.core] for row, window in zip(found, windows, strict=True)]
+            self._features[document, lower] = torch.cat(parts).half()
+        return self._features[document, lower]
 
     def evaluate(self) -> ReaderScores | None:
         """The scores on dev, as it is written and lower-cased."""
         if self.dev is None:
             return None
-        return evaluate(RunningReader(self.vocabulary, self.recipe, self.averaged, {}), self.dev)
+        reader = RunningReader(self.vocabulary, self.recipe, self.averaged, {}, self._of_dev)
+        return evaluate(reader, self.dev)
 
     def merit(self, scores: ReaderScores) -> float:
         """The sum of all shares."""
@@ -137,7 +168,8 @@ class ReaderTraining(NetworkTraining[RunningNetwork, list[Window], ReaderScores]
 
     def fingerprint(self) -> str:
         """A checksum of the data, the settings and the seed."""
-        settings = (self.recipe, self.seed, self.train, self.dev)
+        identity = () if self.pretrained is None else (self.pretrained.identity(),)
+        settings = (self.recipe, self.seed, self.train, self.dev, *identity)
         return sha256(repr(settings).encode()).hexdigest()
 
     def reader(self) -> RunningReader:

@@ -1,0 +1,85 @@
+"""Features of words that somebody else has learned from much text, for networks to read."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+
+class PretrainedError(ValueError):
+    """What gives such features cannot be used; the message is one line and names it."""
+
+
+class Pretrained(Protocol):
+    """Gives features of words, such as `pyropunct.networks.encoder.Encoder`; it is never trained here."""
+
+    @property
+    def size(self) -> int:
+        """Features of a word."""
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """(sentences, longest, size) the features of the words of some sentences, 0 in the padding.
+
+        They have the precision of half-precision numbers.
+
+        :raises PretrainedError: if it cannot be used.
+        """
+
+    def identity(self) -> dict[str, Any]:
+        """What has to be the same when a network that was trained with it is used, in plain JSON types."""
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """What a model folder keeps of it, in plain JSON types and tensors."""
+
+
+class Kept:
+    """Features that are computed once and kept in memory, in half precision: for training.
+
+    :param source: computes them.
+    """
+
+    def __init__(self, source: Pretrained) -> None:
+        self.source = source
+        self._rows: dict[tuple[str, ...], Tensor] = {}
+
+    @property
+    def size(self) -> int:
+        """Features of a word."""
+        return self.source.size
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """See `Pretrained.features`."""
+        keys = [tuple(sentence) for sentence in sentences]
+        if new := [key for key in dict.fromkeys(keys) if key not in self._rows]:
+            for key, found in zip(new, self.source.features(new), strict=True):
+                self._rows[key] = found[: len(key)].half()
+        return pad_sequence([self._rows[key] for key in keys], batch_first=True).float()
+
+    def identity(self) -> dict[str, Any]:
+        """That of the source."""
+        return self.source.identity()
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Those of the source."""
+        return self.source.to_parts()
+
+
+def kept(pretrained: Pretrained | None) -> Kept | None:
+    """Something whose features are kept from now on; None stays None."""
+    return pretrained if pretrained is None or isinstance(pretrained, Kept) else Kept(pretrained)
+
+
+def bare(pretrained: Pretrained | None) -> Pretrained | None:
+    """The same without what is kept."""
+    return pretrained.source if isinstance(pretrained, Kept) else pretrained
+
+
+def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) -> None:
+    """Make sure that a network gets the features with which it was trained.
+
+    :param wanted: their `Pretrained.identity`, None if it was trained without.
+    :raises ValueError: if these are others.
+    """
+    if (None if pretrained is None else pretrained.identity()) != wanted:
+        raise ValueError("it was trained with other pretrained features of words")
