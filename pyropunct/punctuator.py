@@ -184,9 +184,9 @@ class Punctuator:
 
         The saved model is smaller than the fitted one.  Weights of the log-linear attach model near zero are
         left out and the others are rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
-        syntax model are saved in single precision.  So a loaded model differs slightly from the fitted one,
-        in the sixth digit of the perplexity.  Saving a loaded model again does not change it further.  No
-        weights are left out of a model that has `scales`.
+        syntax model are saved in single precision, word vectors as with ``small``.  So a loaded model differs
+        slightly from the fitted one, in the sixth digit of the perplexity.  Saving a loaded model again does
+        not change it further.  No weights are left out of a model that has `scales`.
 
         :param small: round much more, see `pyropunct.models.attach.pruning.rounded` and
             `pyropunct.training.small_tensors.rounded_rows`: a zipped folder is a quarter as large, and the
@@ -221,7 +221,7 @@ class Punctuator:
             tensors |= _of_network("reader", weights, small)
         if pretrained is not None:
             plain["pretrained"], weights = pretrained.to_parts()
-            tensors |= {f"pretrained {name}": tensor for name, tensor in weights.items()}
+            tensors |= _of_network("pretrained", weights, small=True)
         write_model_folder(Path(folder), plain, tensors)
 
     def _kept(self, small: bool) -> dict[str, Tensor]:

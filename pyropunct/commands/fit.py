@@ -101,6 +101,11 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
     help="With --parser: an encoder that the package transformers loads, whose states parser and reader get "
     "too: a folder, a model that was downloaded before, or an installed package with a model.",
 )
+@click.option(
+    "--vectors",
+    metavar="FILE",
+    help="With --parser: vectors of words in the text format of word2vec, in the place of an encoder.",
+)
 @click.option("--resume", is_flag=True, help="Continue a fit that was interrupted.")
 @click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
 @seed_option
@@ -117,6 +122,7 @@ def fit(
     parser: bool,
     folds: int | None,
     encoder: str | None,
+    vectors: str | None,
     resume: bool,
     device: str,
     seed: int,
@@ -130,8 +136,7 @@ def fit(
 
     if folds and not parser:
         raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
-    if encoder is not None and not parser:
-        raise OneLineError("--encoder is for --parser: parser and reader are what gets it", BAD_INPUT)
+    _check_sources(encoder, vectors, parser)
     folder = Path(out)
     check_writable(folder)
     checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
@@ -141,7 +146,7 @@ def fit(
     check_device(device)
     changed = _changed(recipe, changes, settings)
     treebanks = _training_treebanks(train, dev)
-    pretrained = None if encoder is None else _opened(encoder)
+    pretrained = _pretrained(encoder, vectors, treebanks)
     with own_folder(checkpoint.parent):
         if not resume:
             _forget(checkpoint)
@@ -247,14 +252,29 @@ def _train(
         )
 
 
-def _opened(encoder: str) -> "Kept":
-    """An encoder, whose features are computed once for all parsers."""
+def _check_sources(encoder: str | None, vectors: str | None, parser: bool) -> None:
+    """:raises OneLineError: if both are given, or one of them without ``--parser``."""
+    for option, value in (("--encoder", encoder), ("--vectors", vectors)):
+        if value is not None and not parser:
+            raise OneLineError(f"{option} is for --parser: parser and reader are what gets it", BAD_INPUT)
+    if encoder is not None and vectors is not None:
+        raise OneLineError("--encoder and --vectors exclude each other", BAD_INPUT)
+
+
+def _pretrained(encoder: str | None, vectors: str | None, treebanks: "list[Treebank]") -> "Kept | None":
+    """What gives features of words, each of which is computed once for all parsers."""
     from pyropunct.networks.encoder import Encoder
     from pyropunct.networks.pretrained import Kept
+    from pyropunct.networks.vectors import read_vectors
 
-    source = Encoder(encoder)
-    source.open()
-    return Kept(source)
+    if encoder is not None:
+        source = Encoder(encoder)
+        source.open()
+        return Kept(source)
+    if vectors is not None:
+        words = {word for treebank in treebanks for one in treebank for word in one.tree.forms}
+        return Kept(read_vectors(vectors, words))
+    return None
 
 
 def _train_parser(

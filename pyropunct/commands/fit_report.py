@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 EDITS_SHOWN = 20
 
+ENCODER, VECTORS = "encoder", "vectors"
+"""The kinds of pretrained features."""
+
 PARSER_COLUMNS = {"uas": "dev UAS", "las": "dev LAS", "upos": "dev tags"}
 READER_COLUMNS = {"f1": "dev F1 of ends", "lower_f1": "in lower case", "case": "dev case"}
 """Scores of an epoch, and what the table of epochs calls them."""
@@ -56,7 +59,7 @@ def _plain(
             for treebank in treebanks
         ],
         "edits": [edit._asdict() for edit in edits],
-        "encoder": _encoder(model),
+        **{kind: _place(model, kind) for kind in (ENCODER, VECTORS)},
         "parser": _best_scores(_parser_epochs(model), "las"),
         "parser_epochs": _parser_epochs(model),
         "reader": _best_scores(_reader_epochs(model), "lower_f1"),
@@ -80,8 +83,10 @@ def _print_scores(model: "Punctuator") -> None:
     """How good all that was trained is on dev."""
     tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
     console.say(f"dev perplexity per slot by direction: {tried}")
-    if encoder := _encoder(model):
+    if encoder := _place(model, ENCODER):
         console.say(f"parser and reader need the encoder {encoder} to restore raw text")
+    if vectors := _place(model, VECTORS):
+        console.say(f"parser and reader read word vectors of {vectors}, which the model has in it")
     if scores := _best_scores(_parser_epochs(model), "las"):
         console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
     if scores := _best_scores(_reader_epochs(model), "lower_f1"):
@@ -109,9 +114,13 @@ def _print_epochs(title: str, model: "Punctuator") -> None:
     console.print_table(title, ["epoch", "objective", "dev perplexity", "seconds"], rows)
 
 
-def _encoder(model: "Punctuator") -> str | None:
-    """Where the encoder is that parser and reader were trained with, if they were trained with one."""
-    return None if model.pretrained is None else model.pretrained.to_parts()[0]["place"]
+def _place(model: "Punctuator", kind: str) -> str | None:
+    """Where the encoder is, or the vectors were, that parser and reader were trained with.
+
+    None if they were trained without such.
+    """
+    plain = {} if model.pretrained is None else model.pretrained.to_parts()[0]
+    return plain["place"] if plain.get("kind") == kind else None
 
 
 def _parser_epochs(model: "Punctuator") -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ from typing import Any
 
 from torch import Tensor
 
-from pyropunct.networks.encoder import Encoder
+from pyropunct.networks import encoder as encoders
+from pyropunct.networks import vectors
 from pyropunct.networks.pretrained import Pretrained, PretrainedError
 
 
@@ -21,10 +22,15 @@ def pretrained_from(
     :raises PretrainedError: if a place for an encoder is given, but none is needed.
     :raises ValueError: if these are not such parts.
     """
-    if encoder is not None and plain is None:
+    kind = None if plain is None else plain["kind"]
+    if encoder is not None and kind != encoders.KIND:
         raise PretrainedError(f"--encoder {encoder}: the model was trained without an encoder")
     if plain is None:
         return None
+    if kind == vectors.KIND:
+        return vectors.WordVectors.from_parts(plain, tensors)
+    if kind != encoders.KIND:
+        raise ValueError(f"there are no pretrained features of the kind {kind!r}")
     if tensors:
         raise ValueError("there are tensors of an encoder")
-    return Encoder.from_parts(plain, encoder)
+    return encoders.Encoder.from_parts(plain, encoder)
