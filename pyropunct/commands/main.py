@@ -17,6 +17,7 @@ from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError
 
 COMMANDS = {
     "compare": "compare:compare",
+    "compare-commas": "compare_commas:compare_commas",
     "convert": "convert:convert",
     "correct": "correct:correct",
     "dream": "dream:dream",

@@ -10,7 +10,9 @@ from pyropunct.treebank.conllu_block import TreebankError
 DEEPEST = 200
 """Brackets that may be open at the same time; real trees have fewer than 100."""
 
-_ATOM = re.compile(r"[()]|[^\s()]+")
+_ATOM = re.compile(r"[()]|[^\s()]+(?:[^\S \t\n\r\f\v]+[^\s()]+)*")
+"""A bracket, label or word.  Spaces that ASCII lacks, such as hair spaces, may stand inside a word."""
+
 _NOT_IN_CATEGORY = re.compile(r"[-=|]")
 
 

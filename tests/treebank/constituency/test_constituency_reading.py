@@ -32,6 +32,11 @@ def test_lines_of_nodes() -> None:
     assert tree.daughters[0].daughters[1] == PhraseTree("VB", 4, "b")
 
 
+def test_spaces_that_ascii_lacks_stand_inside_words_and_around_them() -> None:
+    (tree,) = read_phrase_trees(["(NP\u3000(NN Xpd\u200aTTD)", "(NN \u200a†XP) )\u00a0"], "f")
+    assert [leaf.word for leaf in tree.daughters] == ["Xpd\u200aTTD", "†XP"]
+
+
 def test_markup_between_trees() -> None:
     text = ["<DOC a=(>", "<S ID=1>", "(NP (NN a)", "(NN <x>)", ")", "</S>"]
     (tree,) = read_phrase_trees(text, "f")

@@ -1,0 +1,130 @@
+"""Sentences without their commas, and how many constituents start and end between words.
+
+Shieber & Tao (2003, section 3) count constituents at each position of a string.  Position i is behind word i,
+so that position 0 is before the first word::
+
+    sc_i = number of constituents whose left boundary is at i
+    ec_i = number of constituents whose right boundary is at i
+
+A word with its tag is a constituent too, as in their Figure 2.  The counts are of the tree from which the
+commas have been dropped: what stands on either side of a comma stands at the same position.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.treebank.conllu_block import NO_SENTENCE, TreebankError
+from pyropunct.treebank.constituency.penn_tags import EMPTY_ELEMENT
+from pyropunct.treebank.constituency.phrase_trees import PhraseTree, read_phrase_trees
+from pyropunct.treebank.lines import opened, read_lines
+
+COMMA = ","
+
+
+@dataclass(frozen=True, slots=True)
+class CommaSentence:
+    """A sentence x_1 .. x_n, its tree, and where its commas were.
+
+    :ivar words: x_1 .. x_n, words and marks other than commas.
+    :ivar tags: X_1 .. X_n, their parts of speech.
+    :ivar commas: (n + 1,) whether a comma stands at each position.  Several commas there count as one.
+    :ivar starts: (n + 1,) sc_i.
+    :ivar ends: (n + 1,) ec_i.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    commas: NDArray[np.bool_]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+def read_comma_sentences(path: str | Path) -> list[CommaSentence]:
+    """The sentences of a file of bracketed phrase-structure trees.
+
+    Trees of commas and empty elements alone are left out.
+
+    :param path: the file, or ``-`` for the standard input.
+    :raises TreebankError: if the file cannot be read, is not UTF-8, has something that is not a tree, or has
+        no tree with a word.
+    """
+    with opened(str(path)) as (stream, name):
+        sentences = list(comma_sentences(read_phrase_trees(read_lines(stream, name), name)))
+    if not sentences:
+        raise TreebankError(name, NO_SENTENCE)
+    return sentences
+
+
+def require_commas(sentences: Iterable[CommaSentence], name: str) -> None:
+    """Make sure that there is a comma to learn from.
+
+    :param name: that of the file, for the error.
+    :raises TreebankError: if there is none.
+    """
+    if not any(sentence.commas.any() for sentence in sentences):
+        raise TreebankError(name, "there is no comma in the file, so nothing to learn from")
+
+
+def comma_sentences(trees: Iterable[PhraseTree]) -> Iterator[CommaSentence]:
+    """The sentences of trees; see `read_comma_sentences`."""
+    for tree in trees:
+        bare = _without_commas(tree)
+        if bare is not None:
+            yield _sentence(bare, _commas(tree))
+
+
+def _without_commas(tree: PhraseTree) -> PhraseTree | None:
+    """A tree without commas, empty elements, and phrases that hold only these; None if nothing is left."""
+    if tree.word:
+        return None if _is_comma(tree) or tree.label == EMPTY_ELEMENT else tree
+    daughters = tuple(filter(None, map(_without_commas, tree.daughters)))
+    return replace(tree, daughters=daughters) if daughters else None
+
+
+def _is_comma(leaf: PhraseTree) -> bool:
+    return leaf.word == COMMA
+
+
+def _leaves(tree: PhraseTree) -> Iterator[PhraseTree]:
+    if tree.word:
+        yield tree
+    for daughter in tree.daughters:
+        yield from _leaves(daughter)
+
+
+def _commas(tree: PhraseTree) -> list[bool]:
+    """Whether a comma stands at each position."""
+    commas = [False]
+    for leaf in _leaves(tree):
+        if _is_comma(leaf):
+            commas[-1] = True
+        elif leaf.label != EMPTY_ELEMENT:
+            commas.append(False)
+    return commas
+
+
+def _sentence(tree: PhraseTree, commas: list[bool]) -> CommaSentence:
+    leaves = list(_leaves(tree))
+    starts, ends = np.zeros((2, len(leaves) + 1), np.int64)
+    _count(tree, 0, starts, ends)
+    words = tuple(leaf.word for leaf in leaves)
+    tags = tuple(leaf.category for leaf in leaves)
+    return CommaSentence(words, tags, np.array(commas), starts, ends)
+
+
+def _count(tree: PhraseTree, start: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
+    """Count the constituents of a tree that starts at a position; return where it ends.
+
+    A bracket without a label is none.
+    """
+    end = start + 1 if tree.word else start
+    for daughter in tree.daughters:
+        end = _count(daughter, end, starts, ends)
+    if tree.label:
+        starts[start] += 1
+        ends[end] += 1
+    return end

@@ -1,0 +1,119 @@
+"""The command ``pyropunct compare-commas``."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.options import json_option, seed_option, threads_option
+
+if TYPE_CHECKING:
+    from pyropunct.parsing.protocol import Parser
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+@click.command("compare-commas")
+@click.argument("train", metavar="TRAIN.mrg")
+@click.argument("dev", metavar="DEV.mrg")
+@click.option(
+    "--models", help="Compare only these models, such as 1,10c; an unknown name prints the list of all."
+)
+@click.option(
+    "--model",
+    help="Compare on trees of this model's parser too: a model folder, or en, the model of the package.",
+)
+@click.option(
+    "--smoothing",
+    type=click.Choice(["witten-bell", "katz"]),
+    default="witten-bell",
+    show_default=True,
+    help="How probabilities of what was rarely seen are estimated.",
+)
+@click.option(
+    "--least",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Words that TRAIN has fewer times count as one, the unknown word.",
+)
+@click.option(
+    "--permutations",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Permutations in each significance test.",
+)
+@seed_option
+@threads_option
+@json_option
+@polite
+def compare_commas(
+    train: str,
+    dev: str,
+    models: str | None,
+    model: str | None,
+    smoothing: str,
+    least: int,
+    permutations: int,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Restore the commas of DEV by the models of Shieber & Tao (2003), trained on TRAIN.
+
+    Both are files of bracketed trees as in the Penn Treebank.  All words and other marks are given, and the
+    trees.  Prints how good the commas are, and which differences are significant.
+    """
+    from pyropunct.baselines.commas.sentences import read_comma_sentences, require_commas
+    from pyropunct.comparison.commas import ON_PARSED_TREES, CommaSettings
+    from pyropunct.comparison.commas import compare_commas as run_comparison
+
+    settings = CommaSettings(_chosen(models), smoothing, least, permutations, seed)
+    parser = None if model is None else _parser(model, threads)
+    learned, measured = read_comma_sentences(train), read_comma_sentences(dev)
+    require_commas(learned, train)
+    steps = len(settings.models)
+    if parser is not None:
+        steps += sum(model in settings.models for model in ON_PARSED_TREES.values())
+    with console.sentence_bar("models", steps) as advance:
+        comparison = run_comparison(learned, measured, settings, parser, progress=advance)
+    if as_json:
+        console.print_json(comparison.to_json())
+        return
+    header, rows = comparison.table()
+    console.print_table("Commas", [f" {name}" for name in header[:3]] + header[3:], rows)
+    for line in comparison.notes():
+        console.say(line)
+
+
+def _chosen(models: str | None) -> tuple[str, ...]:
+    """The names of models in the option.
+
+    :raises OneLineError: if one is unknown, or none is named.
+    """
+    from pyropunct.baselines.commas.models import MODELS
+
+    if models is None:
+        return tuple(MODELS)
+    chosen = tuple(dict.fromkeys(filter(None, models.split(","))))
+    unknown = [name for name in chosen if name not in MODELS]
+    if unknown or not chosen:
+        problem = f"there is no model {unknown[0] if unknown else models!r}"
+        raise OneLineError(f"--models: {problem}; there are {', '.join(MODELS)}", BAD_INPUT)
+    return chosen
+
+
+def _parser(folder: str, threads: int | None) -> "Parser":
+    """The parser of a model.
+
+    :raises OneLineError: if it has none.
+    """
+    from pyropunct.commands.loading import load_model, use_threads
+
+    use_threads(threads)
+    parser = load_model(folder, trust_variants=False).parser
+    if parser is None:
+        raise OneLineError(f"{folder}: the model has no parser (fit it with --parser)", BAD_INPUT)
+    return parser
