@@ -1,0 +1,88 @@
+"""Which kinds of commas models miss, as a Markdown table.
+
+Usage::
+
+    python benchmarks/commas.py TRAIN.mrg DEV.mrg [--models 1,10c]
+
+The kind of a comma is the phrase in which it stands and the daughters of this phrase on either side of it,
+as ``NP: NP , SBAR``.  For the most frequent kinds the table has how many there are in DEV, and the recall of
+each model trained on TRAIN.  The last row has how many commas each inserts where there are none.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+
+from pyropunct.baselines.commas import CommaRestorer, read_comma_sentences
+from pyropunct.baselines.commas.sentences import COMMA
+from pyropunct.treebank.constituency.phrase_trees import PhraseTree, read_phrase_trees
+from pyropunct.treebank.constituency.reading import without_empty_elements
+from pyropunct.treebank.lines import opened, read_lines
+
+KINDS = 15
+"""How many kinds have a row; those behind them share one."""
+
+OTHERS = "all others"
+
+
+def main() -> None:
+    """Read the arguments, train, restore, and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("train")
+    parser.add_argument("dev")
+    parser.add_argument("--models", default="1,3,8,10,10c")
+    arguments = parser.parse_args()
+    train, dev = read_comma_sentences(arguments.train), read_comma_sentences(arguments.dev)
+    kinds = _kinds(arguments.dev)
+    names = arguments.models.split(",")
+    columns = []
+    for name in names:
+        restored = list(CommaRestorer(train, name).restore(dev))
+        found: Counter[str] = Counter()
+        for commas, sentence, own in zip(restored, dev, kinds, strict=True):
+            found.update(kind for place, kind in own.items() if commas[place])
+            found["inserted"] += int((commas & ~sentence.commas).sum())
+        columns.append(found)
+    _print(names, Counter(kind for own in kinds for kind in own.values()), columns)
+
+
+def _print(names: list[str], gold: Counter[str], columns: list[Counter[str]]) -> None:
+    frequent = [kind for kind, _ in gold.most_common(KINDS)]
+    rare = [kind for kind in gold if kind not in frequent]
+    print(f"| kind | commas | {' | '.join(names)} |")
+    print("|---" * (len(names) + 2) + "|")
+    for title, some in [*((kind, [kind]) for kind in frequent), (OTHERS, rare), ("all", list(gold))]:
+        number = sum(gold[kind] for kind in some)
+        recalls = [f"{sum(found[kind] for kind in some) / max(number, 1):.2f}" for found in columns]
+        print(f"| {title} | {number:,} | {' | '.join(recalls)} |")
+    print(f"| inserted where there is none | | {' | '.join(str(found['inserted']) for found in columns)} |")
+
+
+def _kinds(path: str) -> list[dict[int, str]]:
+    """For each sentence the kind of the first comma at each position that has one."""
+    with opened(path) as (stream, name):
+        bare = (without_empty_elements(tree) for tree in read_phrase_trees(read_lines(stream, name), name))
+        return [dict(_kinds_in(tree, 0)) for tree in bare if tree is not None and _words(tree)]
+
+
+def _words(tree: PhraseTree) -> int:
+    """How many leaves are no commas."""
+    if tree.word:
+        return int(tree.word != COMMA)
+    return sum(map(_words, tree.daughters))
+
+
+def _kinds_in(tree: PhraseTree, start: int) -> Iterator[tuple[int, str]]:
+    """The positions of commas in a tree that starts at a position, with their kinds."""
+    beside = ["", *(daughter.category for daughter in tree.daughters), ""]
+    for number, daughter in enumerate(tree.daughters, start=1):
+        if daughter.word == COMMA:
+            yield start, f"{tree.category}: {beside[number - 1]} , {beside[number + 1]}"
+        yield from _kinds_in(daughter, start)
+        start += _words(daughter)
+
+
+if __name__ == "__main__":
+    main()
