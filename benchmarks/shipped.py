@@ -39,6 +39,7 @@ from pyropunct.shipped import FOLDER
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.model_folder import read_model_folder, write_model_folder
 from pyropunct.training.parsed_trees import fit_parsed
+from pyropunct.training.tagged_words import fit_tagger
 from pyropunct.treebank.marks import Surface
 
 MARKS = ",.?!"
@@ -64,6 +65,7 @@ def main() -> None:
         options.work.mkdir(parents=True, exist_ok=True)
         train = list(read_treebank(options.train))
         trained(train, dev, options.work, options.folds, options.seed).save(options.out, small=True)
+        tagged(options.out, train, dev, options.work, options.seed).save(options.out, small=True)
     for name, number in numbers(options.out, dev).items():
         print(f"| {name} | {number} |")
 
@@ -87,6 +89,13 @@ def trained(
         checkpoints=lambda fold: Checkpoint(work / f"fold-{fold + 1}"),
     )
     return fit_parsed(model, train, parses, dev, seed=seed, checkpoint=Checkpoint(work / "parsed"))
+
+
+def tagged(
+    folder: Path, train: Sequence[Sentence], dev: Sequence[Sentence], work: Path, seed: int
+) -> Punctuator:
+    """A small model with a tagger, which reads the states of the parser as it has been rounded."""
+    return fit_tagger(Punctuator.load(folder), train, dev, seed=seed, checkpoint=Checkpoint(work / "tagger"))
 
 
 def _parser(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int) -> BiaffineParser:

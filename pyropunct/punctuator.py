@@ -34,6 +34,8 @@ from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw
 from pyropunct.restore.running import Finding
 from pyropunct.running import RunningReader
 from pyropunct.shipped import lacking, place_of
+from pyropunct.tagging import SlotTagger
+from pyropunct.tagging.mixing import log_mixture
 from pyropunct.training.model_folder import (
     ModelFolderError,
     NoFolderError,
@@ -46,7 +48,7 @@ from pyropunct.training.slot_strings import SlotStrings
 from pyropunct.training.small_tensors import rounded_rows
 from pyropunct.training.stories import blank_story, settle_story
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import Surface, display
+from pyropunct.treebank.marks import START, Surface, display
 from pyropunct.treebank.pairs import unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -135,6 +137,9 @@ class Punctuator:
     :ivar reader: the reader of running text, None if there is none.
     :ivar parsed: what was trained on trees that parsers have found, to be used on such: see
         `pyropunct.training.parsed_trees`.  None if there is no such thing.
+    :ivar tagger: the tagger of words that is mixed with p(x | T) where a parser has found T, None if there is
+        none: see `pyropunct.training.tagged_words`.
+    :ivar share: the weight of the tagger in this mixture, from 0 to 1.
     """
 
     vocabulary: Vocabulary
@@ -146,6 +151,8 @@ class Punctuator:
     slot_strings: SlotStrings | None = None
     reader: RunningReader | None = None
     parsed: "Punctuator | None" = None
+    tagger: SlotTagger | None = None
+    share: float = 0.0
 
     @property
     def for_parsed(self) -> "Punctuator":
@@ -192,7 +199,7 @@ class Punctuator:
             `pyropunct.training.small_tensors.rounded_rows`: a zipped folder is a quarter as large, and the
             perplexity differs in the fourth digit.
         :raises ModelFolderError: if the folder exists and is not a model, if it cannot be written, or if the
-            parser is not a `BiaffineParser`.
+            parser is not a `BiaffineParser`, or not the one that the tagger reads.
         :raises ValueError: as `pretrained` does.
         """
         pretrained = self.pretrained
@@ -222,6 +229,12 @@ class Punctuator:
         if pretrained is not None:
             plain["pretrained"], weights = pretrained.to_parts()
             tensors |= _of_network("pretrained", weights, small=True)
+        if self.tagger is not None:
+            if self.tagger.parser is not self.parser:
+                raise ModelFolderError(f"{folder}: the model's tagger reads the states of another parser")
+            plain["tagger"], weights = self.tagger.to_parts()
+            plain["tagger"]["share"] = self.share
+            tensors |= _of_network("tagger", weights, small)
         write_model_folder(Path(folder), plain, tensors)
 
     def _kept(self, small: bool) -> dict[str, Tensor]:
@@ -279,12 +292,13 @@ class Punctuator:
             raise ValueError("the report is no object")
         vocabulary = Vocabulary.from_json(plain["vocabulary"])
         recipe = Recipe.from_json(plain["recipe"])
-        names = ("value", "scale", "parameter", "buffer", "parser", "reader", "pretrained", "parsed")
+        parts = ("parser", "reader", "pretrained", "parsed", "tagger")
+        names = ("value", "scale", "parameter", "buffer", *parts)
         kinds: dict[str, dict[str, Tensor]] = {name: {} for name in names}
         for key, tensor in tensors.items():
             kind, _, name = key.partition(" ")
             kinds[kind][name] = tensor
-        for part in ("parser", "reader", "pretrained", "parsed"):
+        for part in parts:
             if kinds[part] and part not in plain:
                 raise ValueError(f"there are tensors of the part {part!r}, but not the part")
         story = blank_story(vocabulary, recipe)
@@ -300,8 +314,21 @@ class Punctuator:
         reader = _network(RunningReader, "reader", plain, kinds, pretrained)
         shared = {name: tensor for name, tensor in tensors.items() if _is_of_syntax(name)}
         parsed = cls._rebuilt(_of_parsed(plain), shared | kinds["parsed"]) if "parsed" in plain else None
+        tagger, share = None, 0.0
+        if "tagger" in plain:
+            tagger, share = _tagger_of(plain["tagger"], kinds["tagger"], vocabulary, parser)
         return cls(
-            vocabulary, recipe, story, plain["report"], conventions, parser, slot_strings, reader, parsed
+            vocabulary,
+            recipe,
+            story,
+            plain["report"],
+            conventions,
+            parser,
+            slot_strings,
+            reader,
+            parsed,
+            tagger,
+            share,
         )
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
@@ -316,7 +343,13 @@ class Punctuator:
     def log_prob_over_trees(
         self, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
     ) -> Tensor:
-        """log sum over T of p(T | words) p(x | T) of the punctuation of each sentence, in natural logarithms.
+        """log p(x | words) of the punctuation of each sentence, in natural logarithms.
+
+        It is averaged over the trees, and with a `tagger` it is the mixture of both::
+
+            p(x | words) = (1 - share) sum over T of p(T | words) p(x | T)  +  share p(x | words, tagger)
+
+        Where trees are given, the tagger is left out.
 
         :param parses: the trees of each sentence; their weights stand for p(T | words).
         :returns: (sentences,) double precision.
@@ -333,7 +366,13 @@ class Punctuator:
             if places:
                 joint[places] += model.log_prob([flat[place][0] for place in places]).cpu()
         sizes = [len(trees) for trees in parses]
-        return torch.stack([part.logsumexp(0) for part in joint.split(sizes)])
+        found = torch.stack([part.logsumexp(0) for part in joint.split(sizes)])
+        places = [place for place, trees in enumerate(parses) if not trees[0].given]
+        if self.tagger is not None and places:
+            some = [sentences[place] for place in places]
+            of_words = self.tagger.log_prob([one.tree.forms for one in some], [one.surface for one in some])
+            found[places] = log_mixture(found[places], of_words, self.share)
+        return found
 
     def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
         """How well the model predicts the punctuation of some sentences.
@@ -624,6 +663,28 @@ def _of_parsed(plain: Mapping[str, Any]) -> dict[str, Any]:
     """The description of the model for parsed trees, which shares all else with that of the whole."""
     vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
     return {"vocabulary": vocabulary, "recipe": plain["recipe"], "report": plain["parsed"]["report"]}
+
+
+def _tagger_of(
+    plain: Mapping[str, Any],
+    weights: Mapping[str, Tensor],
+    vocabulary: Vocabulary,
+    parser: BiaffineParser | None,
+) -> tuple[SlotTagger, float]:
+    """The tagger of a model folder, and its share.
+
+    :raises ValueError: if there is no parser, it knows other marks than the model, or its share is none.
+    """
+    if parser is None:
+        raise ValueError("there is a tagger, but no parser whose states it reads")
+    tagger, share = SlotTagger.from_parts(plain, weights, parser), plain["share"]
+    if set(tagger.vocabulary.labels.marks) != set(vocabulary.tokens) - {START}:
+        raise ValueError("the tagger does not have the marks of the model")
+    if not isinstance(tagger.report, dict):
+        raise ValueError("the report of the tagger is no object")
+    if type(share) not in (int, float) or not 0 <= share <= 1:
+        raise ValueError(f"the share of the tagger is {share!r}, not a number from 0 to 1")
+    return tagger, float(share)
 
 
 def _is_of_syntax(name: str) -> bool:

@@ -14,6 +14,7 @@ from numba.core.caching import IndexDataCacheFile
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe
 from pyropunct.running import ReaderRecipe
+from pyropunct.tagging import SlotTaggerRecipe
 
 
 @pytest.hookimpl
@@ -83,6 +84,8 @@ def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         patch.setattr("pyropunct.parsing.ParserRecipe", quick)
         small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
         patch.setattr("pyropunct.running.ReaderRecipe", small_reader)
+        small_tagger = partial(SlotTaggerRecipe, epochs=2, least_steps=0, batch_words=100, slot_size=20)
+        patch.setattr("pyropunct.tagging.SlotTaggerRecipe", small_tagger)
         value = answer(
             "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
         )
@@ -90,6 +93,7 @@ def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     assert set(value["parser"]) == {"words", "uas", "las", "upos"}
     assert value["parsed_trees"]["perplexity"] > 1
     assert set(value["reader"]) == {"words", "f1", "lower_f1", "case"}
+    assert 0 < value["tagger"]["share"] < 1
     return folder
 
 

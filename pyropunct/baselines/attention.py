@@ -3,10 +3,10 @@
 from torch import nn
 
 from pyropunct.baselines.chain import IndependentSlots
-from pyropunct.baselines.labels import Labels, Spelling
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import SlotBatch, Tagger, run_layers
 from pyropunct.baselines.words import WordVocabulary
+from pyropunct.tagging.labels import Labels, Spelling
 
 
 class BiGRUAttention(Tagger):

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from pyropunct.baselines.chain import LinearChain
 from pyropunct.baselines.crf import BiLSTMCRF
-from pyropunct.baselines.labels import Labels, Spelling
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import SlotBatch, run_layers
 from pyropunct.baselines.training import TaggerEpoch, TaggerTraining, untrained
 from pyropunct.baselines.words import KINDS, WordVocabulary
+from pyropunct.tagging.labels import Labels, Spelling
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor, nn
 
 from pyropunct.baselines.chain import LinearChain
-from pyropunct.baselines.labels import Labels, Spelling
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import SlotBatch, Tagger, run_layers
 from pyropunct.baselines.words import WordVocabulary
+from pyropunct.tagging.labels import Labels, Spelling
 
 OPEN = 1.0
 """The bias of the forget gates before training (Jozefowicz et al. 2015)."""

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from pyropunct.baselines.chain import LabelDistribution
-from pyropunct.baselines.labels import Labels, SlotString, Spelling
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.words import WordVectors, WordVocabulary, batch_words
 from pyropunct.punctuator import Evaluation
 from pyropunct.restore.edit_distance import slot_distance
+from pyropunct.tagging.labels import Labels, SlotString, Spelling
 from pyropunct.training.model_folder import write_model_folder
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence

@@ -8,11 +8,11 @@ from torch import Tensor
 
 from pyropunct.baselines.attention import BiGRUAttention
 from pyropunct.baselines.crf import BiLSTMCRF
-from pyropunct.baselines.labels import Labels, Spelling
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import Tagger
 from pyropunct.baselines.words import WordVocabulary
 from pyropunct.models.learned import check_buffers, filled
+from pyropunct.tagging.labels import Labels, Spelling
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder
 
 TAGGERS: dict[str, type[Tagger]] = {variant.kind: variant for variant in (BiLSTMCRF, BiGRUAttention)}

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.baselines.labels import Spelling, collect_labels
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import Tagger, batch_slots
 from pyropunct.baselines.taggers import tagger_class
 from pyropunct.baselines.words import collect_words
 from pyropunct.divergence import DivergedError
+from pyropunct.tagging.labels import Spelling, collect_labels
 from pyropunct.treebank.sentence import Sentence
 
 LARGEST_GRADIENT = 5.0

@@ -16,6 +16,7 @@ from pyropunct.commands.training_reports import (
     jackknife_watch,
     parser_watch,
     reader_watch,
+    tagger_watch,
     training_watch,
 )
 from pyropunct.files import remove_unwritten
@@ -86,7 +87,7 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
 @click.option(
     "--parser",
     is_flag=True,
-    help="Train a parser too, and a reader of running text, so that raw text can be restored.",
+    help="Train a parser too, a reader of running text and a tagger, so that raw text can be restored.",
 )
 @click.option(
     "--folds",
@@ -106,6 +107,12 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
     metavar="FILE",
     help="With --parser: vectors of words in the text format of word2vec, in the place of an encoder.",
 )
+@click.option(
+    "--tagger/--no-tagger",
+    default=None,
+    help="With --parser: train a tagger of words too, which is mixed with what the parser's trees tell.  "
+    "[default: --tagger]",
+)
 @click.option("--resume", is_flag=True, help="Continue a fit that was interrupted.")
 @click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
 @seed_option
@@ -123,6 +130,7 @@ def fit(
     folds: int | None,
     encoder: str | None,
     vectors: str | None,
+    tagger: bool | None,
     resume: bool,
     device: str,
     seed: int,
@@ -137,6 +145,8 @@ def fit(
     if folds and not parser:
         raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
     _check_sources(encoder, vectors, parser)
+    if tagger and not parser:
+        raise OneLineError("--tagger is for --parser: without it only given trees are punctuated", BAD_INPUT)
     folder = Path(out)
     check_writable(folder)
     checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
@@ -160,6 +170,8 @@ def fit(
                     model = replace(model, parser=_train_parser(treebanks, pretrained, seed, checkpoint))
                     model = replace(model, reader=_train_reader(treebanks, pretrained, seed, checkpoint))
                     model = _train_on_parsed(model, treebanks, folds, pretrained, seed, device, checkpoint)
+                    if tagger is not False:
+                        model = _train_tagger(model, treebanks, seed, checkpoint)
             model.save(folder)
         except KeyboardInterrupt:
             raise OneLineError(
@@ -332,6 +344,18 @@ def _train_on_parsed(
         return fit_parsed(
             model, treebanks[0], parses, dev, seed=seed, device=device, checkpoint=kept, watch=watch
         )
+
+
+def _train_tagger(
+    model: "Punctuator", treebanks: "list[Treebank]", seed: int, checkpoint: Path
+) -> "Punctuator":
+    from pyropunct.tagging import SlotTaggerRecipe
+    from pyropunct.training.tagged_words import fit_tagger
+
+    kept, dev = _checkpoint(checkpoint, "tagger"), treebanks[1] if len(treebanks) > 1 else None
+    with tagger_watch() as watch:
+        recipe = SlotTaggerRecipe()
+        return fit_tagger(model, treebanks[0], dev, recipe=recipe, seed=seed, checkpoint=kept, watch=watch)
 
 
 def _checkpoint(path: Path, what: str) -> "Checkpoint":

@@ -19,6 +19,7 @@ ENCODER, VECTORS = "encoder", "vectors"
 
 PARSER_COLUMNS = {"uas": "dev UAS", "las": "dev LAS", "upos": "dev tags"}
 READER_COLUMNS = {"f1": "dev F1 of ends", "lower_f1": "in lower case", "case": "dev case"}
+TAGGER_COLUMNS = {"perplexity": "dev perplexity"}
 """Scores of an epoch, and what the table of epochs calls them."""
 
 
@@ -65,6 +66,7 @@ def _plain(
         "reader": _best_scores(_reader_epochs(model), "lower_f1"),
         "reader_epochs": _reader_epochs(model),
         "parsed_trees": None if model.parsed is None else model.parsed.report,
+        "tagger": None if model.tagger is None else {**model.tagger.report, "share": model.share},
     }
 
 
@@ -77,6 +79,8 @@ def _print_trainings(model: "Punctuator") -> None:
         _print_network_epochs("Training of the reader of running text", reader_epochs, READER_COLUMNS)
     if model.parsed is not None:
         _print_epochs("Training on trees of the parser", model.parsed)
+    if model.tagger is not None:
+        _print_network_epochs("Training of the tagger", model.tagger.report["epochs"], TAGGER_COLUMNS, 4)
 
 
 def _print_scores(model: "Punctuator") -> None:
@@ -98,6 +102,12 @@ def _print_scores(model: "Punctuator") -> None:
         console.say(
             "dev perplexity per slot over trees of the parser: {perplexity:.4f}, with the weights for given "
             "trees {unparsed_perplexity:.4f}".format(**model.parsed.report)
+        )
+    if model.tagger is not None:
+        console.say(
+            "dev perplexity per slot given words: trees of the parser {trees_perplexity:.4f}, tagger "
+            "{perplexity:.4f}, both {mixed_perplexity:.4f}".format(**model.tagger.report)
+            + f", with a share of {model.share:.2f} for the tagger"
         )
 
 
@@ -135,12 +145,16 @@ def _reader_epochs(model: "Punctuator") -> list[dict[str, Any]]:
     return [] if model.reader is None else list(model.reader.report["epochs"])
 
 
-def _print_network_epochs(title: str, epochs: list[dict[str, Any]], columns: dict[str, str]) -> None:
+def _print_network_epochs(
+    title: str, epochs: list[dict[str, Any]], columns: dict[str, str], decimals: int = 2
+) -> None:
     """The epochs of a network, with the scores on dev that the columns are for."""
     rows = []
     for epoch in epochs:
         scores = epoch["scores"]
-        shares = ["-"] * len(columns) if scores is None else [f"{scores[name]:.2f}" for name in columns]
+        shares = (
+            ["-"] * len(columns) if scores is None else [f"{scores[name]:.{decimals}f}" for name in columns]
+        )
         rows.append([str(epoch["number"]), f"{epoch['loss']:.4f}", *shares, f"{epoch['seconds']:.0f}"])
     console.print_table(title, ["epoch", "loss", *columns.values(), "seconds"], rows)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pyropunct.networks.training import Progress as NetworkProgress
     from pyropunct.parsing import ParserProgress
     from pyropunct.running import ReaderProgress
+    from pyropunct.tagging import SlotTaggerProgress
     from pyropunct.training.fitting import Progress
 
 SILENCE = 30.0
@@ -86,6 +87,19 @@ def reader_watch() -> "Iterator[Callable[[ReaderProgress], None]]":
         return _stage_of_network("reader", progress, score)
 
     with _shown("preparing the reader of running text", "words") as show:
+        yield lambda progress: show(stage(progress))
+
+
+@contextmanager
+def tagger_watch() -> "Iterator[Callable[[SlotTaggerProgress], None]]":
+    """Yields the ``watch`` argument of `pyropunct.training.tagged_words.fit_tagger`."""
+
+    def stage(progress: "SlotTaggerProgress") -> _Stage:
+        scores = None if progress.last is None else progress.last.scores
+        score = None if scores is None else f"dev perplexity {scores.perplexity:.4f}"
+        return _stage_of_network("tagger", progress, score)
+
+    with _shown("preparing the tagger", "words") as show:
         yield lambda progress: show(stage(progress))
 
 

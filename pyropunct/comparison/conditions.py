@@ -6,6 +6,7 @@ from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.parsing import FOLDS, ParserRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.restoring import SAMPLES, TREES
+from pyropunct.tagging.recipes import SlotTaggerRecipe
 from pyropunct.training.recipes import Recipe
 
 
@@ -19,6 +20,7 @@ class Conditions:
     :ivar recipe: the settings of the models of latent punctuation.
     :ivar tagger_recipe: the settings of the taggers.
     :ivar parser_recipe: the settings of the parsers.
+    :ivar slot_tagger_recipe: the settings of the tagger that is mixed with the model.
     :ivar folds: in how many folds the training sentences are parsed, so that systems with trees are also
         trained on trees as a parser finds them; 0 to train them on gold trees alone.
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
@@ -32,6 +34,7 @@ class Conditions:
     recipe: Recipe = field(default_factory=Recipe)
     tagger_recipe: TaggerRecipe = field(default_factory=TaggerRecipe)
     parser_recipe: ParserRecipe = field(default_factory=ParserRecipe)
+    slot_tagger_recipe: SlotTaggerRecipe = field(default_factory=SlotTaggerRecipe)
     folds: int = FOLDS
     seed: int = 0
     device: str = "cpu"

@@ -10,6 +10,7 @@ from pyropunct.comparison.conditions import Conditions
 from pyropunct.comparison.progress import Watch, of_epochs
 from pyropunct.parsing import BiaffineParser, ParserRecipe, WeightedTree, fold_recipe, train_parser
 from pyropunct.parsing.jackknife import folds_of, others_of
+from pyropunct.punctuator import Punctuator
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.treebank.sentence import Sentence
 
@@ -28,11 +29,13 @@ class Treebanks(NamedTuple):
     :ivar dev: the treebank that says when training stops.
     :ivar parses: for each sentence of either the trees that a parser finds which has not seen it; None if
         there are none.
+    :ivar model: the model that a system adds something to, with the parser of the table, if it does.
     """
 
     train: tuple[Sentence, ...]
     dev: tuple[Sentence, ...]
     parses: tuple[Parses, Parses] | None = None
+    model: Punctuator | None = None
 
 
 class Part(ABC, Generic[Model]):

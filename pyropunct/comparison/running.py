@@ -4,6 +4,7 @@ import platform
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +31,7 @@ from pyropunct.comparison.settings import Settings
 from pyropunct.comparison.systems import SYSTEMS, System
 from pyropunct.parsing import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.parsing.jackknife import folds_of, parse_folds
+from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import TREES
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
@@ -128,6 +130,7 @@ class _Work:
     ) -> None:
         self.treebanks, self.measured, self.settings = treebanks, measured, settings
         self.folder, self.watch = folder, watch
+        self.done: dict[str, Trained] = {}
         self.words = [sentence.tree.forms for sentence in measured]
         self.gold_trees = [sentence.tree for sentence in measured]
         self.gold_surfaces = [sentence.surface for sentence in measured]
@@ -137,7 +140,7 @@ class _Work:
         systems = {name: SYSTEMS[name] for name in self.settings.systems}
         uses_trees = any(system.uses_trees for system in systems.values())
         parsers = [ParserPart(share) for share in self.settings.shares if uses_trees]
-        trained = {name: self._trained(name, system) for name, system in systems.items()}
+        trained = {name: self._trained(self._part(name), system) for name, system in systems.items()}
         trained_parsers = [self._trained(f"parser-{parser.share}", parser) for parser in parsers]
         sources = [_Trees(GOLD, [[WeightedTree(tree, 1.0, given=True)] for tree in self.gold_trees])]
         sources += map(self._parse, parsers, trained_parsers)
@@ -146,16 +149,27 @@ class _Work:
             tuple(self._measure(name, system, trained[name], sources) for name, system in systems.items()),
         )
 
+    def _part(self, system: str) -> str:
+        """The name of what is trained for a system, which depends on the parser that it reads."""
+        reads_parser = SYSTEMS[system].built_on is not None
+        return f"{system}-{self.settings.shares[-1]}" if reads_parser else system
+
     def _trained(self, name: str, part: Part[Any]) -> Trained:
         """A part, trained now unless it was trained before.
 
         The part is always one that was saved and loaded, since saving may round or leave out weights.
         """
+        if name not in self.done:
+            self.done[name] = self._trained_or_loaded(name, part)
+        return self.done[name]
 
+    def _trained_or_loaded(self, name: str, part: Part[Any]) -> Trained:
         where = f"seed-{self.settings.seed}/{name}"
         there = self.folder is not None and self.folder.has(where)
-        learns_parses = isinstance(part, System) and part.uses_trees and not there
-        treebanks = self._parsed if learns_parses else self.treebanks
+        treebanks = self.treebanks
+        if isinstance(part, System) and part.uses_trees and not there:
+            base = part.built_on
+            treebanks = self._parsed if base is None else treebanks._replace(model=self._with_parser(base))
 
         def train() -> Any:
             return part.train(treebanks, self.settings, self.watch)
@@ -167,10 +181,16 @@ class _Work:
             part.save(made.model, Path(scratch) / name)
             return Trained(part.load(Path(scratch) / name, self.settings), made.seconds)
 
+    def _with_parser(self, name: str) -> Punctuator:
+        """The trained model of a system, with the parser of the table."""
+        share = self.settings.shares[-1]
+        parser = self._trained(f"parser-{share}", ParserPart(share)).model
+        return replace(self._trained(name, SYSTEMS[name]).model, parser=parser)
+
     @cached_property
     def _parsed(self) -> Treebanks:
         """The data for training with trees as a parser finds them, unless there are to be none."""
-        train, dev, _ = self.treebanks
+        train, dev, *_ = self.treebanks
         if min(self.settings.folds, len(train)) < 2:
             return self.treebanks
         parts = folds_of(train, self.settings.folds)
@@ -201,6 +221,8 @@ class _Work:
     ) -> SystemResult:
         if not system.uses_trees:
             sources = [_Trees(NONE, sources[0].parses)]
+        elif system.built_on is not None:
+            sources = [sources[0], sources[-1]]
         return SystemResult(
             name,
             system.title,

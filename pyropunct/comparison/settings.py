@@ -12,7 +12,7 @@ from pyropunct.comparison.systems import SYSTEMS
 QUICK_SAMPLES = 50
 """Draws for each sentence in a quick run that only checks whether everything works."""
 
-DECIDE_TRAINING = ("recipe", "tagger_recipe", "parser_recipe", "folds", "device")
+DECIDE_TRAINING = ("recipe", "tagger_recipe", "parser_recipe", "slot_tagger_recipe", "folds", "device")
 """The settings that training depends on, apart from the seed, by which trained parts are named.
 
 They can be used again if only other settings change.
@@ -63,6 +63,7 @@ class Settings(Conditions):
             recipe=replace(self.recipe, epochs=1),
             tagger_recipe=replace(self.tagger_recipe, epochs=1, least_steps=0),
             parser_recipe=replace(self.parser_recipe, epochs=1, least_steps=0),
+            slot_tagger_recipe=replace(self.slot_tagger_recipe, epochs=1, least_steps=0),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from pyropunct.training.fitting import fit
 from pyropunct.training.model_folder import read_model_folder, write_model_folder
 from pyropunct.training.parsed_trees import fit_parsed
 from pyropunct.training.recipes import Recipe
+from pyropunct.training.tagged_words import fit_tagger
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -38,6 +39,11 @@ class System(Part[Model]):
 
     title: str
     uses_trees: ClassVar[bool] = False
+
+    @property
+    def built_on(self) -> str | None:
+        """The name of the system whose trained model it adds something to, with a parser, if it does."""
+        return None
 
     @abstractmethod
     def restore(self, model: Model, parses: Parses, conditions: Conditions) -> Iterable[Surface]:
@@ -136,7 +142,7 @@ class TreeSystem(System[Punctuator]):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train it on the gold trees, and besides on those that parsers have found, if there are any."""
-        recipe, (train, dev, parses) = self._recipe(conditions), treebanks
+        recipe, (train, dev, parses, _) = self._recipe(conditions), treebanks
         passes = recipe.epochs * (2 if self.direction == "auto" else 1)
         with watch(f"training {self.title}: sentences", passes * _epoch(recipe, len(train))) as advance:
             model = fit(
@@ -192,6 +198,29 @@ class TreeSystem(System[Punctuator]):
         return {**model.report, "direction": model.recipe.direction, "parsed_trees": parsed}
 
 
+@dataclass(frozen=True)
+class MixedSystem(TreeSystem):
+    """The full model with a tagger of words, which are mixed where trees are predicted."""
+
+    @property
+    def built_on(self) -> str:
+        """The full model."""
+        return "full"
+
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
+        """Train the tagger on the states of the parser, and find its share on dev."""
+        (train, dev, _, model), recipe = treebanks, conditions.slot_tagger_recipe
+        assert model is not None
+        words = sum(len(sentence.tree) for sentence in train)
+        with watch("training the tagger: words", recipe.planned_epochs(words) * words) as advance:
+            return fit_tagger(model, train, dev, recipe, seed=conditions.seed, watch=of_epochs(advance))
+
+    def report(self, model: Punctuator) -> Mapping[str, Any]:
+        """The epochs of the tagger, and its share."""
+        assert model.tagger is not None
+        return {**model.tagger.report, "share": model.share}
+
+
 def _epoch(recipe: Recipe, sentences: int) -> int:
     """The sentences of an epoch."""
     return min(recipe.sentences_per_epoch or sentences, sentences)
@@ -207,5 +236,6 @@ SYSTEMS: dict[str, System[Any]] = {
     "attention": TaggerSystem(BiGRUAttention.name, "attention"),
     "attach": TreeSystem("attach only", {"channel": "identity"}, direction="left"),
     "full": TreeSystem("full model"),
+    "mixed": MixedSystem("full model and tagger"),
 }
 """All systems in the order of tables, by their names on the command line and in folders."""

@@ -34,7 +34,9 @@ def _shown(runs: Runs[Result], value: Callable[[Result], float | None], decimals
 
 def parser_table(comparison: Findings) -> tuple[list[str], list[list[str]]]:
     """The header and the rows of the table with a row for each parser, and one for the gold trees."""
-    systems = [system for system in comparison.systems if system.first.uses_trees]
+    sources = 1 + len(comparison.parsers)
+    trees = [system for system in comparison.systems if system.first.uses_trees]
+    systems = [system for system in trees if len(system.first.outcomes) == sources]
     header = ["trees", "sentences", "UAS", "LAS", "tags", "training seconds"]
     rows = []
     for number, parser in enumerate(comparison.parsers, start=1):

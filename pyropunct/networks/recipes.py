@@ -1,4 +1,4 @@
-"""The settings that all networks over words have."""
+"""The settings that all networks have, and those of all that begin with words."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,8 +9,8 @@ from pyropunct.files import numbers_like
 
 
 @dataclass(frozen=True)
-class NetworkRecipe:
-    """How a network is trained, and how it sees words.
+class TrainingRecipe:
+    """How a network is trained.
 
     :ivar epochs: the number of passes over the training treebank, unless ``least_steps`` needs more.
     :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
@@ -19,13 +19,7 @@ class NetworkRecipe:
     :ivar second_moment: Adam's beta_2.
     :ivar warm_up: the share of training in which the learning rate rises; then it falls to zero.
     :ivar averaging: a in the moving average of the weights, a average + (1 - a) weights at each step.
-    :ivar form_count: lower-cased words that are rarer in training are known only by their spelling.
-    :ivar form_size: features of a word as a whole.
-    :ivar character_size: features of a character.
-    :ivar spelling_size: features of a word from its characters.
-    :ivar lstm_size: features of a word in its context, of each direction.
     :ivar dropout: the share of features that a training sentence or window loses, at every layer.
-    :ivar word_dropout: the share of words in training that are shown only by their spelling.
     """
 
     epochs: int = 12
@@ -35,13 +29,7 @@ class NetworkRecipe:
     second_moment: float = 0.95
     warm_up: float = 0.05
     averaging: float = 0.995
-    form_count: int = 2
-    form_size: int = 100
-    character_size: int = 32
-    spelling_size: int = 128
-    lstm_size: int = 200
     dropout: float = 0.33
-    word_dropout: float = 0.2
 
     def planned_epochs(self, words: int) -> int:
         """How many epochs a training treebank of so many words is trained for."""
@@ -58,3 +46,23 @@ class NetworkRecipe:
         :raises ValueError: if it is none.
         """
         return cls(**numbers_like(asdict(cls()), plain))
+
+
+@dataclass(frozen=True)
+class NetworkRecipe(TrainingRecipe):
+    """How a network over words is trained, and how it sees them.
+
+    :ivar form_count: lower-cased words that are rarer in training are known only by their spelling.
+    :ivar form_size: features of a word as a whole.
+    :ivar character_size: features of a character.
+    :ivar spelling_size: features of a word from its characters.
+    :ivar lstm_size: features of a word in its context, of each direction.
+    :ivar word_dropout: the share of words in training that are shown only by their spelling.
+    """
+
+    form_count: int = 2
+    form_size: int = 100
+    character_size: int = 32
+    spelling_size: int = 128
+    lstm_size: int = 200
+    word_dropout: float = 0.2

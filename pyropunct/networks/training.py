@@ -1,4 +1,4 @@
-"""Training of networks over words, with a moving average of their weights, an epoch at a time."""
+"""Training of networks, with a moving average of their weights, an epoch at a time."""
 
 import time
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from pyropunct.divergence import DivergedError
-from pyropunct.networks.recipes import NetworkRecipe
+from pyropunct.networks.recipes import TrainingRecipe
 
 LENGTH_NOISE = 0.1
 """The greatest random increase of a length, as a share, when sentences are batched by length."""
@@ -100,7 +100,7 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
     scores_type: ClassVar[Callable[..., Any]]
     """Makes the scores again from what they consist of."""
 
-    def __init__(self, network: Network, recipe: NetworkRecipe, words: int) -> None:
+    def __init__(self, network: Network, recipe: TrainingRecipe, words: int) -> None:
         self.network, self.words, self._settings = network, words, recipe
         self.planned = recipe.planned_epochs(words)
         self.average = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))

@@ -37,6 +37,21 @@ class Scores(NamedTuple):
     heads: Tensor
 
 
+class Contexts(NamedTuple):
+    """What the network makes of the words of B sentences of at most n words, before it looks for arcs.
+
+    :ivar lower: (B, n, 2 s) the states of the lower LSTMs, of s features in each direction.
+    :ivar tags: (B, n, tags), logits.
+    :ivar fine_tags: (B, n, fine tags), logits.
+    :ivar upper: (B, n, 2 s) the states of the upper LSTMs.
+    """
+
+    lower: Tensor
+    tags: Tensor
+    fine_tags: Tensor
+    upper: Tensor
+
+
 class BiaffineNetwork(WordNetwork):
     """Scores of the tags, arcs and relations of sentences.
 
@@ -72,18 +87,24 @@ class BiaffineNetwork(WordNetwork):
         self.relation_sides = nn.Linear(2 * recipe.relation_size, len(vocabulary.relations))
         self.float()
 
-    def forward(self, batch: WordBatch) -> Scores:
-        """The scores of some sentences."""
-        number, longest = batch.words.shape
+    def contexts(self, batch: WordBatch) -> Contexts:
+        """The words of some sentences in their contexts."""
         reverse, words = mirror(batch), self.embed(batch)
         for layer in self.lower:
             words = layer(self.dropout(words), reverse)
-        tags, fine_tags = self.tags(self.dropout(words)), self.fine_tags(self.dropout(words))
+        lower = words
+        tags, fine_tags = self.tags(self.dropout(lower)), self.fine_tags(self.dropout(lower))
         guesses = torch.cat([tags.softmax(-1), fine_tags.softmax(-1)], -1)
-        words = torch.cat([words, self.tag_vectors(guesses)], -1)
+        words = torch.cat([lower, self.tag_vectors(guesses)], -1)
         for layer in self.upper:
             words = layer(self.dropout(words), reverse)
-        words = torch.cat([self.root.expand(number, 1, -1), words], 1)
+        return Contexts(lower, tags, fine_tags, words)
+
+    def forward(self, batch: WordBatch) -> Scores:
+        """The scores of some sentences."""
+        number, longest = batch.words.shape
+        _, tags, fine_tags, upper = self.contexts(batch)
+        words = torch.cat([self.root.expand(number, 1, -1), upper], 1)
         roles = self.dropout(functional.leaky_relu(self.roles(self.dropout(words)), 0.1))
         arc, relation = self.recipe.arc_size, self.recipe.relation_size
         dependents, heads, relation_dependents, relation_heads = roles.split(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.parsing.biaffine import BiaffineNetwork, Scores
@@ -47,11 +48,28 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
             if not sentence:
                 raise ValueError(f"sentence {number} of {len(sentences)} has no word to parse")
         parsed: list[list[WeightedTree]] = [[] for _ in sentences]
-        for numbers in _batches([len(sentence) for sentence in sentences]):
+        for numbers in batches([len(sentence) for sentence in sentences]):
             part = [tuple(sentences[number]) for number in numbers]
             for number, found in zip(numbers, self._parse_batch(part, trees, seed), strict=True):
                 parsed[number] = found
         return parsed
+
+    @torch.no_grad()
+    def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """(sentences, longest, features) what the network makes of the words in their contexts.
+
+        These are the states of its lower and upper LSTMs: features for other networks to learn from.
+        Sentences of like length take least memory.
+
+        :param sentences: as of `parse`.
+        """
+        found = self.network.eval().contexts(self.encode(sentences))
+        return torch.cat([found.lower, found.upper], -1)
+
+    @property
+    def state_size(self) -> int:
+        """How many features `states` gives of a word."""
+        return 4 * self.recipe.lstm_size
 
     @torch.inference_mode()
     def _parse_batch(
@@ -89,8 +107,8 @@ def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> list[tuple[tuple
     return Counter(map(tuple, draws.tolist())).most_common()
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The numbers of the sentences, those of like length together."""
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The numbers of sentences of some lengths that the network reads together: those of like length."""
     batch: list[int] = []
     for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
         if batch and (len(batch) + 1) * lengths[number] > BATCH_WORDS:

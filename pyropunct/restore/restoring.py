@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+import torch
 
 from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.restore.cases import CaseMode, in_their_cases
@@ -22,6 +23,7 @@ from pyropunct.restore.rewriting import (
 )
 from pyropunct.restore.windows import LONGEST_PARSED, LONGEST_WHOLE, joined, windows
 from pyropunct.running.reader import RunningReader
+from pyropunct.tagging.tagger import Probabilities, SlotTagger, generator_for
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.printing import print_words
@@ -69,6 +71,16 @@ class Punctuates(Protocol):
     @property
     def reader(self) -> RunningReader | None:
         """Reads running text, if there is one."""
+        ...
+
+    @property
+    def tagger(self) -> SlotTagger | None:
+        """Punctuates words without trees, if there is one."""
+        ...
+
+    @property
+    def share(self) -> float:
+        """The weight of the tagger in the mixture with p(x | T)."""
         ...
 
     def draws(
@@ -140,8 +152,10 @@ def decide(
     """Punctuate sentences, given their trees.
 
     A sentence with several trees is restored from the mixture of p(x | T) over them (Li, Wang & Eisner 2019,
-    footnote 20).  Trees that a parser has found are punctuated by what the model has learned from such.
-    Draws are made in rounds, until more cannot be expected to save many edits.
+    footnote 20).  Trees that a parser has found are punctuated by what the model has learned from such, and
+    the model's tagger, if it has one, is a member of the mixture: see
+    `pyropunct.Punctuator.log_prob_over_trees`.  Draws are made in rounds, until more cannot be expected to
+    save many edits.
 
     :param parses: for each sentence its trees, with weights that add up to 1.
     :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
@@ -172,8 +186,10 @@ def _decided(
     decisions: dict[int, Decision] = {}
     draws: dict[int, Draws] = {}
     left = list(range(len(parses)))
+    tagged = _tagged(model, parses)
     for number, size in enumerate(_rounds(samples)):
-        new = _draws(model, [parses[place] for place in left], size, _seed_of_round(seed, number))
+        some, of_words = [parses[place] for place in left], [tagged[place] for place in left]
+        new = _draws(model, some, of_words, size, _seed_of_round(seed, number))
         for place, found in zip(left, new, strict=True):
             draws[place] = found if number == 0 else _together(draws[place], found)
             decisions[place] = choose(rewritings[place](draws[place]))
@@ -202,10 +218,27 @@ def _together(one: "Draws", other: "Draws") -> "Draws":
     return mixture([one, other], [1 - share, share])
 
 
+def _tagged(model: Punctuates, parses: Sequence[Sequence[WeightedTree]]) -> list[Probabilities | None]:
+    """What the model's tagger makes of the words of sentences whose trees were found; None for others."""
+    found = [some for some in parses if not some[0].given]
+    if model.tagger is None or not found:
+        return [None] * len(parses)
+    read = iter(model.tagger.read([some[0].tree.forms for some in found]))
+    return [None if some[0].given else next(read) for some in parses]
+
+
 def _draws(
-    model: Punctuates, parses: Sequence[Sequence[WeightedTree]], samples: int, seed: int | None
+    model: Punctuates,
+    parses: Sequence[Sequence[WeightedTree]],
+    tagged: Sequence[Probabilities | None],
+    samples: int,
+    seed: int | None,
 ) -> "Iterator[Draws]":
-    """The draws of each sentence: equally many from each of its trees, which share the tree's weight."""
+    """The draws of each sentence: equally many from each of its trees, which share the tree's weight.
+
+    As many again are the tagger's, which have its weight.
+    """
+    seed = int(torch.randint(2**63 - 1, ())) if seed is None else seed
     alike: dict[tuple[int, bool], list[Tree]] = {}
     for some in parses:
         alike.setdefault(_kind(some), []).extend(parse.tree for parse in some)
@@ -218,9 +251,14 @@ def _draws(
         )
         for (size, given), trees in alike.items()
     }
-    for some in parses:
+    for some, probabilities in zip(parses, tagged, strict=True):
         parts = list(islice(kinds[_kind(some)], len(some)))
-        yield mixture(parts, [parse.weight for parse in some])
+        drawn = mixture(parts, [parse.weight for parse in some])
+        if model.tagger is not None and probabilities is not None:
+            generator = generator_for(some[0].tree.forms, seed)
+            of_words = model.tagger.draw(probabilities, samples, generator)
+            drawn = mixture([drawn, of_words], [1 - model.share, model.share])
+        yield drawn
 
 
 def _kind(parses: Sequence[WeightedTree]) -> tuple[int, bool]:

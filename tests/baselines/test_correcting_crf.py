@@ -11,13 +11,13 @@ from pyropunct.baselines.correcting_crf import (
     PunctuatedWords,
     train_correcting_crf,
 )
-from pyropunct.baselines.labels import Spelling, collect_labels
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import batch_slots
 from pyropunct.baselines.words import KINDS, collect_words
 from pyropunct.correct.learner_errors import wrong_surfaces
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.tagging.labels import Spelling, collect_labels
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import Sentence, read_treebank
 

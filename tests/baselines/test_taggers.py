@@ -11,13 +11,13 @@ import pytest
 import torch
 from sentences import embedded, sentence
 
-from pyropunct.baselines.labels import Spelling, collect_labels
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import DECODERS, Tagger, batch_slots
 from pyropunct.baselines.taggers import TAGGERS, from_parts, load_tagger
 from pyropunct.baselines.training import TaggerEpoch, train_tagger
 from pyropunct.baselines.words import collect_words
 from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
+from pyropunct.tagging.labels import Spelling, collect_labels
 from pyropunct.training.model_folder import ModelFolderError, write_model_folder
 from pyropunct.treebank.marks import START, UNKNOWN
 from pyropunct.treebank.reading import Sentence

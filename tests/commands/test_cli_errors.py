@@ -127,6 +127,7 @@ def test_files_that_cannot_be_read(small: Path, tmp_path: Path) -> None:
         (("--families", ","), "not none"),
         (("--device", "abacus"), "--device abacus: "),
         (("--folds", "3"), "--folds is for --parser"),
+        (("--tagger",), "--tagger is for --parser"),
     ],
 )
 def test_bad_settings(small: Path, tmp_path: Path, options: tuple[str, str], problem: str) -> None:

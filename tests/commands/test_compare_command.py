@@ -22,7 +22,8 @@ BAD_INPUT, FAILURE = 2, 1
 SEED = "parts/seed-0"
 """Where the folder of a comparison has what was trained."""
 
-PARTS = [*SYSTEMS, "fold-1", "fold-2", "parser-50", "parser-100"]
+SYSTEM_PARTS = {name: "mixed-100" if name == "mixed" else name for name in SYSTEMS}
+PARTS = [*SYSTEM_PARTS.values(), "fold-1", "fold-2", "parser-50", "parser-100"]
 
 
 def compare(small: Path, out: Path, *more: object) -> tuple[object, ...]:
@@ -83,8 +84,9 @@ def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         pytest.fail("something is trained")
 
-    for module in ("parts.train_parser", "systems.fit", "systems.fit_parsed", "systems.train_tagger"):
-        monkeypatch.setattr(f"pyropunct.comparison.{module}", fail)
+    monkeypatch.setattr("pyropunct.comparison.parts.train_parser", fail)
+    for name in ("fit", "fit_parsed", "fit_tagger", "train_tagger"):
+        monkeypatch.setattr(f"pyropunct.comparison.systems.{name}", fail)
 
 
 # What is printed and written
@@ -93,7 +95,7 @@ def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tables_are_printed(whole: Path, small: Path) -> None:
     text = whole.with_name("printed").read_text(encoding="utf-8")
     assert f"{small}/train.conllu: 120 sentences" in text
-    for title in ("trivial", "BiLSTM-CRF", "BiGRU with attention", "attach only", "full model"):
+    for title in (system.title for system in SYSTEMS.values()):
         assert re.search(rf"^│ {title} +│ .* │ +\d+ │$", text, re.MULTILINE)
     assert re.search(r"│ +\* 0\.\d{4} │", text)
     assert re.search(r"^│ parser, 50% +│ +60 │ +\d", text, re.MULTILINE)
@@ -122,7 +124,7 @@ def test_json_alone_is_printed_and_equals_the_file(small: Path, out: Path) -> No
     assert parts == before.pop("parts")
     assert timeless(value) == timeless(before)
     assert {one["name"]: one["training_seconds"] for one in value["systems"]} == {
-        name: parts[f"seed-0/{name}"] for name in SYSTEMS
+        name: parts[f"seed-0/{part}"] for name, part in SYSTEM_PARTS.items()
     }
     assert value["treebanks"]["train"] == {
         "path": str(small / "train.conllu"),
@@ -284,7 +286,10 @@ def test_another_process_compares_to_the_same_folder(small: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--systems", "crf,oracle"), "--systems are some of trivial,crf,attention,attach,full, not oracle"),
+        (
+            ("--systems", "crf,oracle"),
+            "attention,attach,full,mixed, not oracle",
+        ),
         (("--systems", ","), "not none"),
         (("--shares", "0,100"), "--shares are percents from 1 to 100, not 0,100"),
         (("--shares", "all"), "--shares are percents from 1 to 100, not all"),

@@ -32,6 +32,7 @@ def corrector(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
         patch.setattr("pyropunct.running.ReaderRecipe", small_reader)
         options = ("--direction", "right", "--epochs", 2, "--threads", 1, "--parser", "--folds", 2)
+        options += ("--no-tagger",)
         printed("fit", *treebanks, "--out", folder / "model", *options)
     value = answer(
         "fit-correction",

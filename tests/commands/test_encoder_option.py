@@ -17,6 +17,7 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.running import ReaderRecipe
+from pyropunct.tagging import SlotTaggerRecipe
 from pyropunct.training.model_folder import OPTIONAL, PLAIN, read_model_folder, write_model_folder
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -37,6 +38,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr("pyropunct.parsing.ParserRecipe", quick)
         small = partial(ReaderRecipe, epochs=1, least_steps=0, form_size=8, lstm_size=12)
         patch.setattr("pyropunct.running.ReaderRecipe", small)
+        tagging = partial(SlotTaggerRecipe, epochs=1, least_steps=0, slot_size=8)
+        patch.setattr("pyropunct.tagging.SlotTaggerRecipe", tagging)
         torch.set_default_dtype(torch.float)
         options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
         fitted = ("--encoder", folder / "encoder", "--out", folder / "model")

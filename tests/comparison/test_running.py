@@ -22,6 +22,7 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import BiaffineParser, ParserRecipe, attachment_scores
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.tagging import SlotTaggerRecipe
 from pyropunct.training.model_folder import read_model_folder
 from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.reading import Treebank, read_treebank
@@ -46,6 +47,7 @@ SMALL = Settings(
         arc_size=32,
         relation_size=16,
     ),
+    slot_tagger_recipe=SlotTaggerRecipe(epochs=2, least_steps=0, batch_words=40, slot_size=16),
     folds=2,
     seed=5,
 )
@@ -161,6 +163,26 @@ def test_models_have_learned_from_trees_of_parsers(
     assert model.parsed.report["train_sentences"] == 2 * 61
 
 
+def test_the_model_with_a_tagger(found: Comparison, train: Treebank, dev: Treebank, folder: Path) -> None:
+    """It is the full model where trees are given, and mixed with the tagger where a parser finds them."""
+    system, full = by_name(found)["mixed"], by_name(found)["full"]
+    model = Punctuator.load(folder / SEED / "mixed-100")
+    assert model.tagger is not None
+    assert model.tagger.recipe == SMALL.slot_tagger_recipe
+    assert system.report["share"] == model.share
+    assert system.with_gold_trees.perplexity == full.with_gold_trees.perplexity
+    assert system.with_gold_trees.aed == full.with_gold_trees.aed
+    assert len(system.outcomes) == 2
+    words = [sentence.tree.forms for sentence in dev]
+    restored = model.restore(words, samples=20, trees=1, seed=5)
+    expected = average_edit_distance(restored, [sentence.surface for sentence in dev])
+    assert system.with_predicted_trees.aed == expected
+    assert model.parser is not None
+    log_probs = model.log_prob_over_trees(list(dev), model.parser.parse(words)).numpy()
+    assert system.with_predicted_trees.log_probs == pytest.approx(log_probs, 1e-9)
+    assert system.with_predicted_trees.perplexity != full.with_predicted_trees.perplexity
+
+
 def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
     trees = [sentence.tree for sentence in dev]
     results = [one.first for one in found.parsers]
@@ -175,7 +197,7 @@ def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
 def test_what_is_told_of_the_data(found: Comparison, train: Treebank, dev: Treebank) -> None:
     assert (found.train.path, found.train.sentences) == (train.path, 61)
     assert found.dev.slots == sum(len(sentence.surface) for sentence in dev)
-    assert list(by_name(found)) == ["trivial", "crf", "attention", "attach", "full"]
+    assert list(by_name(found)) == ["trivial", "crf", "attention", "attach", "full", "mixed"]
     outcomes = [one for system in by_name(found).values() for one in system.outcomes]
     assert {one.scores.slots for one in outcomes} == {found.dev.slots}
     assert found.environment["torch"] == torch.__version__

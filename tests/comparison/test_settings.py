@@ -16,13 +16,16 @@ def test_systems_and_shares_are_put_in_order() -> None:
     settings = Settings(systems=("full", "trivial", "crf"), shares=(100, 10, 50, 10))
     assert settings.systems == ("trivial", "crf", "full")
     assert settings.shares == (10, 50, 100)
-    assert Settings().systems == tuple(SYSTEMS) == ("trivial", "crf", "attention", "attach", "full")
+    assert Settings().systems == tuple(SYSTEMS) == ("trivial", "crf", "attention", "attach", "full", "mixed")
 
 
 @pytest.mark.parametrize(
     ("choice", "problem"),
     [
-        ({"systems": ("crf", "oracle")}, "systems are some of trivial,crf,attention,attach,full, not oracle"),
+        (
+            {"systems": ("crf", "oracle")},
+            "attention,attach,full,mixed, not oracle",
+        ),
         ({"systems": ()}, "not none"),
         ({"shares": ()}, "shares are percents from 1 to 100, not none"),
         ({"shares": (10, 101)}, "not 10,101"),
@@ -65,4 +68,9 @@ def test_which_settings_decide_training() -> None:
     assert others.differences(plain) == []
     assert replace(settings, device="cuda").differences(plain) == ["device"]
     assert replace(settings, recipe=Recipe(epochs=9)).differences(plain) == ["recipe"]
-    assert settings.quick().differences(plain) == ["recipe", "tagger_recipe", "parser_recipe"]
+    assert settings.quick().differences(plain) == [
+        "recipe",
+        "tagger_recipe",
+        "parser_recipe",
+        "slot_tagger_recipe",
+    ]

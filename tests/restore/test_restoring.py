@@ -10,6 +10,7 @@ import pytest
 
 from pyropunct.baselines.trivial import trivial_restorer
 from pyropunct.draws import Draws
+from pyropunct.models.drawing import Numbers
 from pyropunct.parsing import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
@@ -26,6 +27,7 @@ from pyropunct.restore.restoring import (
     words_of,
 )
 from pyropunct.restore.rewriting import mixture, without_unknown
+from pyropunct.tagging.tagger import generator_for
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -112,7 +114,7 @@ def test_a_sentence_does_not_depend_on_the_others(model: Punctuator, dev: Treeba
 class Coins:
     """Draws of a mark behind a word of each tree: a comma, with a probability that the word says."""
 
-    parser = None
+    parser, tagger, share = None, None, 0.0
 
     @property
     def for_parsed(self) -> "Coins":
@@ -266,3 +268,31 @@ def test_only_a_parser_of_the_package_is_saved(model: Punctuator, tmp_path: Path
     with pytest.raises(ModelFolderError, match="cannot be saved with a parser of the kind KnownTrees"):
         model.save(tmp_path / "m")
     assert not (tmp_path / "m").exists()
+
+
+class HalfCommas:
+    """A tagger for which each slot but the last has a comma with probability one half; it draws as told."""
+
+    def read(self, sentences: Sequence[Sequence[str]]) -> list[Numbers]:
+        self.asked = [tuple(words) for words in sentences]
+        return [np.full((len(words) + 1, 2), 0.5) for words in sentences]
+
+    def draw(self, probabilities: Numbers, samples: int, generator: np.random.Generator) -> Draws:
+        numbers = (generator.random((samples, len(probabilities))) < probabilities[:, 1]).astype(np.int32)
+        return Draws(((), (",",)), numbers, np.full(samples, 1 / samples))
+
+
+def test_a_tagger_is_mixed_in_where_trees_were_found(model: Punctuator, dev: Treebank) -> None:
+    trees, tagger, share = trees_of(dev)[:6], HalfCommas(), 0.4
+    with_tagger = replace(model, tagger=tagger, share=share)
+    parses = [[WeightedTree(tree, 1.0, given=bool(number % 2))] for number, tree in enumerate(trees)]
+    found = list(decide(with_tagger, parses, samples=FIRST_ROUND, seed=2))
+    assert tagger.asked == [tree.forms for tree in trees[::2]]
+    for number, (tree, draws) in enumerate(zip(trees, model.draws(trees, FIRST_ROUND, 2), strict=True)):
+        if number % 2 == 0:
+            probabilities = np.full((len(tree) + 1, 2), 0.5)
+            of_words = tagger.draw(probabilities, FIRST_ROUND, generator_for(tree.forms, 2))
+            draws = mixture([draws, of_words], [1 - share, share])
+        assert found[number] == DECODERS["mbr"](without_unknown(draws))
+    alone = [one for parse in parses for one in decide(with_tagger, [parse], samples=FIRST_ROUND, seed=2)]
+    assert found == alone

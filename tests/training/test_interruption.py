@@ -22,6 +22,8 @@ from pyropunct.parsing.training import ParserTraining
 from pyropunct.punctuator import Punctuator
 from pyropunct.running import ReaderRecipe
 from pyropunct.running.training import ReaderTraining
+from pyropunct.tagging import SlotTaggerRecipe
+from pyropunct.tagging.training import SlotTaggerTraining
 from pyropunct.training.checkpoints import own_folder
 from pyropunct.training.fitting import Training
 from pyropunct.training.model_folder import ModelFolderError, read_sealed, write_sealed
@@ -140,6 +142,8 @@ def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("pyropunct.parsing.ParserRecipe", quick)
     small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
     monkeypatch.setattr("pyropunct.running.ReaderRecipe", small_reader)
+    small_tagger = partial(SlotTaggerRecipe, epochs=2, least_steps=0, batch_words=100, slot_size=20)
+    monkeypatch.setattr("pyropunct.tagging.SlotTaggerRecipe", small_tagger)
     options = ("--direction", "left", "--epochs", 2, "--parser", "--folds", 2)
     expected = answer(*fit(small, tmp_path / "whole", *options))
     stops = (
@@ -147,6 +151,7 @@ def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pyte
         ("reader", ReaderTraining, 1),
         ("fold-2", ParserTraining, 3),
         ("parsed", Training, 1),
+        ("tagger", SlotTaggerTraining, 1),
     )
     kept = ["checkpoint.left"]
     for what, training, epochs in stops:
@@ -161,17 +166,19 @@ def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pyte
     assert found["parser"] == expected["parser"]
     assert found["reader"] == expected["reader"]
     assert without_seconds(found["parsed_trees"]) == without_seconds(expected["parsed_trees"])
+    assert without_seconds(found["tagger"]) == without_seconds(expected["tagger"])
     told = [line for line in result.stderr.splitlines() if "epoch" in line]
     assert len(told) == 1
     assert re.fullmatch(
-        r"\d\d:\d\d:\d\d trees of the parser, left, epoch 2 of 2: objective [-\d.]+, dev perplexity [\d.]+, "
-        r"[\d,]+ sentences a second, \d+ s so far",
+        r"\d\d:\d\d:\d\d tagger, epoch 2 of 2: loss [\d.]+, dev perplexity [\d.]+, "
+        r"[\d,]+ words a second, \d+ s so far",
         told[0],
     )
     models = [Punctuator.load(tmp_path / name) for name in ("m", "whole")]
     parsers = [model.parser.network for model in models if isinstance(model.parser, BiaffineParser)]
     both = [model.parsed.story for model in models if model.parsed is not None]
-    for one, other in (parsers, both):
+    taggers = [model.tagger.network for model in models if model.tagger is not None]
+    for one, other in (parsers, both, taggers):
         state = other.state_dict()
         assert all(torch.equal(value, state[name]) for name, value in one.state_dict().items())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "whole"]

@@ -54,6 +54,7 @@ def with_checksum(model: Path) -> None:
     path = model / DESCRIPTION
     description = json.loads(path.read_text(encoding="utf-8"))
     parts = ("vocabulary", "recipe", "report", "conventions", "parser", "slot_strings", "reader", "parsed")
+    parts += ("pretrained", "tagger")
     plain = [description[part] for part in parts if part in description]
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
     digest.update((model / TENSORS).read_bytes())

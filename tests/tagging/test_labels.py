@@ -6,7 +6,7 @@ import math
 import pytest
 from sentences import sentence
 
-from pyropunct.baselines.labels import Labels, Spelling, collect_labels
+from pyropunct.tagging.labels import Labels, Spelling, collect_labels
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 DOTS = [sentence("a b", "", ",", ".")] * 5

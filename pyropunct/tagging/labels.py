@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -135,6 +136,23 @@ class Spelling(nn.Module):
     def log_prob(self, string: SlotString) -> float:
         """log q(string | the string has no label), in natural logarithms."""
         return self._log_q(string) - self._log_unlabelled
+
+    def draw(self, generator: np.random.Generator) -> SlotString:
+        """A draw from q(string | the string has no label), by rejection."""
+        labelled = set(self.labels.strings)
+        while (string := self._draw_any(generator)) in labelled:
+            pass
+        return string
+
+    def _draw_any(self, generator: np.random.Generator) -> SlotString:
+        """A draw from q."""
+        end, string = len(self.labels.marks), list[str]()
+        number = end
+        while True:
+            number = int(generator.choice(end + 1, p=self.bigrams.probabilities[number].numpy()))
+            if number == end:
+                return tuple(string)
+            string.append(self.labels.marks[number])
 
     @cached_property
     def _log_unlabelled(self) -> float:
