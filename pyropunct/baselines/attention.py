@@ -6,6 +6,7 @@ from pyropunct.baselines.chain import IndependentSlots
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import SlotBatch, Tagger, run_layers
 from pyropunct.baselines.words import WordVocabulary
+from pyropunct.networks.pretrained import Pretrained
 from pyropunct.tagging.labels import Labels, Spelling
 
 
@@ -26,9 +27,14 @@ class BiGRUAttention(Tagger):
     name = "BiGRU with attention"
 
     def __init__(
-        self, words: WordVocabulary, labels: Labels, spelling: Spelling, recipe: TaggerRecipe
+        self,
+        words: WordVocabulary,
+        labels: Labels,
+        spelling: Spelling,
+        recipe: TaggerRecipe,
+        pretrained: Pretrained | None = None,
     ) -> None:
-        super().__init__(words, labels, spelling, recipe)
+        super().__init__(words, labels, spelling, recipe, pretrained)
         size = recipe.hidden_size
         between = recipe.dropout if recipe.layers > 1 else 0.0
         self.layers = nn.GRU(
@@ -44,7 +50,8 @@ class BiGRUAttention(Tagger):
 
     def forward(self, batch: SlotBatch) -> IndependentSlots:
         """The distribution of the labels of the slots."""
-        words = self.dropout(run_layers(self.layers, self.vectors(batch.words), batch.slots + 1))[:, 1:]
+        vectors = self.vectors(batch.words, batch.features)
+        words = self.dropout(run_layers(self.layers, vectors, batch.slots + 1))[:, 1:]
         states = run_layers(self.slot_layer, words, batch.slots)
         attended, _ = self.attention(
             states, words, words, key_padding_mask=~batch.present, need_weights=False

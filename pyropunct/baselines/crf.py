@@ -7,6 +7,7 @@ from pyropunct.baselines.chain import LinearChain
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import SlotBatch, Tagger, run_layers
 from pyropunct.baselines.words import WordVocabulary
+from pyropunct.networks.pretrained import Pretrained
 from pyropunct.tagging.labels import Labels, Spelling
 
 OPEN = 1.0
@@ -24,9 +25,14 @@ class BiLSTMCRF(Tagger):
     name = "BiLSTM-CRF"
 
     def __init__(
-        self, words: WordVocabulary, labels: Labels, spelling: Spelling, recipe: TaggerRecipe
+        self,
+        words: WordVocabulary,
+        labels: Labels,
+        spelling: Spelling,
+        recipe: TaggerRecipe,
+        pretrained: Pretrained | None = None,
     ) -> None:
-        super().__init__(words, labels, spelling, recipe)
+        super().__init__(words, labels, spelling, recipe, pretrained)
         size, number = recipe.hidden_size, len(labels.strings) + 1
         between = recipe.dropout if recipe.layers > 1 else 0.0
         self.layers = nn.LSTM(
@@ -39,7 +45,8 @@ class BiLSTMCRF(Tagger):
 
     def forward(self, batch: SlotBatch) -> LinearChain:
         """The distribution of the labels of the slots."""
-        states = self.dropout(run_layers(self.layers, self.vectors(batch.words), batch.slots + 1))
+        vectors = self.vectors(batch.words, batch.features)
+        states = self.dropout(run_layers(self.layers, vectors, batch.slots + 1))
         beside: Tensor = torch.cat([states[:, :-1], states[:, 1:]], -1)
         slots = self.dropout(self.slot_state(beside).tanh())
         return LinearChain(self.scores(slots), self.transitions, batch.present)

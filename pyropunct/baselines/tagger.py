@@ -8,11 +8,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from pyropunct.baselines.chain import LabelDistribution
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.words import WordVectors, WordVocabulary, batch_words
+from pyropunct.networks.pretrained import Pretrained
 from pyropunct.punctuator import Evaluation
 from pyropunct.restore.edit_distance import slot_distance
 from pyropunct.tagging.labels import Labels, SlotString, Spelling
@@ -22,6 +24,9 @@ from pyropunct.treebank.sentence import Sentence
 
 BATCH_SLOTS = 4000
 """The most slots, padding included, that are processed together outside training."""
+
+PRETRAINED = "pretrained "
+"""What the names of tensors begin with that are no weights of the tagger."""
 
 Decoder = Literal["marginal", "viterbi"]
 DECODERS: tuple[Decoder, ...] = get_args(Decoder)
@@ -33,18 +38,26 @@ class SlotBatch(NamedTuple):
     :ivar words: (B, longest n + 2, 6) attributes of the words.
     :ivar slots: (B,) the number of slots n + 1 of each sentence, on the CPU.
     :ivar present: (B, longest n + 1) whether a slot is real and not padding.
+    :ivar features: (B, longest n + 2, size) pretrained features of the words, if the tagger reads such; 0
+        where there is no word.
     """
 
     words: Tensor
     slots: Tensor
     present: Tensor
+    features: Tensor | None = None
 
 
-def batch_slots(encoded: Sequence[Tensor], device: torch.device) -> SlotBatch:
-    """A batch of sentences that `WordVocabulary.encode` has encoded."""
+def batch_slots(encoded: Sequence[Tensor], device: torch.device, features: Tensor | None = None) -> SlotBatch:
+    """A batch of sentences that `WordVocabulary.encode` has encoded.
+
+    :param features: (B, longest n, size) their pretrained features.
+    """
     slots = torch.tensor([len(words) - 1 for words in encoded])
     present = torch.arange(int(slots.max())) < slots[:, None]
-    return SlotBatch(batch_words(encoded).to(device), slots, present.to(device))
+    if features is not None:
+        features = functional.pad(features, (0, 0, 1, 1)).to(device)  # words before the first, after the last
+    return SlotBatch(batch_words(encoded).to(device), slots, present.to(device), features)
 
 
 class Tagger(nn.Module):
@@ -60,19 +73,30 @@ class Tagger(nn.Module):
     :param labels: the labels that it knows.
     :param spelling: q, the distribution of strings without a label.
     :param recipe: the sizes of its layers.
+    :param pretrained: gives features of words that it reads besides.
     """
 
     kind: ClassVar[str]
     name: ClassVar[str]
 
     def __init__(
-        self, words: WordVocabulary, labels: Labels, spelling: Spelling, recipe: TaggerRecipe
+        self,
+        words: WordVocabulary,
+        labels: Labels,
+        spelling: Spelling,
+        recipe: TaggerRecipe,
+        pretrained: Pretrained | None = None,
     ) -> None:
         super().__init__()
+        self.pretrained = pretrained
         self.words, self.labels, self.spelling, self.recipe = words, labels, spelling, recipe
         self.report: Mapping[str, Any] = {}
         self.vectors = WordVectors(
-            len(words.attributes), recipe.word_size, recipe.dropout, recipe.word_dropout
+            len(words.attributes),
+            recipe.word_size,
+            recipe.dropout,
+            recipe.word_dropout,
+            0 if pretrained is None else pretrained.size,
         )
         self.dropout = nn.Dropout(recipe.dropout)
 
@@ -84,6 +108,10 @@ class Tagger(nn.Module):
     def device(self) -> torch.device:
         """The device of the weights."""
         return self.vectors.vectors.weight.device
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor | None:
+        """(sentences, longest, size) the pretrained features of words, None if it reads none."""
+        return None if self.pretrained is None else self.pretrained.features(sentences)
 
     @torch.no_grad()
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
@@ -147,16 +175,21 @@ class Tagger(nn.Module):
         self.eval()
         for numbers in _similar_lengths([len(words) + 1 for words in sentences]):
             encoded = [self.words.encode(sentences[number]) for number in numbers]
-            yield numbers, self(batch_slots(encoded, self.device))
+            features = self.features([sentences[number] for number in numbers])
+            yield numbers, self(batch_slots(encoded, self.device, features))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The tagger as plain JSON types and tensors, for `pyropunct.baselines.taggers.from_parts`."""
-        plain = {
+        plain: dict[str, Any] = {
             "vocabulary": {"words": self.words.to_json(), "labels": self.labels.to_json()},
             "recipe": {"tagger": self.kind, **self.recipe.to_json()},
             "report": dict(self.report),
         }
-        return plain, {name: value.detach().cpu() for name, value in self.state_dict().items()}
+        tensors = {name: value.detach().cpu() for name, value in self.state_dict().items()}
+        if self.pretrained is not None:
+            plain["pretrained"], others = self.pretrained.to_parts()
+            tensors |= {f"{PRETRAINED}{name}": tensor for name, tensor in others.items()}
+        return plain, tensors
 
     def save(self, folder: str | Path) -> None:
         """Write the tagger to a new folder, whole or not at all.

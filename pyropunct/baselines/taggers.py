@@ -9,9 +9,11 @@ from torch import Tensor
 from pyropunct.baselines.attention import BiGRUAttention
 from pyropunct.baselines.crf import BiLSTMCRF
 from pyropunct.baselines.recipes import TaggerRecipe
-from pyropunct.baselines.tagger import Tagger
+from pyropunct.baselines.tagger import PRETRAINED, Tagger
 from pyropunct.baselines.words import WordVocabulary
 from pyropunct.models.learned import check_buffers, filled
+from pyropunct.networks.pretrained import Pretrained, check_same
+from pyropunct.networks.sources import pretrained_from
 from pyropunct.tagging.labels import Labels, Spelling
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder
 
@@ -29,9 +31,13 @@ def tagger_class(kind: str) -> type[Tagger]:
     return TAGGERS[kind]
 
 
-def from_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tagger:
+def from_parts(
+    plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None = None
+) -> Tagger:
     """The tagger that `Tagger.to_parts` took apart.
 
+    :param pretrained: gives features of words, if it was trained with such; by default what it was trained
+        with is looked for where it was.
     :raises ValueError: if these are not the parts of a tagger.
     """
     try:
@@ -39,7 +45,13 @@ def from_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tagge
         labels = Labels.from_json(plain["vocabulary"]["labels"])
         recipe = TaggerRecipe.from_json(plain["recipe"])
         variant = tagger_class(plain["recipe"]["tagger"])
-        tagger = filled(lambda: variant(words, labels, Spelling(labels), recipe), tensors)
+        weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(PRETRAINED)}
+        others = {name.removeprefix(PRETRAINED): tensors[name] for name in tensors.keys() - weights.keys()}
+        described = pretrained_from(plain.get("pretrained"), others)
+        if pretrained is None:
+            pretrained = described
+        check_same(pretrained, None if described is None else described.identity())
+        tagger = filled(lambda: variant(words, labels, Spelling(labels), recipe, pretrained), weights)
         check_buffers(tagger)
         tagger.report = plain["report"]
     except (LookupError, TypeError, AttributeError, RuntimeError) as error:
@@ -48,13 +60,14 @@ def from_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tagge
     return tagger.eval()
 
 
-def load_tagger(folder: str | Path) -> Tagger:
+def load_tagger(folder: str | Path, pretrained: Pretrained | None = None) -> Tagger:
     """Read a tagger that `Tagger.save` wrote.  No code in the folder is ever run.
 
+    :param pretrained: see `from_parts`.
     :raises ModelFolderError: if the folder is missing or damaged, or does not hold a tagger of this program.
     """
     parts = read_model_folder(Path(folder))
     try:
-        return from_parts(*parts)
+        return from_parts(*parts, pretrained)
     except ValueError as error:
         raise ModelFolderError(f"{folder}: {error}") from error

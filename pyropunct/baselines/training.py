@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import ceil, isfinite
 from typing import NamedTuple
 
@@ -12,10 +13,14 @@ from torch.nn.utils.rnn import pad_sequence
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.tagger import Tagger, batch_slots
 from pyropunct.baselines.taggers import tagger_class
-from pyropunct.baselines.words import collect_words
+from pyropunct.baselines.words import WordVocabulary, collect_words
 from pyropunct.divergence import DivergedError
-from pyropunct.tagging.labels import Spelling, collect_labels
+from pyropunct.networks.pretrained import Pretrained, kept
+from pyropunct.tagging.labels import Labels, Spelling, collect_labels
 from pyropunct.treebank.sentence import Sentence
+
+Variant = Callable[[WordVocabulary, Labels, Spelling, TaggerRecipe], Tagger]
+"""Makes a tagger with random weights."""
 
 LARGEST_GRADIENT = 5.0
 """The norm to which larger gradients are clipped."""
@@ -45,6 +50,7 @@ def train_tagger(
     watch: Callable[[TaggerEpoch], None] | None = None,
     *,
     device: str = "cpu",
+    pretrained: Pretrained | None = None,
 ) -> Tagger:
     """Train a tagger; keep its weights from the epoch with the highest likelihood of dev.
 
@@ -55,6 +61,7 @@ def train_tagger(
     :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
     :param watch: called after every epoch.
     :param device: where the tagger is trained, as torch names it.
+    :param pretrained: gives features of words that it reads besides; they are computed once.
     :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.
     """
     variant = tagger_class(kind)
@@ -63,11 +70,13 @@ def train_tagger(
     recipe = TaggerRecipe() if recipe is None else recipe
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        training = TaggerTraining(untrained(variant, train, recipe).to(device), train)
-        return training.run(dev, watch)
+        tagger = untrained(partial(variant, pretrained=kept(pretrained)), train, recipe)
+        found = TaggerTraining(tagger.to(device), train).run(dev, watch)
+    found.pretrained = pretrained
+    return found
 
 
-def untrained(variant: type[Tagger], train: Sequence[Sentence], recipe: TaggerRecipe) -> Tagger:
+def untrained(variant: Variant, train: Sequence[Sentence], recipe: TaggerRecipe) -> Tagger:
     """A tagger with random weights, for the words and labels of a training treebank."""
     labels = collect_labels([sentence.surface for sentence in train])
     strings = [string for sentence in train for string in labels.strings_of(sentence.surface)]
@@ -85,7 +94,8 @@ class TaggerTraining:
     def __init__(self, tagger: Tagger, train: Sequence[Sentence]) -> None:
         self.tagger, self.recipe = tagger, tagger.recipe
         labels = tagger.labels
-        self.words = [tagger.words.encode(sentence.tree.forms) for sentence in train]
+        self.forms = [sentence.tree.forms for sentence in train]
+        self.words = [tagger.words.encode(forms) for forms in self.forms]
         self.labels = [torch.tensor(labels.encode(labels.strings_of(sentence.surface))) for sentence in train]
         self.planned = self.recipe.planned_epochs(len(train))
         self.patience = self.recipe.planned_patience(len(train))
@@ -142,7 +152,8 @@ class TaggerTraining:
         """
         device = self.tagger.device
         labels = pad_sequence([self.labels[number] for number in numbers], batch_first=True).to(device)
-        batch = batch_slots([self.words[number] for number in numbers], device)
+        features = self.tagger.features([self.forms[number] for number in numbers])
+        batch = batch_slots([self.words[number] for number in numbers], device, features)
         loss = -self.tagger(batch).log_prob(labels).sum()
         self.optimiser.zero_grad()
         (loss / batch.slots.sum()).backward()

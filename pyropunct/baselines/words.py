@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.files import types
@@ -93,18 +94,29 @@ class WordVectors(nn.Module):
     :param size: the length of the vectors.
     :param dropout: the probability that an element of a word's vector is dropped in training.
     :param word_dropout: the probability that a form counts as unknown in training.
+    :param pretrained: how many pretrained features a word has, of which a linear function is added to the
+        sum; 0 if there are none.
     """
 
-    def __init__(self, attributes: int, size: int, dropout: float, word_dropout: float) -> None:
+    def __init__(
+        self, attributes: int, size: int, dropout: float, word_dropout: float, pretrained: int = 0
+    ) -> None:
         super().__init__()
         self.vectors = nn.Embedding(attributes, size)
         nn.init.normal_(self.vectors.weight, std=0.3)
         self.dropout, self.word_dropout = nn.Dropout(dropout), word_dropout
+        self.pretrained = nn.Linear(pretrained, size) if pretrained else None
 
-    def forward(self, words: Tensor) -> Tensor:
-        """(..., size) vectors of the words (..., 6)."""
+    def forward(self, words: Tensor, features: Tensor | None = None) -> Tensor:
+        """(..., size) vectors of the words (..., 6).
+
+        :param features: (..., pretrained features), which become features of mean 0 and variance 1.
+        """
         if self.training:
             words = words.clone()
             forms = words[..., FORM]
             forms[torch.rand(forms.shape, device=forms.device) < self.word_dropout] = FORM
-        return self.dropout(self.vectors(words).sum(-2))
+        vectors = self.vectors(words).sum(-2)
+        if self.pretrained is not None and features is not None:
+            vectors = vectors + self.pretrained(functional.layer_norm(features, features.shape[-1:]))
+        return self.dropout(vectors)

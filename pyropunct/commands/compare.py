@@ -66,6 +66,12 @@ LEAST_PERMUTATIONS = 10_000
     help="Parse each of so many parts of TRAIN by what is learned from the others, and train systems with "
     "trees on these trees too; 0 for gold trees alone.",
 )
+@click.option(
+    "--encoder",
+    metavar="PLACE",
+    help="An encoder that the package transformers loads, whose states parsers and taggers read besides: see "
+    "`pyropunct fit --help`.",
+)
 @click.option("--quick", is_flag=True, help="Train everything for one epoch, to check that it works.")
 @click.option("--device", default="cpu", show_default=True, help="Where to train, as torch names it.")
 @seed_option
@@ -97,6 +103,7 @@ def compare(
     treebanks = read_file(train), read_file(dev)
     measured = None if test is None else read_file(test)
     require_punctuation(treebanks[0])
+    settings.require_encoder()
     try:
         with interrupts():
             comparison = run_comparison(*treebanks, settings, out, step_bar, test=measured)

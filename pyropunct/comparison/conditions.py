@@ -1,8 +1,11 @@
 """The conditions under which every system of a comparison is trained and used."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from pyropunct.baselines.recipes import TaggerRecipe
+from pyropunct.networks.encoder import Encoder
+from pyropunct.networks.pretrained import Kept
 from pyropunct.parsing import FOLDS, ParserRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.restoring import SAMPLES, TREES
@@ -24,6 +27,8 @@ class Conditions:
     :ivar folds: in how many folds the training sentences are parsed, so that systems with trees are also
         trained on trees as a parser finds them; 0 to train them on gold trees alone.
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
+    :ivar encoder: the place of a pretrained encoder whose features parsers and taggers read, see
+        `pyropunct.networks.encoder.Encoder`; None for none.
     :ivar device: where models and taggers are trained, as torch names it.
     :raises ValueError: if one of them is invalid; the message is one line.
     """
@@ -38,6 +43,7 @@ class Conditions:
     folds: int = FOLDS
     seed: int = 0
     device: str = "cpu"
+    encoder: str | None = None
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:
@@ -46,6 +52,28 @@ class Conditions:
             require_positive(name, getattr(self, name))
         if self.folds < 0 or self.folds == 1:
             raise ValueError(f"folds are two or more, or 0 for none, not {self.folds}")
+
+    @property
+    def pretrained(self) -> Kept | None:
+        """The encoder, whose features are kept; it is opened.
+
+        :raises PretrainedError: if it cannot be.
+        """
+        return None if self.encoder is None else _opened(self.encoder)
+
+    def require_encoder(self) -> None:
+        """Open the encoder, if there is to be one.
+
+        :raises PretrainedError: if it cannot be opened.
+        """
+        _ = self.pretrained
+
+
+@lru_cache(1)
+def _opened(place: str) -> Kept:
+    encoder = Encoder(place)
+    encoder.open()
+    return Kept(encoder)
 
 
 def require_positive(name: str, value: int) -> None:

@@ -68,7 +68,7 @@ class _AnyParser(Part[BiaffineParser]):
         """Read it back."""
         parts = read_model_folder(folder)
         try:
-            return BiaffineParser.from_parts(*parts)
+            return BiaffineParser.from_parts(*parts, conditions.pretrained)
         except ValueError as error:
             raise ModelFolderError(f"{folder}: {error}") from error
 
@@ -90,7 +90,14 @@ class ParserPart(_AnyParser):
         """Train it, and keep the best epoch on dev."""
         part, recipe = self.sentences(treebanks), conditions.parser_recipe
         with watch(f"training the parser on {self.share}%: words", _work(part, recipe)) as advance:
-            return train_parser(part, treebanks.dev, recipe, seed=conditions.seed, watch=of_epochs(advance))
+            return train_parser(
+                part,
+                treebanks.dev,
+                recipe,
+                pretrained=conditions.pretrained,
+                seed=conditions.seed,
+                watch=of_epochs(advance),
+            )
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,14 @@ class FoldPart(_AnyParser):
         others = others_of(parts, self.fold)
         what = f"training the parser for fold {self.fold + 1} of {len(parts)}: words"
         with watch(what, _work(others, recipe)) as advance:
-            return train_parser(others, None, recipe, seed=conditions.seed, watch=of_epochs(advance))
+            return train_parser(
+                others,
+                None,
+                recipe,
+                pretrained=conditions.pretrained,
+                seed=conditions.seed,
+                watch=of_epochs(advance),
+            )
 
 
 def _work(sentences: Sequence[Sentence], recipe: ParserRecipe) -> int:

@@ -12,7 +12,15 @@ from pyropunct.comparison.systems import SYSTEMS
 QUICK_SAMPLES = 50
 """Draws for each sentence in a quick run that only checks whether everything works."""
 
-DECIDE_TRAINING = ("recipe", "tagger_recipe", "parser_recipe", "slot_tagger_recipe", "folds", "device")
+DECIDE_TRAINING = (
+    "recipe",
+    "tagger_recipe",
+    "parser_recipe",
+    "slot_tagger_recipe",
+    "folds",
+    "device",
+    "encoder",
+)
 """The settings that training depends on, apart from the seed, by which trained parts are named.
 
 They can be used again if only other settings change.

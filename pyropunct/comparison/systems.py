@@ -105,6 +105,7 @@ class TaggerSystem(System[Tagger]):
                 conditions.seed,
                 watch=lambda epoch: advance(1),
                 device=conditions.device,
+                pretrained=conditions.pretrained,
             )
 
     def save(self, model: Tagger, folder: Path) -> None:
@@ -113,7 +114,7 @@ class TaggerSystem(System[Tagger]):
 
     def load(self, folder: Path, conditions: Conditions) -> Tagger:
         """Read it back."""
-        return load_tagger(folder)
+        return load_tagger(folder, conditions.pretrained)
 
     def restore(self, model: Tagger, parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words, with the least expected edit distance in each slot."""

@@ -67,6 +67,9 @@ def test_which_settings_decide_training() -> None:
     )
     assert others.differences(plain) == []
     assert replace(settings, device="cuda").differences(plain) == ["device"]
+    assert replace(settings, encoder="some/place").differences(plain) == ["encoder"]
+    del plain["encoder"]  # a comparison of an older version
+    assert settings.differences(plain) == []
     assert replace(settings, recipe=Recipe(epochs=9)).differences(plain) == ["recipe"]
     assert settings.quick().differences(plain) == [
         "recipe",
