@@ -19,7 +19,7 @@ from pyropunct.treebank.constituency.phrase_trees import PhraseTree, read_phrase
 from pyropunct.treebank.constituency.reading import without_empty_elements
 from pyropunct.treebank.lines import opened, read_lines
 
-KINDS = 15
+KINDS = 10
 """How many kinds have a row; those behind them share one."""
 
 OTHERS = "all others"

@@ -21,7 +21,7 @@ BASELINE = "1"
 """The model from which reductions of errors are counted."""
 
 ON_PARSED_TREES: Mapping[str, str] = MappingProxyType(
-    {"5": "3", "9": "8", "9c": "8c", "12": "10", "12c": "10c"}
+    {"5": "3", "5t": "3t", "9": "8", "9c": "8c", "12": "10", "12c": "10c"}
 )
 """The models with a parser's constituents, and the same model with those of the treebank."""
 

@@ -17,9 +17,10 @@ Model 8 assumes "independence between the bigram in the conditioning context and
 But y_{i-1} is in both contexts.  If y_{i-2} and ec_i are independent given y_{i-1} and y_i, Bayes' rule gives
 the divisor p(y_i | y_{i-1}), up to what does not depend on y_i.  The models 8c and 10c have this divisor.
 
-The row of model 11 in Table 1 is close to that of model 10; the text does not say what it is.  Here 11s is
-model 10 with the number of constituents that start where y_i stands, sc_i, as a further context of the same
-kind, and 11c is 11s with the divisors p(y_i | y_{i-1}).
+Table 1 has rows without a number too, some of which must be models with tags: here 1t and 3t are models 1 and
+3 with p(Y_i | Y_{i-2} Y_{i-1}).  The row of model 11 is close to that of model 10; the text does not say what
+it is.  Here 11s is model 10 with the number of constituents that start where y_i stands, sc_i, as a further
+context of the same kind, and 11c is 11s with the divisors p(y_i | y_{i-1}).
 """
 
 from collections.abc import Callable, Mapping
@@ -99,6 +100,9 @@ class Conditional:
 
 
 TRIGRAMS = Conditional(SYMBOL, (TWO_BACK, ONE_BACK))
+GIVEN_THREE_ENDS, GIVEN_TWO_ENDS = (
+    Conditional(SYMBOL, (TWO_BACK, ONE_BACK, _many_ends(least))) for least in (3, 2)
+)
 GIVEN_ENDS = Conditional(SYMBOL, (ENDS, ONE_BACK))
 GIVEN_STARTS = Conditional(SYMBOL, (STARTS, ONE_BACK))
 TAG_TRIGRAMS = Conditional(TAG, (TAG_TWO_BACK, TAG_ONE_BACK))
@@ -131,9 +135,11 @@ class CommaModel:
 MODELS: Mapping[str, CommaModel] = MappingProxyType(
     {
         "1": CommaModel("trigrams", (TRIGRAMS,)),
+        "1t": CommaModel("trigrams, tags", (TRIGRAMS, TAG_TRIGRAMS)),
         "2": CommaModel("trigrams, omission penalty", (TRIGRAMS,), omission_penalty=True),
-        "3": CommaModel("ec >= 3", (Conditional(SYMBOL, (TWO_BACK, ONE_BACK, _many_ends(3))),)),
-        "4": CommaModel("ec >= 2", (Conditional(SYMBOL, (TWO_BACK, ONE_BACK, _many_ends(2))),)),
+        "3": CommaModel("ec >= 3", (GIVEN_THREE_ENDS,)),
+        "3t": CommaModel("ec >= 3, tags", (GIVEN_THREE_ENDS, TAG_TRIGRAMS)),
+        "4": CommaModel("ec >= 2", (GIVEN_TWO_ENDS,)),
         "8": CommaModel("ec", (TRIGRAMS, GIVEN_ENDS), (UNIGRAMS,)),
         "8c": CommaModel("ec, divisor p(y | y')", (TRIGRAMS, GIVEN_ENDS), (BIGRAMS,)),
         "10": CommaModel("ec, tags", (TRIGRAMS, GIVEN_ENDS, TAG_TRIGRAMS), (UNIGRAMS,)),
