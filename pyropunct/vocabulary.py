@@ -14,10 +14,11 @@ from pyropunct.files import types, whole_numbers
 from pyropunct.inference.evidence import EMPTY, padded
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
+from pyropunct.models.attach.attributes import TREEBANK
 from pyropunct.models.attach.correcting import string_number
 from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """A left and a right puncteme, as token ids."""
@@ -51,6 +52,8 @@ class Vocabulary:
     :ivar tags: universal part-of-speech tags, the first is `OTHER`.
     :ivar forms: lower-cased words, the first is `OTHER`.
     :ivar pairs: for each relation d the pairs of W_d.
+    :ivar treebanks: the treebanks that the examples come from, the first is `MAIN_TREEBANK`; a tree of a
+        treebank that is not among them counts as one of this.
     """
 
     tokens: tuple[str, ...]
@@ -58,6 +61,7 @@ class Vocabulary:
     tags: tuple[str, ...]
     forms: tuple[str, ...]
     pairs: tuple[tuple[Pair, ...], ...]
+    treebanks: tuple[str, ...] = (MAIN_TREEBANK,)
 
     @cached_property
     def inventory(self) -> Inventory:
@@ -95,8 +99,15 @@ class Vocabulary:
             torch.tensor([tags.get(tag, 0) for tree in trees for tag in tree.tags]),
             torch.tensor([forms.get(form.lower(), 0) for tree in trees for form in tree.forms]),
             torch.tensor([word_shape(form) for tree in trees for form in tree.forms]),
-            more=self._numbers_of_strings(trees),
+            more=self._numbers_of_strings(trees) | self._numbers_of_treebanks(trees),
         )
+
+    def _numbers_of_treebanks(self, trees: Sequence[Tree]) -> dict[str, Tensor]:
+        """The number of each word's treebank, where there are several."""
+        if len(self.treebanks) == 1:
+            return {}
+        number = {name: number for number, name in enumerate(self.treebanks)}
+        return {TREEBANK: torch.tensor([number.get(tree.treebank, 0) for tree in trees for _ in tree.forms])}
 
     def _numbers_of_strings(self, trees: Sequence[Tree]) -> dict[str, Tensor]:
         """The `string_number` of each string in the columns of some trees."""
@@ -147,6 +158,7 @@ class Vocabulary:
             name: types(f"the list of {name}", plain[name], (OTHER,))
             for name in ("relations", "tags", "forms")
         }
+        treebanks = plain.get("treebanks", [MAIN_TREEBANK])
         if len(plain["pairs"]) != len(names["relations"]):
             raise ValueError("there are not as many lists of pairs of punctemes as relations")
 
@@ -156,7 +168,12 @@ class Vocabulary:
         pairs = tuple(
             tuple((puncteme(left), puncteme(right)) for left, right in some) for some in plain["pairs"]
         )
-        return cls(tokens, **names, pairs=pairs)
+        return cls(
+            tokens,
+            **names,
+            pairs=pairs,
+            treebanks=types("the list of treebanks", treebanks, (MAIN_TREEBANK,)),
+        )
 
 
 @lru_cache(1 << 16)
@@ -199,7 +216,8 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     tags = (OTHER, *sorted({tag for tree, _ in examples for tag in tree.tags}))
     words = Counter(form.lower() for tree, _ in examples for form in tree.forms)
     forms = (OTHER, *sorted(word for word, count in words.items() if count >= FORM_COUNT))
-    vocabulary = Vocabulary(tokens, relations, tags, forms, ())
+    treebanks = dict.fromkeys([MAIN_TREEBANK, *(tree.treebank for tree, _ in examples)])
+    vocabulary = Vocabulary(tokens, relations, tags, forms, (), tuple(treebanks))
     return with_pairs_of(vocabulary, examples)
 
 

@@ -140,6 +140,11 @@ class Attributes:
         return self._trees.shape.cpu().numpy()
 
     @cached_property
+    def treebank(self) -> Ints:
+        """(N,) 0, for trees that are all of one treebank; see `TREEBANK`."""
+        return np.zeros(len(self.head), np.int64)
+
+    @cached_property
     def size(self) -> Ints:
         """(N,) the number of words of each constituent."""
         return self.last_word - self.first_word + 1
@@ -262,6 +267,9 @@ COLUMNS = (
     "path",
 )
 """Attributes of a word, or of the constituent that it heads."""
+
+TREEBANK = "treebank"
+"""The number of the treebank that a word's tree comes from: known of trees whose `TreeBatch.more` has it."""
 
 PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {
     "": lambda a, column: column,

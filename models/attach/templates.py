@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from pyropunct.models.attach.attributes import TREEBANK
 from pyropunct.models.attach.scores import Part
 
 
@@ -84,5 +85,9 @@ FAMILIES: dict[str, list[Template]] = {
     + templates(OF_WORDS, "child relation and form")
     + _edges("outer form", "inner form", "outer form + inner tag", "outer tag + inner form"),
     "shapes": _pairs("shape", "first shape + last shape") + _edges("outer shape + inner shape"),
+    "treebanks": templates(Part, TREEBANK)
+    + _pairs("treebank + tag", "treebank + head relation", "treebank + edges", "treebank + length")
+    + _edges("treebank + outer tag", "treebank + inner tag", "treebank + outer form", "treebank + inner form")
+    + _symmetry("treebank + relation", "treebank + relation + edges + length"),
 }
 """The feature families: (a) to (d) of the paper are "head", "paths", "flanks" and "inside"."""

@@ -1,10 +1,10 @@
 """The command ``pyropunct fit``."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pyropunct.training.checkpoints import Checkpoint
     from pyropunct.training.recipes import Recipe
     from pyropunct.treebank.reading import Treebank
+    from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -49,8 +50,11 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
 
 
 @click.command()
-@click.argument("train", required=False)
-@click.option("--dev", help="Treebank to report perplexity on; by default a tenth of TRAIN is held out.")
+@click.argument("train", nargs=-1)
+@click.option(
+    "--dev",
+    help="Treebank to report perplexity on, like the first TRAIN; by default a tenth of all is held out.",
+)
 @click.option("--out", default="pyropunct-model", show_default=True, help="Folder for the model.")
 @click.option("--attach", help=f"Attach model: {', '.join(ATTACH)}, or module:Class.")
 @click.option("--channel", help=f"Noisy channel: {', '.join(CHANNEL)}, or module:Class.")
@@ -120,7 +124,7 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
 @json_option
 @polite
 def fit(
-    train: str | None,
+    train: tuple[str, ...],
     dev: str | None,
     out: str,
     direction: str,
@@ -138,7 +142,10 @@ def fit(
     as_json: bool,
     **changes: Any,
 ) -> None:
-    """Train a model on TRAIN, a CoNLL-U file; by default on the treebank inside the package."""
+    """Train a model on TRAIN, a CoNLL-U file; by default on the treebank inside the package.
+
+    Of several, the first is the one that the model is for; the others help with what they have in common.
+    """
     from pyropunct.training.checkpoints import own_folder
     from pyropunct.training.model_folder import ModelFolderError, check_writable
 
@@ -155,7 +162,7 @@ def fit(
     use_threads(threads)
     check_device(device)
     changed = _changed(recipe, changes, settings)
-    treebanks = _training_treebanks(train, dev)
+    treebanks = _read(train, dev)
     pretrained = _pretrained(encoder, vectors, treebanks)
     with own_folder(checkpoint.parent):
         if not resume:
@@ -182,7 +189,7 @@ def fit(
                 raise OneLineError(f"{error}; {advice}", FAILURE) from error
             raise
         _forget(checkpoint)
-    report(model, treebanks, folder, as_json)
+    report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], folder, as_json)
 
 
 def _kept(checkpoint: Path) -> list[Path]:
@@ -227,19 +234,43 @@ def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Re
     return recipe
 
 
-def _training_treebanks(train: str | None, dev: str | None) -> "list[Treebank]":
+class _Treebanks(NamedTuple):
+    """What a model is fitted to.
+
+    :ivar parts: the training treebanks; the first is the one that the model is for.
+    :ivar dev: the dev treebank, if there is one.
+    """
+
+    parts: "list[Treebank]"
+    dev: "Treebank | None"
+
+    @property
+    def train(self) -> "tuple[Sentence, ...]":
+        """The sentences of all training treebanks."""
+        return tuple(sentence for part in self.parts for sentence in part)
+
+
+def _read(train: Sequence[str], dev: str | None) -> _Treebanks:
+    """Read the treebanks; all training treebanks but the first have the names of their files in their trees.
+
+    :raises OneLineError: if a training treebank is given twice.
+    """
     from pyropunct.embedded import embedded_treebank_path
     from pyropunct.treebank.reading import require_punctuation
 
-    if train is None:
-        train, dev = str(embedded_treebank_path("train")), dev or str(embedded_treebank_path("dev"))
-    treebanks = [read_file(path) for path in (train, dev) if path is not None]
-    require_punctuation(treebanks[0])
-    return treebanks
+    if not train:
+        train, dev = [str(embedded_treebank_path("train"))], dev or str(embedded_treebank_path("dev"))
+    for place, path in enumerate(train):
+        if path in train[:place]:
+            raise OneLineError(f"{path} is given twice", BAD_INPUT)
+    first, *others = (read_file(path) for path in train)
+    require_punctuation(first)
+    named = [part.named(Path(part.path).stem) for part in others]
+    return _Treebanks([first, *named], None if dev is None else read_file(dev))
 
 
 def _train(
-    treebanks: "list[Treebank]",
+    treebanks: _Treebanks,
     recipe: "Recipe",
     direction: str,
     seed: int,
@@ -249,11 +280,10 @@ def _train(
 ) -> "Punctuator":
     from pyropunct.training.fitting import fit as train_model
 
-    train, dev = treebanks[0], treebanks[1] if len(treebanks) > 1 else None
     with training_watch(recipe.epochs) as watch:
         return train_model(
-            train,
-            dev,
+            treebanks.train,
+            treebanks.dev,
             recipe,
             direction=direction,
             seed=seed,
@@ -273,7 +303,7 @@ def _check_sources(encoder: str | None, vectors: str | None, parser: bool) -> No
         raise OneLineError("--encoder and --vectors exclude each other", BAD_INPUT)
 
 
-def _pretrained(encoder: str | None, vectors: str | None, treebanks: "list[Treebank]") -> "Kept | None":
+def _pretrained(encoder: str | None, vectors: str | None, treebanks: _Treebanks) -> "Kept | None":
     """What gives features of words, each of which is computed once for all parsers."""
     from pyropunct.networks.encoder import Encoder
     from pyropunct.networks.pretrained import Kept
@@ -284,38 +314,40 @@ def _pretrained(encoder: str | None, vectors: str | None, treebanks: "list[Treeb
         source.open()
         return Kept(source)
     if vectors is not None:
-        words = {word for treebank in treebanks for one in treebank for word in one.tree.forms}
+        words = {word for one in [*treebanks.train, *(treebanks.dev or ())] for word in one.tree.forms}
         return Kept(read_vectors(vectors, words))
     return None
 
 
 def _train_parser(
-    treebanks: "list[Treebank]", pretrained: "Kept | None", seed: int, checkpoint: Path
+    treebanks: _Treebanks, pretrained: "Kept | None", seed: int, checkpoint: Path
 ) -> "BiaffineParser":
     from pyropunct.parsing import ParserRecipe, train_parser
 
-    kept, dev = _checkpoint(checkpoint, "parser"), treebanks[1] if len(treebanks) > 1 else None
+    train, dev = treebanks.train, treebanks.dev
+    kept = _checkpoint(checkpoint, "parser")
     with parser_watch() as watch:
         return train_parser(
-            treebanks[0], dev, ParserRecipe(), pretrained=pretrained, seed=seed, checkpoint=kept, watch=watch
+            train, dev, ParserRecipe(), pretrained=pretrained, seed=seed, checkpoint=kept, watch=watch
         )
 
 
 def _train_reader(
-    treebanks: "list[Treebank]", pretrained: "Kept | None", seed: int, checkpoint: Path
+    treebanks: _Treebanks, pretrained: "Kept | None", seed: int, checkpoint: Path
 ) -> "RunningReader":
     from pyropunct.running import ReaderRecipe, train_reader
 
-    kept, dev = _checkpoint(checkpoint, "reader"), treebanks[1] if len(treebanks) > 1 else None
+    train, dev = treebanks.train, treebanks.dev
+    kept = _checkpoint(checkpoint, "reader")
     with reader_watch() as watch:
         return train_reader(
-            treebanks[0], dev, ReaderRecipe(), pretrained=pretrained, seed=seed, checkpoint=kept, watch=watch
+            train, dev, ReaderRecipe(), pretrained=pretrained, seed=seed, checkpoint=kept, watch=watch
         )
 
 
 def _train_on_parsed(
     model: "Punctuator",
-    treebanks: "list[Treebank]",
+    treebanks: _Treebanks,
     folds: int | None,
     pretrained: "Kept | None",
     seed: int,
@@ -326,12 +358,13 @@ def _train_on_parsed(
     from pyropunct.parsing import FOLDS, ParserRecipe, fold_recipe, jackknifed
     from pyropunct.training.parsed_trees import fit_parsed
 
-    number = min(FOLDS if folds is None else folds, len(treebanks[0]))
+    train = treebanks.train
+    number = min(FOLDS if folds is None else folds, len(train))
     if number < 2:
         return model
     with jackknife_watch(number) as watch_parser:
         parses = jackknifed(
-            treebanks[0],
+            train,
             fold_recipe(ParserRecipe()),
             folds=number,
             pretrained=pretrained,
@@ -339,23 +372,21 @@ def _train_on_parsed(
             checkpoints=lambda fold: _checkpoint(checkpoint, f"fold-{fold + 1}"),
             watch=watch_parser,
         )
-    dev, kept = treebanks[1] if len(treebanks) > 1 else None, _checkpoint(checkpoint, "parsed")
+    kept = _checkpoint(checkpoint, "parsed")
     with training_watch(model.recipe.epochs, "trees of the parser, ") as watch:
         return fit_parsed(
-            model, treebanks[0], parses, dev, seed=seed, device=device, checkpoint=kept, watch=watch
+            model, train, parses, treebanks.dev, seed=seed, device=device, checkpoint=kept, watch=watch
         )
 
 
-def _train_tagger(
-    model: "Punctuator", treebanks: "list[Treebank]", seed: int, checkpoint: Path
-) -> "Punctuator":
+def _train_tagger(model: "Punctuator", treebanks: _Treebanks, seed: int, checkpoint: Path) -> "Punctuator":
     from pyropunct.tagging import SlotTaggerRecipe
     from pyropunct.training.tagged_words import fit_tagger
 
-    kept, dev = _checkpoint(checkpoint, "tagger"), treebanks[1] if len(treebanks) > 1 else None
+    train, dev = treebanks.train, treebanks.dev
+    recipe, kept = SlotTaggerRecipe(), _checkpoint(checkpoint, "tagger")
     with tagger_watch() as watch:
-        recipe = SlotTaggerRecipe()
-        return fit_tagger(model, treebanks[0], dev, recipe=recipe, seed=seed, checkpoint=kept, watch=watch)
+        return fit_tagger(model, train, dev, recipe=recipe, seed=seed, checkpoint=kept, watch=watch)
 
 
 def _checkpoint(path: Path, what: str) -> "Checkpoint":

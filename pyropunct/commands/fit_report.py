@@ -26,7 +26,7 @@ TAGGER_COLUMNS = {"perplexity": "dev perplexity"}
 def report(model: "Punctuator", treebanks: "Sequence[Treebank]", folder: Path, as_json: bool) -> None:
     """Print how training went, and what the channel has learned.
 
-    :param treebanks: the one that it was trained on, and the dev treebank if there is one.
+    :param treebanks: those that it was trained on, the main one first, and the dev treebank if there is one.
     :param folder: where the model was written to.
     """
     edits = model.edits(list(treebanks[0]), merged=not as_json)

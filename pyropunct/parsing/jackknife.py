@@ -108,8 +108,13 @@ def jackknifed(
 
 
 def with_trees(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> list[Sentence]:
-    """Each sentence with the first of its trees in the place of its own; its punctuation stays.
+    """Each sentence with the first of its trees in the place of its own.
+
+    Its punctuation stays, and the treebank that it comes from.
 
     :param parses: for each sentence its trees, as a parser gives them.
     """
-    return [replace(sentence, tree=trees[0].tree) for sentence, trees in zip(sentences, parses, strict=True)]
+    return [
+        replace(sentence, tree=replace(trees[0].tree, treebank=sentence.tree.treebank))
+        for sentence, trees in zip(sentences, parses, strict=True)
+    ]

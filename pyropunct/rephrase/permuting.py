@@ -88,6 +88,7 @@ def surface_tree(sentence: Sentence) -> Tree:
         tuple(column[DEPREL] for column in columns),
         tuple(column[UPOS] for column in columns),
         tuple(column[FORM] for column in columns),
+        treebank=tree.treebank,
     )
 
 

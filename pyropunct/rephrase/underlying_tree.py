@@ -105,6 +105,7 @@ class UnderlyingTree:
             tuple(whole.relations[word - 1] for word in self.words),
             tuple(whole.tags[word - 1] for word in self.words),
             tuple(whole.forms[word - 1] for word in self.words),
+            treebank=whole.treebank,
         )
 
     @cached_property

@@ -33,12 +33,13 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.testing import check_attach, check_channel
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.optimisers import SparseAdagrad
-from pyropunct.training.recipes import Recipe, unusual
+from pyropunct.training.recipes import OF_TREEBANKS, Recipe, unusual
 from pyropunct.training.registry import ATTACH, CHANNEL, is_own
 from pyropunct.training.slot_strings import SlotStrings
 from pyropunct.training.stories import blank_story, build_story, settle_story
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import MAIN_TREEBANK
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
 HELD_OUT = 10
@@ -116,6 +117,9 @@ def fit(
 ) -> Punctuator:
     """Train a model of latent punctuation: maximise equation (5) of Li, Wang & Eisner (2019).
 
+    Sentences of several treebanks (see `Tree.treebank`) are learned from together; the feature family
+    "treebanks" is put on for what is particular to each.
+
     :param train: training sentences, as `pyropunct.read_treebank` gives them.
     :param dev: sentences on which the direction is chosen and perplexity is reported; without them every
         tenth training sentence is held out.
@@ -136,6 +140,7 @@ def fit(
     recipe = Recipe() if recipe is None else recipe
     train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
+    recipe = _for_treebanks(recipe, vocabulary)
     directions = ("left", "right") if direction == "auto" else (direction,)
     kept = {} if checkpoint is None else _checkpoints(checkpoint)
     if not resume:
@@ -151,7 +156,16 @@ def fit(
     report = {**best.report, "directions": tried, "seed": seed}
     surfaces = (vocabulary.known_surface(sentence.surface) for sentence in train)
     slot_strings = SlotStrings.count(surfaces, len(vocabulary.tokens) - 1)
-    return replace(best, report=report, conventions=Conventions.learn(train), slot_strings=slot_strings)
+    main = [sentence for sentence in train if sentence.tree.treebank == MAIN_TREEBANK]
+    conventions = Conventions.learn(main or train)
+    return replace(best, report=report, conventions=conventions, slot_strings=slot_strings)
+
+
+def _for_treebanks(recipe: Recipe, vocabulary: Vocabulary) -> Recipe:
+    """The recipe with the family for several treebanks, if there are several."""
+    if len(vocabulary.treebanks) == 1 or OF_TREEBANKS in recipe.families:
+        return recipe
+    return replace(recipe, families=(*recipe.families, OF_TREEBANKS))
 
 
 def _checkpoints(path: Path) -> dict[str, Checkpoint]:

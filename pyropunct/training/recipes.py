@@ -12,6 +12,9 @@ PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "shapes")
 """These and further families; `pyropunct.models.attach.templates.FAMILIES` has others that do not help."""
 
+OF_TREEBANKS = "treebanks"
+"""The family of what is particular to a treebank; `pyropunct.fit` puts it on where there are several."""
+
 
 LATER_SETTINGS = (
     *("network_learning_rate", "network_weight_decay", "network_share", "empty_score"),

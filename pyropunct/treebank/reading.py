@@ -5,7 +5,7 @@ This is the preprocessing of Li, Wang & Eisner 2019, section 4; its rules are in
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -99,6 +99,11 @@ class Treebank(Sequence[Sentence]):
     def in_order(self) -> list[Sentence | Omission]:
         """The sentences and those that were left out, as they stand in the file."""
         return sorted([*self.sentences, *self.omitted], key=_line)
+
+    def named(self, name: str) -> "Treebank":
+        """The treebank with a name in its trees, from which a model can tell it from others."""
+        sentences = (replace(one, tree=replace(one.tree, treebank=name)) for one in self.sentences)
+        return replace(self, sentences=tuple(sentences))
 
     @property
     def lifted_arcs(self) -> int:

@@ -1,10 +1,13 @@
 """Unpunctuated dependency trees."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from pyropunct.treebank.projective import dependents_of, spans, top_down
+
+MAIN_TREEBANK = ""
+"""The treebank of all trees about which nothing else is known."""
 
 SHOWN = 40
 """Characters of a string that an error shows."""
@@ -31,12 +34,15 @@ class Tree:
     :ivar relations: the dependency relation of each word to its head, subtype included.
     :ivar tags: the universal part-of-speech tag of each word.
     :ivar forms: the words.
+    :ivar treebank: the name of the treebank that it comes from, if a model is to learn what is particular to
+        each of several.
     """
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
     tags: tuple[str, ...]
     forms: tuple[str, ...]
+    treebank: str = field(default=MAIN_TREEBANK, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.heads)
