@@ -1,6 +1,6 @@
 """What a machine may have read: the composition of a machine with an acceptor of what it writes."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +15,9 @@ from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 def as_acceptor(evidence: Evidence) -> Acceptor:
     """Evidence as arrays."""
 
-    def ends(states: Iterable[tuple[int, float]]) -> Ends:
-        state, weight = (np.array(column) for column in zip(*states, strict=True))
-        return Ends(state, np.full(len(state), ONE), weight.astype(np.float64))
+    def ends(states: Sequence[tuple[int, float]]) -> Ends:
+        state, weight = np.array(states, np.float64).reshape(-1, 2).T
+        return Ends(state.astype(np.int64), np.full(len(state), ONE), weight.copy())
 
     columns = np.array(evidence.steps, np.float64).reshape(-1, 4).T
     token, source, target = (column.astype(np.int64) for column in columns[:3])

@@ -49,6 +49,26 @@ class Evidence(NamedTuple):
     steps: tuple[Step, ...]
     string: String | None = None
 
+    @property
+    def is_set(self) -> bool:
+        """Whether it can be seen at once that each string has one path at most, and that of weight 1."""
+        weights = [weight for _, weight in (*self.initial, *self.final)]
+        weights += [step.weight for step in self.steps]
+        places = {(step.source, step.token) for step in self.steps}
+        return len(self.initial) == 1 and len(places) == len(self.steps) and all(one == 1 for one in weights)
+
+    def weight(self, string: Sequence[int]) -> float:
+        """The weight of a string: the sum of the products of its paths."""
+        reached = dict(self.initial)
+        for token in string:
+            further: dict[int, float] = {}
+            for step in self.steps:
+                if step.token == token and step.source in reached:
+                    weight = reached[step.source] * step.weight
+                    further[step.target] = further.get(step.target, 0.0) + weight
+            reached = further
+        return sum(reached.get(state, 0.0) * weight for state, weight in self.final)
+
 
 def exactly(string: Sequence[int]) -> Evidence:
     """This string."""

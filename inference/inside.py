@@ -85,15 +85,18 @@ def best_derivation(problem: Problem) -> Tensor:
     return _decode(problem, MAX, torch.zeros(1, problem.forest.num_nodes, _chances(problem)))[..., 0, :]
 
 
-def posterior_draws(problem: Problem, draws: int) -> Tensor:
+def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | None = None) -> Tensor:
     """Independent draws of T' from p(T' | T, x), (..., draws, N).
 
     Random numbers come from torch's generator: that of the GPU, for what is computed there as in
     `log_evidence`.  -1 for the nodes of a tree whose surface is impossible.
+
+    :param generator: random numbers for what is computed on the CPU, in the place of those.
     """
     if _for_tensors(problem):
         return decoding.posterior_draws(problem, draws)
-    uniform = torch.rand(draws, problem.forest.num_nodes, _chances(problem), dtype=torch.double)
+    size = draws, problem.forest.num_nodes, _chances(problem)
+    uniform = torch.rand(size, dtype=torch.double, generator=generator)
     return _decode(problem, SUM, uniform)
 
 

@@ -210,7 +210,12 @@ def rewritten(
 
 
 @compiled
-def _rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, Array]:
+def rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, Array]:
+    """Draw a surface string for each of some underlying strings: their lengths, and the tokens of them all.
+
+    :param strings: (S, U) token ids; what is below zero is left out.
+    :param bits: (S,) ``uint64`` random bits.
+    """
     lengths, out, size = np.empty(len(strings), np.int64), np.empty(1024, np.int64), 0
     for number in range(len(strings)):
         string, last = strings[number], 0
@@ -236,5 +241,5 @@ def draw_strings(machine: Sampler, underlying: Tensor) -> list[list[int]]:
     :param underlying: (S, U) token ids; what is below zero is left out.
     """
     bits = torch.randint(-(2**63), 2**63 - 1, (len(underlying),)).numpy().view(np.uint64)
-    lengths, tokens = _rewrite_all(machine, np.ascontiguousarray(underlying.numpy()), bits)
+    lengths, tokens = rewrite_all(machine, np.ascontiguousarray(underlying.numpy()), bits)
     return [part.tolist() for part in np.split(tokens, np.cumsum(lengths)[:-1])]

@@ -62,11 +62,11 @@ def draw_surfaces(
 
     :param story: a fitted one.
     """
-    fitted, generators = ManyDraws(story), _generators(trees, seed, alike)
+    fitted, random = ManyDraws(story), generators(trees, seed, alike)
     blocks = [min(DRAWS_AT_ONCE, samples - done) for done in range(0, samples, DRAWS_AT_ONCE)]
     for some in _parts([len(tree) for tree in trees], blocks[0]):
         batch = vocabulary.encode_trees(trees[some])
-        told = fitted.of(batch, list(islice(generators, len(batch))))
+        told = fitted.of(batch, list(islice(random, len(batch))))
         numbers = np.concatenate([told.draw(size) for size in blocks], 1)
         for first, last in pairwise(batch.forest.slot_start.tolist()):
             own, distinct = renumber(numbers[first:last], len(told.strings))
@@ -86,7 +86,7 @@ def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
         yield slice(first, len(sizes))
 
 
-def _generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
+def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
     """Random numbers for each tree, which depend on the tree.
 
     :param alike: whether they do not depend on how many equal trees come before it.

@@ -1,7 +1,7 @@
 """The fitted model, and everything that can be asked of it."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
+from pyropunct.models.conditioning import Conditioner
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
@@ -29,6 +30,8 @@ from pyropunct.networks.sources import pretrained_from
 from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.parsing import BiaffineParser, Parser, WeightedTree
 from pyropunct.restore.cases import CaseMode
+from pyropunct.restore.given import Known, evidence_about
+from pyropunct.restore.posterior import Posterior, PosteriorDraws
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw_text, weighted_trees
 from pyropunct.restore.running import Finding
@@ -527,6 +530,43 @@ class Punctuator:
         parses = weighted_trees(self, sentences, trees)
         decisions = decide(self, parses, decoder=decoder, samples=samples, seed=seed)
         return [decision.surface for decision in decisions]
+
+    def posterior(
+        self,
+        sentence: Sequence[str] | Tree,
+        known: Sequence[Known],
+        *,
+        hidden: Collection[str] = (),
+        samples: int = SAMPLES,
+        trees: int = TREES,
+        seed: int | None = None,
+    ) -> Posterior:
+        """The punctuation of a sentence of n words, given what is known of it: p(x, T | words, evidence).
+
+        :param sentence: its words, which are parsed, or its tree.
+        :param known: for each of the slots 0..n its marks, None if nothing is known, or evidence, see
+            `pyropunct.inference.evidence`; that of slot 0 has the sentence start as its first token.
+        :param hidden: marks that may be lacking in slots whose marks are given; those that are there are
+            left out first.
+        :param samples: how many draws.
+        :param trees: at most this many trees of the parser are averaged over.
+        :param seed: equal seeds give equal draws; by default torch draws a seed.
+        :returns: weighted draws, of which three quarters are made with a better proposal than the first.
+        :raises ValueError: if the model does not know a hidden mark, or there is evidence for more or fewer
+            slots than there are.
+        :raises ImpossibleSurfaceError: if nothing explains the evidence; it names the slot.
+        :raises NoParserError: if there are raw words and the model has no parser.
+        """
+        [parses] = weighted_trees(self, [sentence], trees)
+        teller = self if parses[0].given else self.for_parsed
+        if seed is None:
+            seed = int(torch.randint(2**63 - 1, ()))
+        evidence = evidence_about(self.vocabulary, known, hidden)
+        draws = PosteriorDraws(Conditioner(teller.story), teller.vocabulary, parses, evidence, seed)
+        for size in (samples // 4, samples - samples // 4):
+            if size:
+                posterior = draws.more(size)
+        return posterior
 
     def restore_text(
         self,

@@ -131,9 +131,13 @@ class Vocabulary:
         """(S, L) token numbers of all S surface strings of several sentences, as in `encode_surface`."""
         return padded([string for surface in surfaces for string in self._strings(surface)])
 
-    def _strings(self, surface: Surface) -> list[list[int]]:
+    def encode_string(self, marks: Sequence[str]) -> list[int]:
+        """The token numbers of the marks of one slot."""
         known, unknown = self.token_number, self.token_number[UNKNOWN]
-        return [[known.get(token, unknown) for token in slot] for slot in surface]
+        return [known.get(token, unknown) for token in marks]
+
+    def _strings(self, surface: Surface) -> list[list[int]]:
+        return list(map(self.encode_string, surface))
 
     def known_surface(self, surface: Surface) -> list[tuple[str, ...]]:
         """The surface with UNKNOWN in the place of tokens that are no types."""

@@ -1,7 +1,7 @@
 """The command ``pyropunct restore``."""
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
     from pyropunct.restore.cases import CaseMode
     from pyropunct.restore.raw_words import RawSentence
+    from pyropunct.restore.restoring import Restoration, Restored, Source
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
     help='Restore only these marks, such as ".,?!"; separate marks of several characters by spaces.',
 )
 @click.option("--keep", is_flag=True, help="Keep the punctuation of FILE, and fill only its empty slots.")
+@click.option(
+    "--hidden",
+    metavar="MARKS",
+    help='Restore only these marks, such as ",", and take all others of FILE as they are: they tell where '
+    "these belong.",
+)
 @click.option(
     "--capital/--no-capital",
     default=True,
@@ -74,6 +81,7 @@ def restore(
     kind: str,
     marks: str | None,
     keep: bool,
+    hidden: str | None,
     capital: bool,
     running: bool,
     case: "CaseMode",
@@ -102,16 +110,22 @@ def restore(
 
     if keep and score:
         raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
+    if hidden is not None and marks is not None:
+        raise click.UsageError("--hidden and --marks exclude each other: all marks but the hidden ones stay")
     if running and score:
         raise click.UsageError("--running and --score exclude each other: sentences are compared")
     model, file = _model_and_file(places)
     use_threads(threads)
     punctuator = load_model(model, trust_variants, encoder)
-    only = None if marks is None else _known_marks(punctuator, marks)
+    only = None if marks is None else _known_marks(punctuator, marks, "--marks")
+    unseen = () if hidden is None else _known_marks(punctuator, hidden, "--hidden")
+    if hidden is not None and not unseen:
+        raise OneLineError("--hidden: there is no mark", BAD_INPUT)
     restoration = Restoration(
         punctuator,
         marks=only,
         keep=keep,
+        hidden=unseen,
         keep_dots=not score,
         best_tree=shape == "conllu",
         case=case,
@@ -125,10 +139,44 @@ def restore(
         lines = ByteLines(stream, LONGEST_PIECE if running else LONGEST_LINE)
         read = read_items(lines, name, kind, reader, running=running)
         found = FoundItems(read, lines, finding, partial(_tell_long, name))
-        items = Items(found, name, quiet=keep or score)
+        items = Items(found, name, quiet=bool(keep or score or unseen))
+        doubted = _Doubted(restoration)
         with console.stream_bar(stream, name) as advance:
-            show(items, found, name, restoration.restore, output, advance)
+            show(items, found, name, doubted.restore, output, advance)
+    if doubted.first:
+        _tell_doubted(name, doubted.first, doubted.number)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
+
+
+class _Doubted:
+    """Restores, and counts the sentences whose marks leave few draws: less than half of those wanted, too.
+
+    :ivar number: how many such sentences there were.
+    :ivar first: the first of them.
+    """
+
+    def __init__(self, restoration: "Restoration") -> None:
+        self._restoration, self.number = restoration, 0
+        self.first: Restored | None = None
+
+    def restore(self, sources: "Sequence[Source]") -> "Iterator[Restored]":
+        """What becomes of some sentences."""
+        from pyropunct.restore.posterior import FEW_DRAWS
+
+        few = min(FEW_DRAWS, self._restoration.samples / 2)
+        for restored in self._restoration.restore(sources):
+            if restored.effective_draws is not None and restored.effective_draws < few:
+                self.number, self.first = self.number + 1, self.first or restored
+            yield restored
+
+
+def _tell_doubted(name: str, first: "Restored", number: int) -> None:
+    from pyropunct.commands.sources import place_in
+
+    what = f"{first.effective_draws:.1f} effective draws, which are few: more --samples would help"
+    console.tell(
+        f"pyropunct: {place_in(name, first.source)}: {what}" + f" (and {number - 1} more)" * (number > 1)
+    )
 
 
 def _tell_long(name: str, line: "RawSentence") -> None:
@@ -150,8 +198,8 @@ def _model_and_file(places: Sequence[str]) -> tuple[str, str]:
     return (model or [DEFAULT])[0], file
 
 
-def _known_marks(model: "Punctuator", wanted: str) -> Collection[str]:
-    """The marks of ``--marks`` as tokens of the model, with directed quotation marks.
+def _known_marks(model: "Punctuator", wanted: str, option: str) -> Collection[str]:
+    """The marks of an option as tokens of the model, with directed quotation marks.
 
     :raises OneLineError: if the model lacks one of them.
     """
@@ -162,7 +210,7 @@ def _known_marks(model: "Punctuator", wanted: str) -> Collection[str]:
     for mark in wanted.split() if len(wanted.split()) > 1 else wanted.strip():
         meant = {mark, *STRAIGHT.get(mark, ())}.intersection(known)
         if not meant:
-            raise OneLineError(f"--marks: the model has no mark {mark}, it has {' '.join(known)}", BAD_INPUT)
+            raise OneLineError(f"{option}: the model has no mark {mark}, it has {' '.join(known)}", BAD_INPUT)
         chosen |= meant
     return chosen
 

@@ -149,7 +149,8 @@ class JsonOutput(TextOutput):
     """Prints one JSON object of all sentences, piece by piece, so that it need not fit into memory.
 
     Each of its ``sentences`` has ``line`` (in raw text) or ``id`` (in CoNLL-U), ``text``, ``words``, the
-    ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth.
+    ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth; where some
+    marks were given to tell the others, also ``effective_draws``.
     ``omitted`` counts the sentences that could not be used, and ``omissions`` has the reason for each.
     """
 
@@ -165,6 +166,7 @@ class JsonOutput(TextOutput):
             "words": words_of(source),
             "marks": [displayed(slot) for slot in restored.surface],
             **self._more(restored),
+            **_effective(restored),
             "expected_edits": restored.risk,
         }
         self._write(self._before + json_text(value))
@@ -182,6 +184,11 @@ class JsonOutput(TextOutput):
         start = "" if self._before == ", " else self._before
         rest = json_text(console.plain_omissions(omitted))
         self._write(f"{start}], {rest[1:]}\n")
+
+
+def _effective(restored: Restored) -> dict[str, float]:
+    found = restored.effective_draws
+    return {} if found is None else {"effective_draws": found}
 
 
 class ScoreOutput:
@@ -222,6 +229,7 @@ class ScoreOutput:
         marks = [{"mark": display(mark), **_score(score)} for mark, score in scores.of_marks().items()]
         return {
             "sentences": scores.sentences,
+            "right_sentences": scores.right_sentences,
             **console.plain_omissions(omitted),
             "slots": scores.slots,
             "edits": scores.edits,
@@ -246,6 +254,8 @@ class ScoreOutput:
         console.print_table(self._name, header, rows)
         edits = f"{scores.edits:,} edits in {scores.slots:,} slots of {scores.sentences:,} sentences"
         console.say(f"average edit distance per slot: {scores.average_edit_distance:.4f} ({edits})")
+        share = scores.right_sentences / scores.sentences
+        console.say(f"wholly right: {scores.right_sentences:,} sentences ({share:.1%})")
 
 
 def _score(score: MarkScore) -> dict[str, Any]:

@@ -62,11 +62,17 @@ class Items:
 
     def could_not(self, source: Source, error: Exception) -> None:
         """Report on a sentence with which something went wrong."""
-        if isinstance(source, RawSentence):
-            place = f"{self._name}:{source.line}"
-        else:
-            place = f"{self._name}:{source.layout.block.first_line}: sentence {source.identifier!r}"
-        self.fail(f"{place}: {type(error).__name__}: {error}")
+        self.fail(f"{place_in(self._name, source)}: {type(error).__name__}: {error}")
+
+
+def place_in(name: str, source: Source) -> str:
+    """Where a sentence of a file is, for messages.
+
+    :param name: of the file.
+    """
+    if isinstance(source, RawSentence):
+        return f"{name}:{source.line}"
+    return f"{name}:{source.layout.block.first_line}: sentence {source.identifier!r}"
 
 
 def show(

@@ -37,11 +37,14 @@ class Decision(NamedTuple):
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance from the truth, estimated from the draws.
     :ivar regret: how many edits more draws can be expected to save; infinite if the decoder cannot say.
+    :ivar effective_draws: how many draws of equal weights they are worth, where some marks are known; see
+        `pyropunct.restore.posterior.Posterior`.
     """
 
     surface: Surface
     risk: float
     regret: float
+    effective_draws: float | None = None
 
 
 class _Tables(NamedTuple):

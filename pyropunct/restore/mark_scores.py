@@ -44,6 +44,7 @@ class RestorationScores:
     restored string, min(g, r) are right.  The edit distance depends on the order.
 
     :ivar sentences: how many.
+    :ivar right_sentences: how many have not one edit.
     :ivar slots: their slots, n + 1 for each sentence of n words.
     :ivar edits: the total edit distance over all slots.
     :ivar gold: how often each mark is in the truth.
@@ -52,6 +53,7 @@ class RestorationScores:
     """
 
     sentences: int = 0
+    right_sentences: int = 0
     slots: int = 0
     edits: int = 0
     gold: Counter[str] = field(default_factory=Counter)
@@ -63,7 +65,9 @@ class RestorationScores:
 
         :raises ValueError: if one surface has more slots than the other.
         """
-        self.edits += surface_distance(restored, gold)
+        edits = surface_distance(restored, gold)
+        self.edits += edits
+        self.right_sentences += edits == 0
         self.sentences += 1
         self.slots += len(gold)
         for found, wanted in zip(restored, gold, strict=True):

@@ -3,14 +3,19 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 
+from pyropunct.inference.evidence import Evidence
+from pyropunct.models.conditioning import Conditioner
+from pyropunct.models.story import Story
 from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.restore.cases import CaseMode, in_their_cases
 from pyropunct.restore.decoders import DECODERS, Decision, Decoder
+from pyropunct.restore.given import evidence_of_marks
+from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.rewriting import (
     Rewriting,
@@ -18,6 +23,7 @@ from pyropunct.restore.rewriting import (
     with_abbreviation_dots,
     with_given,
     with_marks_only,
+    with_own_unknown,
     without_marks_in,
     without_unknown,
 )
@@ -29,6 +35,7 @@ from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, require_words
+from pyropunct.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws
@@ -81,6 +88,16 @@ class Punctuates(Protocol):
     @property
     def share(self) -> float:
         """The weight of the tagger in the mixture with p(x | T)."""
+        ...
+
+    @property
+    def story(self) -> Story:
+        """The generative story, for the posterior where some marks are known."""
+        ...
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The types that it knows."""
         ...
 
     def draws(
@@ -197,6 +214,42 @@ def _decided(
     return [decisions[place] for place in range(len(parses))]
 
 
+def decide_given(
+    model: Punctuates,
+    parses: Sequence[Sequence[WeightedTree]],
+    evidence: Sequence[Sequence[Evidence]],
+    rewritings: Sequence[Rewriting],
+    *,
+    decoder: str = "mbr",
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> Iterator[Decision]:
+    """Punctuate sentences of which something is known, given their trees.
+
+    Each sentence is restored from the posterior of its trees and its punctuation.  The model's tagger has no
+    part in it.
+
+    :param parses: as for `decide`.
+    :param evidence: for each sentence what is known of its slots 0..n.
+    :param rewritings: as for `decide`.
+    :raises ImpossibleSurfaceError: if nothing explains what is known of a sentence.
+    """
+    choose, told = DECODERS[decoder], dict[bool, Conditioner]()
+    for trees, known, rewriting in zip(parses, evidence, rewritings, strict=True):
+        given = trees[0].given
+        teller = model if given else model.for_parsed
+        if given not in told:
+            told[given] = Conditioner(teller.story)
+        draws = PosteriorDraws(told[given], teller.vocabulary, trees, known, seed)
+        for size in _rounds(samples):
+            posterior = draws.more(size)
+            decision = choose(rewriting(posterior.draws))
+            enough = posterior.effective_draws >= FEW_DRAWS
+            if enough and decision.regret <= REGRET * len(decision.surface):
+                break
+        yield decision._replace(effective_draws=posterior.effective_draws)
+
+
 def _rounds(samples: int) -> list[int]:
     """How many draws there are in each round: each but the last leads to `GROWTH` times as many as before."""
     totals = [min(FIRST_ROUND, samples)]
@@ -274,12 +327,14 @@ class Restored(NamedTuple):
     :ivar risk: the expected edit distance of the surface from the truth.
     :ivar tree: its heaviest tree, or the parser's best tree if that was asked for; None for a line without
         words.
+    :ivar effective_draws: see `Decision`; None where no marks are known, and for long lines.
     """
 
     source: Source
     surface: Surface
     risk: float
     tree: Tree | None
+    effective_draws: float | None = None
 
 
 @dataclass(frozen=True)
@@ -293,7 +348,9 @@ class Restoration:
     :ivar seed: equal seeds give equal results.
     :ivar marks: the only marks to restore; None for all that the model knows.
     :ivar keep: keep existing marks, and fill only empty slots.  Otherwise existing marks are removed, except
-        abbreviation dots if ``keep_dots`` is set.
+        abbreviation dots if ``keep_dots`` is set.  Kept marks are evidence about the others.
+    :ivar hidden: restore these marks alone, given all others, which are evidence.  Those of them that exist
+        are removed, or with ``keep`` leave their slots as they are.
     :ivar keep_dots: whether the abbreviation dots of raw text, which are part of how words are spelt, stay.
     :ivar parse: parse the words of treebanks anew.
     :ivar best_tree: parse words once more for their best tree, which is part of the result.
@@ -309,6 +366,7 @@ class Restoration:
     seed: int = 0
     marks: Collection[str] | None = None
     keep: bool = False
+    hidden: Collection[str] = ()
     keep_dots: bool = True
     parse: bool = False
     best_tree: bool = False
@@ -340,22 +398,28 @@ class Restoration:
         to_parse = [self._to_parse(source) for source in used]
         parses = weighted_trees(self.model, to_parse, self.trees)
         rewritings = [self._rewriting(source) for source in used]
-        decisions = decide(
-            self.model,
-            parses,
-            decoder=self.decoder,
-            samples=self.samples,
-            seed=self.seed,
-            rewritings=rewritings,
-        )
+        settings: dict[str, Any] = {"decoder": self.decoder, "samples": self.samples, "seed": self.seed}
+        if self.keep or self.hidden:
+            evidence = [self._evidence(source) for source in used]
+            decisions = decide_given(self.model, parses, evidence, rewritings, **settings)
+        else:
+            decisions = decide(self.model, parses, rewritings=rewritings, **settings)
         told = weighted_trees(self.model, to_parse, 1) if self.best_tree else parses
         yield from as_decided(sources, told, decisions)
 
     def _to_parse(self, source: Source) -> Sequence[str] | Tree:
         return source.tree if isinstance(source, Sentence) and not self.parse else words_of(source)
 
+    def _evidence(self, source: Source) -> list[Evidence]:
+        closed = source.inside if isinstance(source, RawSentence) else ()
+        return evidence_of_marks(
+            self.model.vocabulary, source.surface, hidden=self.hidden, keep=self.keep, closed=closed
+        )
+
     def _rewriting(self, source: Source) -> Rewriting:
         def rewriting(draws: "Draws") -> "Draws":
+            if self.hidden:
+                return with_own_unknown(draws, source.surface, self.model.vocabulary.tokens)
             draws = without_unknown(draws) if self.marks is None else with_marks_only(draws, self.marks)
             if isinstance(source, RawSentence):
                 draws = without_marks_in(draws, source.inside)
@@ -415,7 +479,8 @@ def as_decided(
     for source in sources:
         if words_of(source):
             parses, decision = next(decided)
-            yield Restored(source, decision.surface, decision.risk, parses[0].tree)
+            surface, risk, _, effective = decision
+            yield Restored(source, surface, risk, parses[0].tree, effective)
         else:
             yield Restored(source, source.surface, 0.0, None)
 

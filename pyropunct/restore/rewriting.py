@@ -2,12 +2,13 @@
 
 A rewriting removes unwanted marks or keeps given ones.  It maps slot strings to slot strings, so rewritten
 draws are draws from the image of p(x | T) under this map, and a decoder minimises the risk under that
-distribution.  A rewriting does not condition on given marks: the other slots are drawn without them.  Only
-`with_whole_pairs` conditions, on what is drawn itself.
+distribution.  A rewriting does not condition on given marks: that is done before, see
+`pyropunct.restore.posterior`.  Only `with_whole_pairs` conditions, on what is drawn itself.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,11 +79,32 @@ def without_marks_in(draws: "Draws", slots: Sequence[int]) -> "Draws":
 
 
 def with_given(draws: "Draws", given: Surface) -> "Draws":
-    """The draws with the given marks in all slots that have some; the other slots are unchanged."""
+    """The draws with the given marks in all slots that have some; the other slots are unchanged.
+
+    A slot with nothing but an abbreviation dot, which belongs to its word, counts as one without marks.
+    """
     for slot, marks in enumerate(given):
-        if any(token != START for token in marks):
+        if not {START, ABBREVIATION_DOT}.issuperset(marks):
             draws = rewritten(draws, _constant(tuple(marks)), [slot])
     return draws
+
+
+def with_own_unknown(draws: "Draws", given: Surface, known: Collection[str]) -> "Draws":
+    """The draws with the unknown marks of given punctuation in the places where they are but unknown.
+
+    :param given: has, in each slot, as many unknown marks as each draw.
+    :param known: the marks that the model knows.
+    """
+    for slot, marks in enumerate(given):
+        own = [mark for mark in marks if mark not in known]
+        if own:
+            draws = rewritten(draws, partial(_named, own), [slot])
+    return draws
+
+
+def _named(own: Sequence[str], string: String) -> String:
+    names = iter(own)
+    return tuple(next(names, token) if token == UNKNOWN else token for token in string)
 
 
 def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":

@@ -254,6 +254,43 @@ def test_marks(model: Path, file: Path, small: Path) -> None:
         assert {mark for one in found for slot in one["marks"] for mark in slot} <= allowed
 
 
+def test_hidden_marks(model: Path, file: Path) -> None:
+    """All others stay; those that are there are removed, or kept."""
+    text = "( my sister , sings ;"
+    (found,) = sentences(model, file, text, "--hidden", ",")
+    assert [[one for one in slot if one != ","] for slot in found["marks"]] == [["("], [], [], [";"]]  # type: ignore[attr-defined]
+    assert found["effective_draws"] > 0  # type: ignore[operator]
+    (same,) = sentences(model, file, text.replace(" ,", ""), "--hidden", ",")
+    assert found["marks"] == same["marks"]
+    (kept,) = sentences(model, file, text, "--hidden", ",", "--keep")
+    assert kept["marks"][2] == [","]  # type: ignore[index]
+
+
+def test_hidden_marks_are_scored(model: Path, small: Path) -> None:
+    value = answer("restore", model, small / "dev.conllu", *QUICK, "--hidden", ",", "--score")
+    scores = {one["mark"]: one for one in value["marks"]}
+    assert {mark for mark, one in scores.items() if one["right"] < max(one["gold"], one["restored"])} <= {","}
+    assert 0 < value["right_sentences"] < value["sentences"]
+
+
+def test_hidden_marks_that_cannot_be(model: Path, small: Path) -> None:
+    dev = small / "dev.conllu"
+    message = complaint(BAD_INPUT, "restore", model, dev, "--hidden", ",‽")
+    assert message.startswith("--hidden: the model has no mark ‽, it has ! ( ) ,")
+    assert complaint(BAD_INPUT, "restore", model, dev, "--hidden", " ").startswith("--hidden: there is no")
+    result = invoke("restore", model, dev, "--hidden", ",", "--marks", ".")
+    assert result.exit_code == BAD_INPUT
+    assert "--hidden and --marks exclude each other" in result.stderr
+
+
+def test_few_effective_draws_are_told(model: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the place of the first such sentence, and how many more there are."""
+    monkeypatch.setattr("pyropunct.restore.posterior.Posterior.effective_draws", 9.5)
+    result = invoke("restore", model, write(file, "my sister sings\n\ngo\n"), *QUICK, "--hidden", ",")
+    note = "9.5 effective draws, which are few: more --samples would help (and 1 more)"
+    assert result.stderr == f"pyropunct: {file}:1: {note}\n"
+
+
 def test_unknown_marks(model: Path, small: Path) -> None:
     message = complaint(BAD_INPUT, "restore", model, small / "dev.conllu", "--marks", ",‽")
     assert message.startswith("--marks: the model has no mark ‽, it has ! ( ) ,")

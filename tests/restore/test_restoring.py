@@ -15,6 +15,7 @@ from pyropunct.parsing import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import (
     FIRST_ROUND,
@@ -215,10 +216,37 @@ def test_given_marks_are_taken_off(model: Punctuator) -> None:
 
 
 def test_given_marks_are_kept(model: Punctuator) -> None:
-    """Where there is none, what is restored is what is restored without."""
-    bare = restored(model, "a b c")
-    kept = restored(model, "( a b ; c", keep=True)
-    assert kept == [("(",), bare[1], (";",), bare[3]]
+    kept = restored(model, "( a U.S. ; c ‽ d e", keep=True)
+    assert (kept[0], kept[2], kept[3]) == (("(",), (ABBREVIATION_DOT, ";"), ("‽",))
+
+
+def test_kept_marks_are_evidence(model: Punctuator) -> None:
+    """What is decided on elsewhere is what their posterior says."""
+    source = RawReader(model.vocabulary, Conventions()).read("Ann , a doctor sings")
+    evidence = evidence_of_marks(model.vocabulary, source.surface)
+    settings = {"samples": 200, "seed": 0, "trees": 2}
+    (found,) = Restoration(model, keep=True, **settings).restore([source])  # type: ignore[arg-type]
+    (free,) = Restoration(model, **settings).restore([source])  # type: ignore[arg-type]
+    assert found.surface == model.posterior(source.words, evidence, **settings).best()  # type: ignore[arg-type]
+    assert found.surface[1] == (",",)
+    assert (found.effective_draws is None, free.effective_draws is None) == (False, True)
+
+
+def test_kept_marks_change_what_is_put_elsewhere(model: Punctuator, dev: Treebank) -> None:
+    """One comma of two makes the other one more probable, on average over sentences that have two."""
+    gains = []
+    for sentence in dev:
+        commas = [slot for slot, marks in enumerate(sentence.surface) if marks == (",",)]
+        if len(commas) == 2 and len(gains) < 3:
+            first, second = commas
+            chances = []
+            for kept in ((), (",",)):
+                known = [kept if slot == first else None for slot in range(len(sentence.surface))]
+                posterior = model.posterior(sentence.tree, known, samples=50, seed=0)
+                chances.append(posterior.marginals()[second].get((",",), 0.0))
+            gains.append(chances[1] - chances[0])
+    assert len(gains) == 3
+    assert sum(gains) / len(gains) > 0.4
 
 
 def test_abbreviation_dots_are_kept(model: Punctuator) -> None:

@@ -10,6 +10,7 @@ from pyropunct.restore.rewriting import (
     with_abbreviation_dots,
     with_given,
     with_marks_only,
+    with_own_unknown,
     without_unknown,
 )
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -62,6 +63,19 @@ def test_given_marks_take_the_place_of_what_was_drawn() -> None:
         [(START, "“"), (), ("‽",), ("!", "!")],
     ]
     assert surfaces_of(with_given(DRAWS, [(START, "("), (), (), ()]))[1][0] == (START, "(")
+
+
+def test_an_abbreviation_dot_alone_takes_no_place() -> None:
+    assert surfaces_of(with_given(DRAWS, [(START,), (ABBREVIATION_DOT,), (), ()])) == surfaces_of(DRAWS)
+
+
+def test_unknown_marks_of_given_punctuation_come_back() -> None:
+    given = [(START,), ("‽", "§"), ("…",), ("!",)]
+    draws = draws_of([[(START,), (UNKNOWN, ",", UNKNOWN), (",", UNKNOWN), ("!",)], [(START,), *[()] * 3]])
+    assert surfaces_of(with_own_unknown(draws, given, {START, ",", "!"})) == [
+        [(START,), ("‽", ",", "§"), (",", "…"), ("!",)],
+        [(START,), *[()] * 3],
+    ]
 
 
 def test_abbreviation_dots() -> None:

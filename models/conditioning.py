@@ -1,0 +1,264 @@
+"""The posterior of surface strings of which something is known, for any attach model: importance sampling.
+
+Where no score depends on the marks inside a constituent, all sums over the strings that evidence allows are
+exact (`pyropunct.inference.evidence`).  Where scores do, there is a *blind* story beside the story: each of
+its constituents chooses its punctemes by fixed probabilities, whatever the marks inside it are.  Trees,
+punctemes and strings are drawn from the exact posterior of the blind story, and each draw has the weight::
+
+    p(x | T) / p_blind(x | T)
+
+Both are exact sums over T'.  The weighted draws are those of self-normalised importance sampling (Owen 2013,
+"Monte Carlo theory, methods and examples", chapter 9); their mean weight estimates p(evidence).
+
+The blind probabilities need no training.  At first they are those that the story itself gives if the marks
+inside are those that are known and no others; after each round of draws, what it gives on average over the
+weighted draws of each tree.  Adapted proposals keep the weights proper (Cappé and others 2004, "Population
+Monte Carlo").
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference.evidence import Evidence, SlotEvidence, evidence_of, padded
+from pyropunct.inference.forward import Strings
+from pyropunct.inference.inside import impossible_slot, log_evidence, posterior_draws
+from pyropunct.inference.paths import Ways
+from pyropunct.inference.problem import Problem, choice_start
+from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.inference.ragged import Floats, Ints
+from pyropunct.inference.sampling import rewrite_all, sampler
+from pyropunct.models.attach.views import Views, views_of
+from pyropunct.models.story import Story
+from pyropunct.models.trees import TreeBatch
+
+TRIES = 3
+"""How often the channel is run forward for a string that evidence allows, before the exact posterior of the
+string is worked out, which takes longer.  Both have the same distribution."""
+
+Numbers = NDArray[np.int32]
+
+
+class WeightedDraws(NamedTuple):
+    """M draws of a tree and of the surface strings of its S slots.
+
+    :ivar tree: (M,) the tree of each draw.
+    :ivar numbers: (M, S) the numbers of the strings, see `Conditioned.strings`.
+    :ivar log_weight: (M,) the logarithms of the weights, whose mean estimates p(evidence).
+    """
+
+    tree: Ints
+    numbers: Numbers
+    log_weight: Floats
+
+
+class Conditioner:
+    """A fitted story, to be conditioned on evidence: what depends neither on trees nor on the evidence.
+
+    :param story: the story; none of its weights has a prior any more.
+    """
+
+    @torch.no_grad()
+    def __init__(self, story: Story) -> None:
+        self.story, self.transducer = story, story.channel.transducer
+        self.weights = story.channel.probabilities().detach().cpu()
+        self.machine = sampler(self.transducer, self.weights)
+        self.ways = Ways(self.transducer, self.weights)
+
+    def given(
+        self,
+        trees: TreeBatch,
+        weights: Sequence[float],
+        evidence: Sequence[Evidence],
+        generator: np.random.Generator,
+    ) -> "Conditioned":
+        """The posterior of trees of the same n words and their surface strings.
+
+        :param weights: p(T) of each tree.
+        :param evidence: what is known of each of the slots 0..n.
+        :raises ImpossibleSurfaceError: if the evidence cannot be explained with any of the trees.
+        """
+        return Conditioned(self, trees, weights, evidence, generator)
+
+    def problem(self, trees: TreeBatch, log_pairs: Tensor, evidence: SlotEvidence) -> Problem:
+        """What a blind story sums over: some trees, log p(l, r | w) of all pairs, and the evidence."""
+        automata = self.transducer.automata(evidence.distinct, self.weights)
+        inventory = self.story.inventory
+        return Problem(trees.forest, inventory, trees.relation, log_pairs, automata, evidence.place)
+
+
+class Conditioned:
+    """p(T, x | evidence), as draws with weights: see `Conditioner.given`.
+
+    :ivar strings: the surface strings of all draws so far, by their numbers.
+    """
+
+    @torch.no_grad()
+    def __init__(
+        self,
+        told: Conditioner,
+        trees: TreeBatch,
+        weights: Sequence[float],
+        evidence: Sequence[Evidence],
+        generator: np.random.Generator,
+    ) -> None:
+        self._told, self._trees, self._generator = told, trees, generator
+        self._log_prior = np.log(np.array(weights))
+        self._one, self._all = SlotEvidence(evidence), SlotEvidence([*evidence] * len(trees))
+        self._sets = np.array([one.is_set for one in self._one.distinct])
+        self._allowed: dict[tuple[int, int], bool] = {}
+        self._scorer = told.story.scorer(trees)
+        self._choice_start = choice_start(told.story.inventory, trees.relation)
+        self._first = self._blind = self._log_pairs(views_of(trees.forest, self._all.settled()), trees)
+        self.strings = Strings()
+        settled = self._one.settled()
+        lengths = (settled >= 0).sum(-1).numpy()
+        self._settled = self.strings.number(lengths, settled[settled >= 0].numpy())
+
+    def _log_pairs(self, views: Views, trees: TreeBatch) -> Floats:
+        """log p(l, r | w) of the pairs of all nodes of some trees, given views of them in their order."""
+        start = torch.from_numpy(choice_start(self._told.story.inventory, trees.relation))
+        return PunctemePairs(self._scorer(views).cpu().double(), start).logits.numpy()
+
+    @torch.no_grad()
+    def draw(self, number: int) -> WeightedDraws:
+        """A round of draws; the next one has a better proposal."""
+        problem = self._told.problem(self._trees, torch.from_numpy(self._blind), self._all)
+        log_joint = self._log_prior + log_evidence(problem).numpy()
+        best = log_joint.max()
+        if best == -np.inf:
+            self._complain(problem)
+        log_total = best + np.log(np.exp(log_joint - best).sum())
+        counts = self._allotted(np.exp(log_joint - log_total), number)
+        tree = np.repeat(np.arange(len(counts)), counts)
+        numbers = np.concatenate(
+            [self._of_tree(which, draws) for which, draws in enumerate(counts.tolist()) if draws]
+        )
+        looked, place = np.unique(np.column_stack([tree, numbers]), axis=0, return_inverse=True)
+        place = place.reshape(-1)
+        log_pairs, log_ratio = self._look(looked[:, 0], looked[:, 1:])
+        weight = np.bincount(place) * np.exp(log_ratio - log_ratio.max())
+        self._adapt(looked[:, 0], log_pairs, weight, counts)
+        return WeightedDraws(tree, numbers, log_total + log_ratio[place])
+
+    def _complain(self, problem: Problem) -> None:
+        slot = impossible_slot(problem, 0)
+        where = f"slot {slot}" if slot >= 0 else "several slots"
+        raise ImpossibleSurfaceError(f"no punctemes explain what is known of {where}")
+
+    def _allotted(self, share: Floats, number: int) -> Ints:
+        """How many draws each tree has: its share in expectation, and off by less than one draw."""
+        edges = np.floor(np.cumsum(share / share.sum()) * number + self._generator.random())
+        edges[-1] = number
+        return np.diff(np.minimum(edges, number), prepend=0).astype(np.int64)
+
+    # Draws from the blind story
+
+    def _of_tree(self, which: int, draws: int) -> Numbers:
+        """(draws, S) the numbers of strings drawn from p_blind(x | T, evidence) of one tree."""
+        tree = self._trees.pick([which])
+        nodes = self._trees.forest.nodes(which)
+        first, last = self._choice_start[[nodes.start, nodes.stop]]
+        problem = self._told.problem(tree, torch.from_numpy(self._blind[first:last]), self._one)
+        random = torch.Generator().manual_seed(int(self._generator.integers(1 << 62)))
+        choices = posterior_draws(problem, draws, random)
+        slots = torch.arange(tree.forest.num_slots)
+        underlying = Underlying(tree.forest, problem.inventory, tree.relation, choices, slots)
+        return self._rewritten(underlying.tokens.numpy())
+
+    def _rewritten(self, underlying: Ints) -> Numbers:
+        """(draws, S) the numbers of strings drawn from p(x | u, evidence).
+
+        :param underlying: (draws, S, U) tokens.
+        """
+        numbers = np.tile(self._settled, (len(underlying), 1))
+        slots = np.flatnonzero(self._one.open.numpy())
+        rows = np.ascontiguousarray(underlying[:, slots].reshape(-1, underlying.shape[-1]))
+        place = np.tile(self._one.place.numpy()[slots], len(underlying))
+        found = np.zeros(len(rows), np.int32)
+        left = np.arange(len(rows))
+        for _ in range(TRIES):
+            bits = self._generator.integers(1 << 64, size=len(left), dtype=np.uint64)
+            drawn = self.strings.number(*rewrite_all(self._told.machine, rows[left], bits))
+            kept = self._are_allowed(place[left], drawn)
+            found[left[kept]] = drawn[kept]
+            left = left[~kept]
+        for row in left:
+            found[row] = self._completed(rows[row], self._one.distinct[place[row]])
+        numbers[:, slots] = found.reshape(len(numbers), -1)
+        return numbers
+
+    def _are_allowed(self, place: Ints, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which strings have the weight 1 by the evidence with these places, and can have no other but 0."""
+        keys, back = np.unique(place * len(self.strings) + numbers, return_inverse=True)
+        pairs = zip(*np.divmod(keys, len(self.strings)), strict=True)
+        return np.array([self._is_allowed(int(one), int(number)) for one, number in pairs], np.bool_)[back]
+
+    def _is_allowed(self, place: int, number: int) -> bool:
+        if (place, number) not in self._allowed:
+            known = self._one.distinct[place]
+            string = self.strings.tokens(number)
+            self._allowed[place, number] = bool(self._sets[place]) and known.weight(string) == 1
+        return self._allowed[place, number]
+
+    def _completed(self, underlying: Ints, evidence: Evidence) -> int:
+        string = [token for token in underlying.tolist() if token >= 0]
+        path = self._told.ways.draw(string, evidence, self._generator)
+        assert path is not None  # for the punctemes were drawn given the evidence
+        tokens = np.array(path.surface, np.int64)
+        return int(self.strings.number(np.array([len(tokens)]), tokens)[0])
+
+    # What the story says of them
+
+    def _look(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
+        """What the story says of surfaces of some trees, and how much more probable they are than blindly.
+
+        :param tree: (D,) the tree of each surface.
+        :param numbers: (D, S) the numbers of its strings.
+        :returns: log p(l, r | w, x) of all pairs of all nodes, tree after tree; and (D,)
+            log p(x | T) - log p_blind(x | T).
+        """
+        trees, forest = self._trees.pick(tree.tolist()), self._trees.forest
+        surface = padded([self.strings.tokens(number) for number in numbers.reshape(-1).tolist()])
+        views = views_of(trees.forest, surface)
+        slot = np.add.outer(forest.slot_start.numpy()[tree], np.arange(numbers.shape[1])).reshape(-1)
+        views = Views(forest.nodes_of(tree.tolist())[views.node], views.start, views.token, slot[views.slot])
+        log_pairs = self._log_pairs(views, trees)
+        first, last = (self._choice_start[forest.node_start.numpy()[tree + after]] for after in (0, 1))
+        blind = np.concatenate([self._blind[a:b] for a, b in zip(first, last, strict=True)])
+        known = evidence_of(surface)
+        seen, unseen = (
+            log_evidence(self._told.problem(trees, torch.from_numpy(one), known)).numpy()
+            for one in (log_pairs, blind)
+        )
+        return log_pairs, seen - unseen
+
+    def _adapt(self, tree: Ints, log_pairs: Floats, weight: Floats, counts: Ints) -> None:
+        """Take the story's probabilities, on average over the draws, for the blind ones from now on.
+
+        The first guess counts as one more draw.
+
+        :param tree: (D,) the tree of each surface that was drawn, in order.
+        :param log_pairs: what `_look` has found.
+        :param weight: (D,) the weights of the surfaces.
+        """
+        blind, at = self._first.copy(), 0
+        for which, first in enumerate(self._trees.forest.node_start.numpy()[:-1]):
+            own = weight[tree == which]
+            if not len(own):
+                continue
+            start, end = self._choice_start[[first, self._trees.forest.node_start[which + 1]]]
+            seen = log_pairs[at : at + len(own) * (end - start)].reshape(len(own), -1)
+            at += seen.size
+            if own.sum() > 0:
+                share = own / own.sum() * counts[which]
+                mean = (np.exp(self._first[start:end]) + share @ np.exp(seen)) / (1 + counts[which])
+                with np.errstate(divide="ignore"):
+                    blind[start:end] = np.log(mean)
+        self._blind = blind

@@ -1,0 +1,110 @@
+"""The punctuation of a sentence of which some is known: its posterior, as weighted draws."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyropunct.draws import Draws, generators
+from pyropunct.inference.evidence import Evidence
+from pyropunct.inference.forward import renumber
+from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+from pyropunct.models.conditioning import Conditioner, WeightedDraws
+from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.restore.decoders import DECODERS
+from pyropunct.restore.rewriting import without_unknown
+from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.vocabulary import Vocabulary
+
+FEW_DRAWS = 20
+"""With fewer effective draws than this, a posterior is not to be trusted."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """p(x, T | words, evidence) of a sentence of n words, as draws with weights.
+
+    See `pyropunct.models.conditioning` for how they are made.
+
+    :ivar draws: the draws of x, with weights that add up to 1.
+    :ivar trees: the trees T, with p(T | words, evidence) as their weights: what is known of the marks tells
+        which tree is right.
+    :ivar log_evidence: an estimate of log p(evidence | words), in natural logarithms.
+    """
+
+    draws: Draws
+    trees: tuple[WeightedTree, ...]
+    log_evidence: float
+
+    @property
+    def effective_draws(self) -> float:
+        """How many draws of equal weights are worth as much: (sum of weights)^2 / (sum of their squares)."""
+        return float(1 / (self.draws.weights**2).sum())
+
+    def marginals(self) -> list[dict[tuple[str, ...], float]]:
+        """The probability of each string of marks in each of the slots 0..n, without the sentence start."""
+        found = []
+        for numbers in self.draws.numbers.T.tolist():
+            share: defaultdict[tuple[str, ...], float] = defaultdict(float)
+            for number, weight in zip(numbers, self.draws.weights.tolist(), strict=True):
+                share[marks_of(self.draws.strings[number])] += weight
+            found.append(dict(sorted(share.items(), key=lambda one: -one[1])))
+        return found
+
+    def best(self, decoder: str = "mbr") -> Surface:
+        """The surface that a decoder decides on; unknown marks, which cannot be printed, are left out.
+
+        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
+        """
+        return DECODERS[decoder](without_unknown(self.draws)).surface
+
+
+class PosteriorDraws:
+    """Rounds of draws from the posterior of one sentence.
+
+    :param told: the model's story, to be conditioned.
+    :param vocabulary: the types that the model knows.
+    :param parses: the trees of the sentence, with weights that add up to 1.
+    :param evidence: what is known of its slots 0..n.
+    :param seed: equal seeds give equal draws, whatever other sentences there are.
+    :raises ValueError: if there is evidence for more or fewer slots than there are.
+    """
+
+    def __init__(
+        self,
+        told: Conditioner,
+        vocabulary: Vocabulary,
+        parses: Sequence[WeightedTree],
+        evidence: Sequence[Evidence],
+        seed: int,
+    ) -> None:
+        trees = [parse.tree for parse in parses]
+        if len(evidence) != len(trees[0]) + 1:
+            raise ValueError(f"there is evidence about {len(evidence)} slots of {len(trees[0]) + 1}")
+        self._vocabulary, self._parses = vocabulary, tuple(parses)
+        batch, weights = vocabulary.encode_trees(trees), [parse.weight for parse in parses]
+        [generator] = generators(trees[:1], seed, alike=True)
+        self._given = told.given(batch, weights, evidence, generator)
+        self._rounds: list[WeightedDraws] = []
+
+    def more(self, number: int) -> Posterior:
+        """The posterior as more draws show it, together with those before.
+
+        :raises ImpossibleSurfaceError: if nothing explains the evidence.
+        """
+        self._rounds.append(self._given.draw(number))
+        tree, numbers, log_weight = (np.concatenate(column) for column in zip(*self._rounds, strict=True))
+        greatest = log_weight.max()
+        if greatest == -np.inf:
+            raise ImpossibleSurfaceError("the evidence is too improbable to be weighed")
+        weight = np.exp(log_weight - greatest)
+        share = weight / weight.sum()
+        shown, distinct = renumber(np.ascontiguousarray(numbers.T), len(self._given.strings))
+        strings = (self._given.strings.tokens(one) for one in distinct.tolist())
+        of_trees = np.bincount(tree, share, len(self._parses)).tolist()
+        return Posterior(
+            Draws(tuple(map(self._vocabulary.decode_string, strings)), shown, share),
+            tuple(one._replace(weight=w) for one, w in zip(self._parses, of_trees, strict=True)),
+            float(greatest + np.log(weight.mean())),
+        )
