@@ -6,7 +6,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice, pairwise
 
 import numpy as np
@@ -86,6 +86,12 @@ def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
         yield slice(first, len(sizes))
 
 
+def _described(tree: Tree) -> str:
+    """All of a tree but the treebank that it comes from, which is nothing that chance should depend on."""
+    shown = (f"{one.name}={getattr(tree, one.name)!r}" for one in fields(tree) if one.name != "treebank")
+    return f"{type(tree).__qualname__}({', '.join(shown)})"
+
+
 def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
     """Random numbers for each tree, which depend on the tree.
 
@@ -93,6 +99,6 @@ def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.ran
     """
     seen: Counter[Tree] = Counter()
     for tree in trees:
-        digest = hashlib.sha256(repr(tree).encode()).digest()
+        digest = hashlib.sha256(_described(tree).encode()).digest()
         yield np.random.default_rng([seed, seen[tree], int.from_bytes(digest)])
         seen[tree] += not alike

@@ -51,7 +51,7 @@ from pyropunct.training.slot_strings import SlotStrings
 from pyropunct.training.small_tensors import rounded_rows
 from pyropunct.training.stories import blank_story, settle_story
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import START, Surface, display
+from pyropunct.treebank.marks import Surface, display
 from pyropunct.treebank.pairs import unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -718,8 +718,7 @@ def _tagger_of(
     if parser is None:
         raise ValueError("there is a tagger, but no parser whose states it reads")
     tagger, share = SlotTagger.from_parts(plain, weights, parser), plain["share"]
-    if set(tagger.vocabulary.labels.marks) != set(vocabulary.tokens) - {START}:
-        raise ValueError("the tagger does not have the marks of the model")
+    tagger.vocabulary.labels.require_marks(vocabulary.tokens)
     if not isinstance(tagger.report, dict):
         raise ValueError("the report of the tagger is no object")
     if type(share) not in (int, float) or not 0 <= share <= 1:

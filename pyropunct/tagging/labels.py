@@ -14,7 +14,7 @@ from torch import nn
 
 from pyropunct.files import texts, types
 from pyropunct.models.channel.slip import TokenBigrams
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, displayed_string, marks_of
 from pyropunct.vocabulary import MARK_COUNT
 
 SlotString = tuple[str, ...]
@@ -42,6 +42,17 @@ class Labels:
     def unknown(self) -> int:
         """The number of the label for all strings that have none of their own."""
         return len(self.strings)
+
+    def require_marks(self, tokens: Iterable[str]) -> None:
+        """Make sure that probabilities of a model are of the same strings as those of these labels.
+
+        :param tokens: the tokens of the model, START among them or not.
+        :raises ValueError: if it has other marks.
+        """
+        if others := set(self.marks) ^ (set(tokens) - {START}):
+            raise ValueError(
+                f"the tagger does not have the marks of the model: {displayed_string(sorted(others))}"
+            )
 
     @cached_property
     def printable(self) -> tuple[int, ...]:
@@ -101,13 +112,17 @@ def slot_strings(surface: Surface) -> list[SlotString]:
     return [marks_of(slot) for slot in surface]
 
 
-def collect_labels(surfaces: Sequence[Surface]) -> Labels:
-    """The labels of a training treebank: its slot strings, except those that occur only once."""
+def collect_labels(surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Labels:
+    """The labels of a training treebank: its slot strings, except those that occur only once.
+
+    :param tokens: the tokens of the model whose marks the labels are to have; by default they have those that
+        a model of this treebank has.
+    """
     slots = [slot for surface in surfaces for slot in slot_strings(surface)]
     seen = Counter(mark for slot in slots for mark in slot)
+    frequent = (mark for mark, count in seen.items() if count >= MARK_COUNT) if tokens is None else tokens
     special = (ABBREVIATION_DOT, UNKNOWN)
-    frequent = sorted(mark for mark, count in seen.items() if count >= MARK_COUNT and mark not in special)
-    marks = (*special, *frequent)
+    marks = (*special, *sorted(set(frequent) - {START, *special}))
     strings = Counter(Labels(marks, ()).strings_of(slots))
     known = sorted(string for string, count in strings.items() if string and count >= LABEL_COUNT)
     return Labels(marks, ((), *known))

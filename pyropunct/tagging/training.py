@@ -40,6 +40,7 @@ def train_slot_tagger(
     dev: Iterable[Sentence] | None = None,
     recipe: SlotTaggerRecipe | None = None,
     *,
+    tokens: Sequence[str] | None = None,
     seed: int = 0,
     checkpoint: NetworkCheckpoint | None = None,
     watch: SlotTaggerWatch | None = None,
@@ -50,6 +51,7 @@ def train_slot_tagger(
     :param train: the sentences to learn from.
     :param dev: sentences whose perplexity chooses the epoch that is kept; without them the last is kept.
     :param recipe: the settings.
+    :param tokens: those of the model that the tagger is for: see `pyropunct.tagging.labels.collect_labels`.
     :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
@@ -61,7 +63,7 @@ def train_slot_tagger(
     with seeded(seed):
         recipe = SlotTaggerRecipe() if recipe is None else recipe
         reading = replace(parser, pretrained=kept(parser.pretrained))
-        training = SlotTaggerTraining(reading, train, dev, recipe, seed)
+        training = SlotTaggerTraining(reading, train, dev, recipe, seed, tokens)
         training.run(checkpoint, watch)
     return replace(training.tagger(), parser=parser)
 
@@ -71,6 +73,7 @@ class SlotTaggerTraining(NetworkTraining[SlotNetwork, list[int], TaggerScores]):
 
     :param parser: whose states are read.
     :param seed: that of torch's random numbers, for the report.
+    :param tokens: see `train_slot_tagger`.
     """
 
     what = "tagger"
@@ -83,10 +86,11 @@ class SlotTaggerTraining(NetworkTraining[SlotNetwork, list[int], TaggerScores]):
         dev: Sequence[Sentence] | None,
         recipe: SlotTaggerRecipe,
         seed: int,
+        tokens: Sequence[str] | None = None,
     ) -> None:
         self.parser, self.train, self.dev, self.recipe, self.seed = parser, train, dev, recipe, seed
         self.lengths = torch.tensor([len(sentence.tree) for sentence in train])
-        self.vocabulary = SlotVocabulary.collect([sentence.surface for sentence in train])
+        self.vocabulary = SlotVocabulary.collect([sentence.surface for sentence in train], tokens)
         network = SlotNetwork(parser.state_size, len(self.vocabulary.labels.strings) + 1, recipe)
         super().__init__(network, recipe, int(self.lengths.sum()))
 
@@ -120,7 +124,8 @@ class SlotTaggerTraining(NetworkTraining[SlotNetwork, list[int], TaggerScores]):
 
     def fingerprint(self) -> str:
         """A checksum of the parser, the data, the settings and the seed."""
-        settings = (self.recipe, self.seed, len(self.train), self.dev is None)
+        marks = self.vocabulary.labels.marks
+        settings = (self.recipe, self.seed, marks, len(self.train), self.dev is None)
         digest = sha256(repr(settings).encode())
         for name, weight in self.parser.network.state_dict().items():
             digest.update(name.encode() + weight.numpy().tobytes())

@@ -1,6 +1,6 @@
 """The slot strings of a treebank as numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -34,9 +34,12 @@ class SlotVocabulary:
         return padded([self.labels.encode(self.labels.strings_of(surface)) for surface in surfaces])
 
     @classmethod
-    def collect(cls, surfaces: Sequence[Surface]) -> Self:
-        """The strings of a training treebank."""
-        labels = collect_labels(surfaces)
+    def collect(cls, surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Self:
+        """The strings of a training treebank.
+
+        :param tokens: see `pyropunct.tagging.labels.collect_labels`.
+        """
+        labels = collect_labels(surfaces, tokens)
         seen = {string for surface in surfaces for string in labels.strings_of(surface)}
         return cls(labels, tuple(sorted(seen - set(labels.strings))))
 

@@ -70,7 +70,10 @@ def fit_tagger(
         raise TypeError(
             f"a tagger cannot read what a parser of the kind {type(parser).__name__} makes of words"
         )
-    tagger = train_slot_tagger(parser, seen, unseen, recipe, seed=seed, checkpoint=checkpoint, watch=watch)
+    tokens = model.vocabulary.tokens
+    tagger = train_slot_tagger(
+        parser, seen, unseen, recipe, tokens=tokens, seed=seed, checkpoint=checkpoint, watch=watch
+    )
     plain, parses = replace(model, tagger=None), weighted_trees(model, words)
     over_trees = plain.log_prob_over_trees(unseen, parses).cpu()
     of_words = tagger.log_prob(words, [sentence.surface for sentence in unseen])
