@@ -9,12 +9,17 @@ import pytest
 import torch
 from command_line import answer, printed
 from encoders import made_encoder
+from hypothesis import settings
 from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe
 from pyropunct.running import ReaderRecipe
 from pyropunct.tagging import SlotTaggerRecipe
+
+# No deadline, since a function is compiled when it is first called.
+settings.register_profile("tests", max_examples=50, deadline=None)
+settings.load_profile("tests")
 
 
 @pytest.hookimpl

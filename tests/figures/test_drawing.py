@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import complaint, printed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from punctuated import arabic, clara, french
 from treebank_strategies import Written, sentences
@@ -100,7 +100,6 @@ def test_words_from_right_to_left() -> None:
     assert [edit["unicode-bidi"] for edit in edits] == ["plaintext"]
 
 
-@settings(deadline=None)  # matplotlib is imported when the first text is measured
 @given(sentences(), st.sampled_from([",", "<", "]]>", "\x01"]))
 def test_whatever_is_written_is_xml(written: Written, mark: str) -> None:
     [sentence] = read_text(written.conllu)

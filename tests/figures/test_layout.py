@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from punctuated import french
 from treebank_strategies import Written, sentences
@@ -75,7 +75,6 @@ def flat(size: int) -> PunctuatedTree:
     return punctuated("\n".join(lines) + "\n\n", [False] * size)
 
 
-@settings(deadline=None)  # matplotlib is imported when the first text is measured
 @given(sentences(), st.lists(st.booleans(), min_size=12, max_size=12), st.sampled_from([330, 450, 5_000]))
 def test_nothing_hides_anything(written: Written, brackets: list[bool], width: int) -> None:
     drawing = Drawing(punctuated(written.conllu, brackets), width)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 import torch
 from brute_force import chi_square_is_plausible, projective_trees
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from problems import tree_batch
 from pyro import poutine
@@ -224,7 +224,6 @@ def test_a_draw_has_the_same_probability_when_observed() -> None:
     assert score(random_model(), trees) == pytest.approx(float(trace.log_prob_sum()), rel=1e-13)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(random_trees(), min_size=1, max_size=5))
 def test_score_of_a_batch_is_the_sum_of_its_trees(trees: list[PlainTree]) -> None:
     model = random_model()
@@ -233,7 +232,6 @@ def test_score_of_a_batch_is_the_sum_of_its_trees(trees: list[PlainTree]) -> Non
     assert total == pytest.approx(sum(math.log(by_hand(model, tree)) for tree in trees), rel=1e-12)
 
 
-@settings(deadline=None, max_examples=50)
 @given(random_trees())
 def test_every_tree_is_possible(tree: PlainTree) -> None:
     assert math.isfinite(score(fitted(), batch_of([tree])))

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from made_up_rules import made_up
 from test_rephrasing import ENGLISH
 from test_underlying_tree import WENT, only, sprouting
@@ -90,7 +90,6 @@ def test_surface_trees_are_projective(written: Written) -> None:
     assert words_among(sentence, range(1, len(tree) + 1)) == tuple(range(1, len(words) + 1))
 
 
-@settings(deadline=None)  # the first call compiles
 @given(sentences())
 def test_any_order_of_tokens_makes_a_sentence(written: Written) -> None:
     """Base permutes whatever there is: here all tokens of nouns, in unlearned orders."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_up_rules import TOKENS, made_up
 from test_underlying_tree import WENT, only, sprouting
@@ -212,7 +212,6 @@ KEEPING = made_up()
 """A model that shows what is underlying."""
 
 
-@settings(deadline=None)  # the first call compiles
 @given(sentences())
 def test_no_edit_no_change(written: Written) -> None:
     """Multiword tokens, empty nodes, crossing arcs, abbreviations and straight quotation marks included."""
@@ -224,7 +223,6 @@ def test_no_edit_no_change(written: Written) -> None:
     assert tree.strings == tree.original.strings
 
 
-@settings(deadline=None)
 @given(sentences(tagged_quotes=True), st.data())
 def test_any_edit_makes_a_sentence(written: Written, data: st.DataObject) -> None:
     """It is CoNLL-U that reads as the edited tree, with the surface that the channel made."""

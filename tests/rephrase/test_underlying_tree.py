@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from treebank_strategies import Written, sentences
 
@@ -184,7 +184,6 @@ def test_unknown_marks_are_named() -> None:
     assert tree.punctemes[4] == ((",", "¤"), ())
 
 
-@settings(deadline=None)  # the first call compiles
 @given(sentences(), st.data())
 def test_any_edit_leaves_a_projective_tree_with_its_punctemes(written: Written, data: st.DataObject) -> None:
     sentence = only(written.conllu)

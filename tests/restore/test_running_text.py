@@ -125,7 +125,7 @@ WORDS = st.sampled_from(FORMS)
 GAPS = st.sampled_from([" ", "\n", " \n", "\n\n"])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(WORDS, GAPS), max_size=100), st.integers(1, 5))
 def test_words_come_out_as_they_went_in(
     random_reader: RunningReader, words: list[tuple[str, str]], times: int
