@@ -23,20 +23,19 @@ from click.testing import CliRunner
 from row import Row
 
 import pyropunct.parsing
+import pyropunct.running
+import pyropunct.tagging
 from pyropunct.commands.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe
+from pyropunct.running import ReaderRecipe
+from pyropunct.tagging import SlotTaggerRecipe
 from pyropunct.training.model_folder import DESCRIPTION, read_model_folder
 
-SIZES = {
-    "form_size": 8,
-    "character_size": 4,
-    "spelling_size": 8,
-    "tag_size": 4,
-    "lstm_size": 6,
-    "arc_size": 8,
-}
-PARSER = ParserRecipe(epochs=4, least_steps=1, **SIZES)
+SHORT = {"epochs": 4, "least_steps": 1}
+SMALL = SHORT | {"form_size": 8, "character_size": 4, "spelling_size": 8, "lstm_size": 6}
+PARSER, READER = ParserRecipe(**SMALL, tag_size=4, arc_size=8), ReaderRecipe(**SMALL)
+TAGGER = SlotTaggerRecipe(**SHORT, slot_size=8)
 
 EVENTS = {"open", "os.rename", "os.mkdir", "os.rmdir", "os.remove", "shutil.rmtree", "tempfile.mkstemp"}
 """Audit events of steps that touch files: see the table in the documentation of Python."""
@@ -45,8 +44,10 @@ EVENTS = {"open", "os.rename", "os.mkdir", "os.rmdir", "os.remove", "shutil.rmtr
 def attack(tries: int, seed: int) -> Row:
     """Kill a fit, and continue it, so often."""
     torch.set_num_threads(1)
-    # The command makes its own recipe for the parser, which takes minutes.
+    # The command makes its own recipes for the networks, which take minutes.
     pyropunct.parsing.ParserRecipe = lambda: PARSER  # type: ignore[assignment, misc]
+    pyropunct.running.ReaderRecipe = lambda: READER  # type: ignore[assignment, misc]
+    pyropunct.tagging.SlotTaggerRecipe = lambda: TAGGER  # type: ignore[assignment, misc]
     chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "killed"
