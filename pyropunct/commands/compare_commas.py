@@ -9,7 +9,8 @@ from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.options import json_option, seed_option, threads_option
 
 if TYPE_CHECKING:
-    from pyropunct.parsing.protocol import Parser
+    from pyropunct.comparison.commas import CommaSystem
+    from pyropunct.punctuator import Punctuator
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--model",
-    help="Compare on trees of this model's parser too: a model folder, or en, the model of the package.",
+    help="Compare with this model, and on trees of its parser too: a model folder, or en, the model of the "
+    "package.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(1),
+    default=300,
+    show_default=True,
+    help="Draws of the model's posterior for each sentence.",
 )
 @click.option(
     "--smoothing",
@@ -54,6 +63,7 @@ def compare_commas(
     dev: str,
     models: str | None,
     model: str | None,
+    samples: int,
     smoothing: str,
     least: int,
     permutations: int,
@@ -69,16 +79,25 @@ def compare_commas(
     from pyropunct.baselines.commas.sentences import read_comma_sentences, require_commas
     from pyropunct.comparison.commas import ON_PARSED_TREES, CommaSettings
     from pyropunct.comparison.commas import compare_commas as run_comparison
+    from pyropunct.comparison.story_commas import story_systems
 
     settings = CommaSettings(_chosen(models), smoothing, least, permutations, seed)
-    parser = None if model is None else _parser(model, threads)
+    story = None if model is None else _story(model, threads)
+    parser = None if story is None else story.parser
     learned, measured = read_comma_sentences(train), read_comma_sentences(dev)
     require_commas(learned, train)
+    others: list[CommaSystem] = []
+    if story is not None:
+        with console.sentence_bar("sentences", 2 * len(measured)) as advance:
+            others = story_systems(story, dev, measured, samples=samples, seed=seed, progress=advance)
+        if not others:
+            problem = "the model has no parser (fit --parser), and was not fitted to converted trees"
+            raise OneLineError(f"{model}: {problem}", BAD_INPUT)
     steps = len(settings.models)
     if parser is not None:
         steps += sum(model in settings.models for model in ON_PARSED_TREES.values())
     with console.sentence_bar("models", steps) as advance:
-        comparison = run_comparison(learned, measured, settings, parser, progress=advance)
+        comparison = run_comparison(learned, measured, settings, parser, others, progress=advance)
     if as_json:
         console.print_json(comparison.to_json())
         return
@@ -105,15 +124,16 @@ def _chosen(models: str | None) -> tuple[str, ...]:
     return chosen
 
 
-def _parser(folder: str, threads: int | None) -> "Parser":
-    """The parser of a model.
+def _story(folder: str, threads: int | None) -> "Punctuator":
+    """The model of a folder, with the threads to use it.
 
-    :raises OneLineError: if it has none.
+    :raises OneLineError: if it has no comma.
     """
+    from pyropunct.baselines.commas.sentences import COMMA
     from pyropunct.commands.loading import load_model, use_threads
 
     use_threads(threads)
-    parser = load_model(folder, trust_variants=False).parser
-    if parser is None:
-        raise OneLineError(f"{folder}: the model has no parser (fit it with --parser)", BAD_INPUT)
-    return parser
+    model = load_model(folder, trust_variants=False)
+    if COMMA not in model.vocabulary.tokens:
+        raise OneLineError(f"{folder}: the model has no comma among its marks", BAD_INPUT)
+    return model

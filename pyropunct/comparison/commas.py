@@ -1,6 +1,6 @@
 """Systems that restore commas side by side, as in Table 1 of Shieber & Tao (2003), with significance."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -200,6 +200,7 @@ def compare_commas(
     dev: Sequence[CommaSentence],
     settings: CommaSettings | None = None,
     parser: Parser | None = None,
+    others: Iterable[CommaSystem] = (),
     *,
     progress: Callable[[int], None] = lambda done: None,
 ) -> CommaComparison:
@@ -209,6 +210,7 @@ def compare_commas(
     :param dev: those to measure on.
     :param settings: the settings; by default all models.
     :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are left out without it.
+    :param others: further systems, measured on the same sentences.
     :param progress: called after each model with 1.
     :raises KeyError: if the settings name a model or a smoothing that is not there.
     :raises ValueError: if there is no training sentence.
@@ -225,7 +227,7 @@ def compare_commas(
             if model in settings.models:
                 systems.append(_measured(name, model, "parsed", train, dev, settings))
                 progress(1)
-    return CommaComparison(settings, _size(train), _size(dev), tuple(systems))
+    return CommaComparison(settings, _size(train), _size(dev), (*systems, *others))
 
 
 def _measured(

@@ -34,6 +34,7 @@ class CommaSentence:
     :ivar commas: (n + 1,) whether a comma stands at each position.  Several commas there count as one.
     :ivar starts: (n + 1,) sc_i.
     :ivar ends: (n + 1,) ec_i.
+    :ivar number: that of its tree in the file, from 1; 0 if it comes from none.
     """
 
     words: tuple[str, ...]
@@ -41,6 +42,7 @@ class CommaSentence:
     commas: NDArray[np.bool_]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
+    number: int = 0
 
 
 def read_comma_sentences(path: str | Path) -> list[CommaSentence]:
@@ -71,10 +73,10 @@ def require_commas(sentences: Iterable[CommaSentence], name: str) -> None:
 
 def comma_sentences(trees: Iterable[PhraseTree]) -> Iterator[CommaSentence]:
     """The sentences of trees; see `read_comma_sentences`."""
-    for tree in trees:
+    for number, tree in enumerate(trees, start=1):
         bare = _without_commas(tree)
         if bare is not None:
-            yield _sentence(bare, _commas(tree))
+            yield _sentence(bare, _commas(tree), number)
 
 
 def _without_commas(tree: PhraseTree) -> PhraseTree | None:
@@ -107,13 +109,13 @@ def _commas(tree: PhraseTree) -> list[bool]:
     return commas
 
 
-def _sentence(tree: PhraseTree, commas: list[bool]) -> CommaSentence:
+def _sentence(tree: PhraseTree, commas: list[bool], number: int) -> CommaSentence:
     leaves = list(_leaves(tree))
     starts, ends = np.zeros((2, len(leaves) + 1), np.int64)
     _count(tree, 0, starts, ends)
     words = tuple(leaf.word for leaf in leaves)
     tags = tuple(leaf.category for leaf in leaves)
-    return CommaSentence(words, tags, np.array(commas), starts, ends)
+    return CommaSentence(words, tags, np.array(commas), starts, ends, number)
 
 
 def _count(tree: PhraseTree, start: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:

@@ -54,7 +54,7 @@ def test_where_the_commas_are() -> None:
 def test_trees_of_commas_alone_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "two.mrg"
     path.write_text("(S (, ,))\n(S (NN a))", encoding="utf-8")
-    assert [one.words for one in read_comma_sentences(path)] == [("a",)]
+    assert [(one.words, one.number) for one in read_comma_sentences(path)] == [(("a",), 2)]
 
 
 def test_a_file_without_sentences_is_refused(tmp_path: Path) -> None:
