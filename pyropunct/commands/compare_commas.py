@@ -6,7 +6,7 @@ import click
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
-from pyropunct.commands.options import json_option, seed_option, threads_option
+from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
 
 if TYPE_CHECKING:
     from pyropunct.comparison.commas import CommaSystem
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Permutations in each significance test.",
 )
+@trust_option
 @seed_option
 @threads_option
 @json_option
@@ -67,6 +68,7 @@ def compare_commas(
     smoothing: str,
     least: int,
     permutations: int,
+    trust_variants: bool,
     seed: int,
     threads: int | None,
     as_json: bool,
@@ -82,7 +84,7 @@ def compare_commas(
     from pyropunct.comparison.story_commas import story_systems
 
     settings = CommaSettings(_chosen(models), smoothing, least, permutations, seed)
-    story = None if model is None else _story(model, threads)
+    story = None if model is None else _story(model, threads, trust_variants)
     parser = None if story is None else story.parser
     learned, measured = read_comma_sentences(train), read_comma_sentences(dev)
     require_commas(learned, train)
@@ -124,7 +126,7 @@ def _chosen(models: str | None) -> tuple[str, ...]:
     return chosen
 
 
-def _story(folder: str, threads: int | None) -> "Punctuator":
+def _story(folder: str, threads: int | None, trust_variants: bool) -> "Punctuator":
     """The model of a folder, with the threads to use it.
 
     :raises OneLineError: if it has no comma.
@@ -133,7 +135,7 @@ def _story(folder: str, threads: int | None) -> "Punctuator":
     from pyropunct.commands.loading import load_model, use_threads
 
     use_threads(threads)
-    model = load_model(folder, trust_variants=False)
+    model = load_model(folder, trust_variants=trust_variants)
     if COMMA not in model.vocabulary.tokens:
         raise OneLineError(f"{folder}: the model has no comma among its marks", BAD_INPUT)
     return model

@@ -136,7 +136,7 @@ def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
     return {**report, "epochs": [{**epoch, "seconds": 0} for epoch in report["epochs"]]}
 
 
-def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_going_on_with_the_parser(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finished epochs are kept, also of what follows the parser, and are those of an uninterrupted fit."""
     quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=20)
     monkeypatch.setattr("pyropunct.parsing.ParserRecipe", quick)
@@ -145,7 +145,7 @@ def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pyte
     small_tagger = partial(SlotTaggerRecipe, epochs=2, least_steps=0, batch_words=100, slot_size=20)
     monkeypatch.setattr("pyropunct.tagging.SlotTaggerRecipe", small_tagger)
     options = ("--direction", "left", "--epochs", 2, "--parser", "--folds", 2)
-    expected = answer(*fit(small, tmp_path / "whole", *options))
+    expected = answer(*fit(few, tmp_path / "whole", *options))
     stops = (
         ("parser", ParserTraining, 2),
         ("reader", ReaderTraining, 1),
@@ -158,10 +158,10 @@ def test_going_on_with_the_parser(small: Path, tmp_path: Path, monkeypatch: pyte
         with monkeypatch.context() as patch:
             patch.setattr(training, "run_epoch", stopping_after(epochs, training.run_epoch))
             more = ["--resume"] if len(kept) > 1 else []
-            assert "--resume" in complaint(FAILURE, *fit(small, tmp_path / "m", *options, *more))
+            assert "--resume" in complaint(FAILURE, *fit(few, tmp_path / "m", *options, *more))
         kept += ["checkpoint.fold-1"] * (what == "fold-2") + [f"checkpoint.{what}"]
         assert {path.name for path in (tmp_path / "m.unfinished").iterdir()} == set(kept)
-    result = invoke(*fit(small, tmp_path / "m", *options, "--resume", "--json"))
+    result = invoke(*fit(few, tmp_path / "m", *options, "--resume", "--json"))
     found = json.loads(result.stdout)
     assert found["parser"] == expected["parser"]
     assert found["reader"] == expected["reader"]
