@@ -16,6 +16,8 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe
 from pyropunct.running import ReaderRecipe
 from pyropunct.tagging import SlotTaggerRecipe
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 # No deadline, since a function is compiled when it is first called.
 settings.register_profile("tests", max_examples=50, deadline=None)
@@ -75,6 +77,18 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = ("--direction", "right", "--epochs", 3, "--threads", 1)
     printed("fit", train, "--dev", dev, "--out", folder / "model", *options)
     return folder
+
+
+@pytest.fixture(scope="session")
+def train(small: Path) -> list[Sentence]:
+    """The sentences of the small train.conllu."""
+    return list(read_treebank(small / "train.conllu"))
+
+
+@pytest.fixture(scope="session")
+def dev(small: Path) -> list[Sentence]:
+    """The sentences of the small dev.conllu."""
+    return list(read_treebank(small / "dev.conllu"))
 
 
 @pytest.fixture(scope="session")

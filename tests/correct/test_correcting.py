@@ -39,20 +39,10 @@ from pyropunct.restore.raw_words import RawSentence
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.training.stories import build_story
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.reading import Sentence, read_treebank
+from pyropunct.treebank.reading import Sentence
 from pyropunct.treebank.tree import Tree
 
 pytestmark = pytest.mark.usefixtures("single_precision")
-
-
-@pytest.fixture(scope="module")
-def train(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "train.conllu"))
-
-
-@pytest.fixture(scope="module")
-def dev(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "dev.conllu"))
 
 
 @pytest.fixture(scope="module")

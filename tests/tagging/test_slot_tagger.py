@@ -19,7 +19,7 @@ from pyropunct.tagging.tagger import generator_for
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.treebank.marks import START, Surface
-from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
 
 SMALL = SlotTaggerRecipe(
@@ -29,16 +29,6 @@ SMALL = SlotTaggerRecipe(
 
 def smaller(**changes: float) -> SlotTaggerRecipe:
     return SlotTaggerRecipe(**{**SMALL.to_json(), **changes})
-
-
-@pytest.fixture(scope="module")
-def train(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "train.conllu"))
-
-
-@pytest.fixture(scope="module")
-def dev(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "dev.conllu"))
 
 
 @pytest.fixture(scope="module")

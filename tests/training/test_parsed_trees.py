@@ -14,7 +14,6 @@ from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.fitting import Progress
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder
 from pyropunct.training.parsed_trees import fit_parsed
-from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -36,16 +35,6 @@ class Chains:
 
 def words_of(sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
     return [sentence.tree.forms for sentence in sentences]
-
-
-@pytest.fixture(scope="module")
-def train(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "train.conllu"))
-
-
-@pytest.fixture(scope="module")
-def dev(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "dev.conllu"))
 
 
 @pytest.fixture(scope="module")

@@ -17,22 +17,11 @@ from pyropunct.restore.restoring import NoParserError, weighted_trees
 from pyropunct.tagging import SlotTaggerRecipe
 from pyropunct.training.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
 from pyropunct.training.tagged_words import fit_tagger
-from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
 QUICK = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
-
-
-@pytest.fixture(scope="module")
-def train(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "train.conllu"))
-
-
-@pytest.fixture(scope="module")
-def dev(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "dev.conllu"))
 
 
 @pytest.fixture(scope="module")
