@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyropunct.correct.error_trees import read_parses
+from pyropunct.files import real, recover
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
@@ -209,6 +210,7 @@ class Corrector:
         :raises ModelFolderError: if the folder is missing or damaged, or is not a corrector of this program.
         """
         folder = Path(folder)
+        recover(real(folder))
         if folder.is_dir() and not all((folder / name).is_dir() for name in PARTS):
             raise ModelFolderError(f"{folder}: is no corrector (fit one with `pyropunct fit-correction`)")
         if not folder.is_dir():
@@ -223,8 +225,11 @@ class Corrector:
 def check_writable(folder: Path) -> None:
     """Check that a corrector can be written to a folder, without changing the folder.
 
+    What a process that was killed has left beside it is cleared away.
+
     :raises ModelFolderError: if the folder holds something else or cannot be written.
     """
+    recover(real(folder))
     if not folder.is_dir() or {path.name for path in folder.iterdir()} != set(PARTS):
         model_folder.check_writable(folder)
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, invoke, printed
 
-from pyropunct.correct.correcting import Corrector
+from pyropunct.correct.correcting import Corrector, check_writable
 from pyropunct.parsing import ParserRecipe
 from pyropunct.restore.reading import CHUNK
 from pyropunct.running import ReaderRecipe
@@ -183,3 +183,19 @@ def test_what_cannot_be_fitted(small: Path, corrector: Path, tmp_path: Path) -> 
         BAD_INPUT, "fit-correction", train, "--model", small / "model", "--out", taken
     )
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("saved", ["new", "old"])
+def test_killed_while_a_corrector_was_saved(corrector: Path, tmp_path: Path, saved: str) -> None:
+    """What is left beside it is cleared away, when one is saved there or it is read."""
+    place, scratch = tmp_path / "c", tmp_path / ".c.abc123.saving"
+    shutil.copytree(corrector, place)
+    scratch.mkdir()
+    if saved == "new":
+        check_writable(place)
+    else:  # killed between the two renames
+        shutil.copytree(corrector, scratch / "new")
+        place.rename(scratch / "old")
+        Corrector.load(place)
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+    assert sorted(path.name for path in place.iterdir()) == ["reader", "writer"]
