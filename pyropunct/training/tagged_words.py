@@ -26,7 +26,7 @@ from pyropunct.networks.training import NetworkCheckpoint
 from pyropunct.parsing import BiaffineParser
 from pyropunct.punctuator import Evaluation, Punctuator
 from pyropunct.restore.restoring import NoParserError, weighted_trees
-from pyropunct.tagging.mixing import likeliest_share
+from pyropunct.tagging.mixing import likeliest_share, log_mixture
 from pyropunct.tagging.recipes import SlotTaggerRecipe
 from pyropunct.tagging.training import SlotTaggerWatch, train_slot_tagger
 from pyropunct.training.fitting import held_out
@@ -78,14 +78,13 @@ def fit_tagger(
     over_trees = plain.log_prob_over_trees(unseen, parses).cpu()
     of_words = tagger.log_prob(words, [sentence.surface for sentence in unseen])
     share = likeliest_share(over_trees, of_words)
-    mixed = replace(model, tagger=tagger, share=share)
     report = {
         **tagger.report,
         "perplexity": _perplexity(of_words, unseen),
         "trees_perplexity": _perplexity(over_trees, unseen),
-        "mixed_perplexity": _perplexity(mixed.log_prob_over_trees(unseen, parses), unseen),
+        "mixed_perplexity": _perplexity(log_mixture(over_trees, of_words, share), unseen),
     }
-    return replace(mixed, tagger=replace(tagger, report=report))
+    return replace(model, tagger=replace(tagger, report=report), share=share)
 
 
 def _perplexity(found: Tensor, sentences: Sequence[Sentence]) -> float:
