@@ -96,6 +96,12 @@ class Evaluation(NamedTuple):
     slots: int
     log_likelihood: float
 
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], log_prob: Tensor) -> "Evaluation":
+        """What comes of the log-probabilities (sentences,) of the punctuation of some sentences."""
+        slots = sum(len(sentence.surface) for sentence in sentences)
+        return cls(len(sentences), slots, float(log_prob.sum()))
+
     @property
     def perplexity(self) -> float:
         """exp(- log-likelihood per slot): Li, Wang & Eisner (2019, section 4)."""

@@ -137,8 +137,7 @@ class Tagger(nn.Module):
 
     def evaluate(self, sentences: Sequence[Sentence]) -> Evaluation:
         """How well the tagger predicts the punctuation of some sentences, given their words."""
-        slots = sum(len(sentence.surface) for sentence in sentences)
-        return Evaluation(len(sentences), slots, float(self.log_prob(sentences).sum()))
+        return Evaluation.of(sentences, self.log_prob(sentences))
 
     @torch.no_grad()
     def restore(self, sentences: Sequence[Sequence[str]], decoder: Decoder = "marginal") -> list[Surface]:

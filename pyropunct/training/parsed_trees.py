@@ -113,5 +113,4 @@ def _perplexity(model: Punctuator, parsed: Sequence[Parsed]) -> float:
     """Per slot, over the trees of each sentence."""
     sentences = [one.sentence for one in parsed]
     found = model.log_prob_over_trees(sentences, [one.trees for one in parsed])
-    slots = sum(len(sentence.surface) for sentence in sentences)
-    return Evaluation(len(sentences), slots, float(found.sum())).perplexity
+    return Evaluation.of(sentences, found).perplexity

@@ -17,10 +17,8 @@ Example::
     model = fit_tagger(model, train, dev)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-
-from torch import Tensor
 
 from pyropunct.networks.training import NetworkCheckpoint
 from pyropunct.parsing import BiaffineParser
@@ -80,14 +78,8 @@ def fit_tagger(
     share = likeliest_share(over_trees, of_words)
     report = {
         **tagger.report,
-        "perplexity": _perplexity(of_words, unseen),
-        "trees_perplexity": _perplexity(over_trees, unseen),
-        "mixed_perplexity": _perplexity(log_mixture(over_trees, of_words, share), unseen),
+        "perplexity": Evaluation.of(unseen, of_words).perplexity,
+        "trees_perplexity": Evaluation.of(unseen, over_trees).perplexity,
+        "mixed_perplexity": Evaluation.of(unseen, log_mixture(over_trees, of_words, share)).perplexity,
     }
     return replace(model, tagger=replace(tagger, report=report), share=share)
-
-
-def _perplexity(found: Tensor, sentences: Sequence[Sentence]) -> float:
-    """Per slot."""
-    slots = sum(len(sentence.surface) for sentence in sentences)
-    return Evaluation(len(sentences), slots, float(found.sum())).perplexity
