@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from pyropunct.inference.forward import renumber
 from pyropunct.models.drawing import ManyDraws, Numbers
-from pyropunct.models.story import Story
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
@@ -51,7 +50,7 @@ class Draws:
 
 
 def draw_surfaces(
-    story: Story,
+    fitted: ManyDraws,
     vocabulary: Vocabulary,
     trees: Sequence[Tree],
     samples: int,
@@ -60,9 +59,9 @@ def draw_surfaces(
 ) -> Iterator[Draws]:
     """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
 
-    :param story: a fitted one.
+    :param fitted: a fitted story.
     """
-    fitted, random = ManyDraws(story), generators(trees, seed, alike)
+    random = generators(trees, seed, alike)
     blocks = [min(DRAWS_AT_ONCE, samples - done) for done in range(0, samples, DRAWS_AT_ONCE)]
     for some in _parts([len(tree) for tree in trees], blocks[0]):
         batch = vocabulary.encode_trees(trees[some])

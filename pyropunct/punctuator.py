@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_u
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.conditioning import Conditioner
+from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
@@ -194,6 +196,16 @@ class Punctuator:
     def scales(self) -> Mapping[str, Tensor]:
         """The posterior standard deviation of each of `values`; empty unless training had a normal guide."""
         return MappingProxyType(learned_scales(self.story))
+
+    @cached_property
+    def raw_reader(self) -> RawReader:
+        """Reads lines of raw text as words and marks."""
+        return RawReader(self.vocabulary, self.conventions)
+
+    @cached_property
+    def _many_draws(self) -> ManyDraws:
+        """The story, ready to be told many times."""
+        return ManyDraws(self.story)
 
     def save(self, folder: str | Path, *, small: bool = False) -> None:
         """Write the model to a new folder, whole or not at all.
@@ -481,7 +493,7 @@ class Punctuator:
             seed = int(torch.randint(2**63 - 1, ()))
         if seed < 0:
             raise ValueError(f"seed is {seed}: it must not be negative")
-        return draw_surfaces(self.story, self.vocabulary, trees, samples, seed, alike)
+        return draw_surfaces(self._many_draws, self.vocabulary, trees, samples, seed, alike)
 
     def sample(
         self, sentences: Sequence[Sentence], samples: int = 1, *, balanced: bool = False
@@ -605,9 +617,10 @@ class Punctuator:
         :raises NoReaderError: if running text is to be read, or case to be restored, and the model has no
             reader of running text.
         """
-        reader, lines = RawReader(self.vocabulary, self.conventions), text.split("\n")
+        lines = text.split("\n")
         items = (
-            reader.read(line, number, "\n" * (number < len(lines))) for number, line in enumerate(lines, 1)
+            self.raw_reader.read(line, number, "\n" * (number < len(lines)))
+            for number, line in enumerate(lines, 1)
         )
         sources = list(Finding(self.reader, running, case, capital).sentences(items))
         restoration = Restoration(

@@ -102,8 +102,15 @@ class BiaffineNetwork(WordNetwork):
 
     def forward(self, batch: WordBatch) -> Scores:
         """The scores of some sentences."""
-        number, longest = batch.words.shape
-        _, tags, fine_tags, upper = self.contexts(batch)
+        return self.scores(self.contexts(batch), batch.lengths)
+
+    def scores(self, contexts: Contexts, lengths: Tensor) -> Scores:
+        """The scores of some sentences whose words have been read.
+
+        :param lengths: (B,) the number of words of each.
+        """
+        _, tags, fine_tags, upper = contexts
+        number, longest, _ = upper.shape
         words = torch.cat([self.root.expand(number, 1, -1), upper], 1)
         roles = self.dropout(functional.leaky_relu(self.roles(self.dropout(words)), 0.1))
         arc, relation = self.recipe.arc_size, self.recipe.relation_size
@@ -111,7 +118,7 @@ class BiaffineNetwork(WordNetwork):
             [arc, arc, relation, relation], -1
         )
         arcs = self.arcs(dependents[:, 1:]) @ heads.transpose(1, 2)
-        padding = torch.arange(longest + 1) > batch.lengths[:, None]
+        padding = torch.arange(longest + 1) > lengths[:, None]
         arcs = arcs.masked_fill(padding[:, None], IMPOSSIBLE)
         return Scores(tags, fine_tags, arcs, relation_dependents[:, 1:], relation_heads)
 

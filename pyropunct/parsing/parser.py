@@ -3,14 +3,16 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.networks.trained import TrainedNetwork
-from pyropunct.parsing.biaffine import BiaffineNetwork, Scores
+from pyropunct.parsing.biaffine import BiaffineNetwork, Contexts, Scores
 from pyropunct.parsing.eisner import best_tree, draw_trees
 from pyropunct.parsing.encoding import ROOT, ParserVocabulary
 from pyropunct.parsing.protocol import WeightedTree
@@ -19,6 +21,9 @@ from pyropunct.treebank.tree import Tree
 
 BATCH_WORDS = 4000
 """The most words, padding included, that the network reads together."""
+
+REMEMBERED_WORDS = 2 * BATCH_WORDS
+"""The most words of sentences that were parsed last whose states are kept."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,32 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
     def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """(sentences, longest, features) what the network makes of the words in their contexts.
 
-        These are the states of its lower and upper LSTMs: features for other networks to learn from.
-        Sentences of like length take least memory.
+        These are the states of its lower and upper LSTMs: features for other networks to learn from.  Those
+        of sentences that were parsed just before are remembered.  Sentences of like length take least memory.
 
         :param sentences: as of `parse`.
         """
-        found = self.network.eval().contexts(self.encode(sentences))
-        return torch.cat([found.lower, found.upper], -1)
+        remembered = [self._remembered.get(tuple(words)) for words in sentences]
+        known = [states for states in remembered if states is not None]
+        if len(known) == len(sentences):
+            return pad_sequence(known, batch_first=True)
+        return _states(self.network.eval().contexts(self.encode(sentences)))
+
+    @cached_property
+    def _remembered(self) -> dict[tuple[str, ...], Tensor]:
+        """The states of the sentences that were parsed last, in this order."""
+        return {}
+
+    def _remember(self, sentences: Sequence[tuple[str, ...]], states: Tensor) -> None:
+        for words, own in zip(sentences, states, strict=True):
+            self._remembered.pop(words, None)
+            self._remembered[words] = own[: len(words)]
+        surplus = sum(map(len, self._remembered)) - REMEMBERED_WORDS
+        for words in list(self._remembered):
+            if surplus <= 0:
+                break
+            surplus -= len(words)
+            del self._remembered[words]
 
     @property
     def state_size(self) -> int:
@@ -75,7 +99,11 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
     def _parse_batch(
         self, sentences: Sequence[tuple[str, ...]], trees: int, seed: int
     ) -> Iterator[list[WeightedTree]]:
-        scores = self.network.eval()(self.encode(sentences))
+        network = self.network.eval()
+        batch = self.encode(sentences)
+        contexts = network.contexts(batch)
+        self._remember(sentences, _states(contexts))
+        scores = network.scores(contexts, batch.lengths)
         arcs = scores.arcs.log_softmax(-1).double().numpy()
         for row, forms in enumerate(sentences):
             found = _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
@@ -97,6 +125,11 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
             ),
             forms=forms,
         )
+
+
+def _states(contexts: Contexts) -> Tensor:
+    """(B, n, features) the states of words in their contexts, for `BiaffineParser.states`."""
+    return torch.cat([contexts.lower, contexts.upper], -1)
 
 
 def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> list[tuple[tuple[int, ...], int]]:

@@ -1,6 +1,7 @@
 """The parser: what it learns, what it gives, what it keeps, what it refuses."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -126,6 +127,29 @@ def test_padding_leaves_the_scores_of_arcs_alone(parser: BiaffineParser, dev: li
         both = parser.network(parser.vocabulary.encode([long, short])).arcs[1, : len(short), : len(short) + 1]
         alone = parser.network(parser.vocabulary.encode([short])).arcs[0]
     torch.testing.assert_close(both, alone, atol=1e-4, rtol=1e-4)
+
+
+def test_states_of_parsed_words_are_those_that_are_computed_anew(
+    parser: BiaffineParser, dev: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = words(dev)[:5]
+    anew = replace(parser).states(some)
+    parser.parse(some)
+    with monkeypatch.context() as patch:
+        patch.setattr(BiaffineParser, "encode", None)  # so that nothing can be read again
+        remembered = parser.states(some)
+    for own, forms, other in zip(remembered, some, anew, strict=True):
+        torch.testing.assert_close(own[: len(forms)], other[: len(forms)], atol=1e-4, rtol=1e-4)
+
+
+def test_the_states_of_few_words_are_remembered(
+    parser: BiaffineParser, dev: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some, several = replace(parser), words(dev)
+    monkeypatch.setattr("pyropunct.parsing.parser.REMEMBERED_WORDS", len(several[-1]))
+    some.parse(several[:-1])
+    some.parse(several[-1:])
+    assert list(some._remembered) == [tuple(several[-1])]
 
 
 def test_odd_words(parser: BiaffineParser) -> None:
