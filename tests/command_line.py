@@ -29,7 +29,7 @@ def printed(*arguments: object) -> str:
     return result.stdout
 
 
-TRAINING = ("fit", "fit-correction", "compare")
+TRAINING = ("fit", "fit-correction", "compare", "compare-parsers")
 """The commands that tell how far they are."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from typing import TypeVar
 
 from pyropunct.networks.pretrained import Pretrained, kept
 from pyropunct.networks.training import NetworkCheckpoint
@@ -17,6 +18,8 @@ from pyropunct.parsing.recipes import ParserRecipe
 from pyropunct.parsing.training import ParserProgress, train_parser
 from pyropunct.treebank.sentence import Sentence
 
+Item = TypeVar("Item")
+
 FOLDS = 4
 """How many folds there are by default."""
 
@@ -24,7 +27,7 @@ JackknifeWatch = Callable[[int, ParserProgress], None]
 """Gets the number of a fold, counted from 0, and how far the training of its parser is."""
 
 
-def folds_of(sentences: Sequence[Sentence], folds: int = FOLDS) -> list[Sequence[Sentence]]:
+def folds_of(sentences: Sequence[Item], folds: int = FOLDS) -> list[Sequence[Item]]:
     """The sentences of each fold: every k-th one, so that all folds have sentences of all kinds of text.
 
     :param folds: k; of fewer sentences than that, each is a fold.
@@ -39,9 +42,15 @@ def folds_of(sentences: Sequence[Sentence], folds: int = FOLDS) -> list[Sequence
     return [sentences[fold::number] for fold in range(number)]
 
 
-def others_of(parts: Sequence[Sequence[Sentence]], fold: int) -> tuple[Sentence, ...]:
+def others_of(parts: Sequence[Sequence[Item]], fold: int) -> tuple[Item, ...]:
     """The sentences of all folds but one."""
     return tuple(chain.from_iterable(part for number, part in enumerate(parts) if number != fold))
+
+
+def in_order(parts: Sequence[Sequence[Item]]) -> list[Item]:
+    """What was dealt out by `folds_of`, or came of it, in the order from before."""
+    number = len(parts)
+    return [parts[place % number][place // number] for place in range(sum(map(len, parts)))]
 
 
 def parse_folds(
@@ -54,9 +63,7 @@ def parse_folds(
     :param trees: see `jackknifed`.
     """
     pairs = zip(parts, parsers, strict=True)
-    found = [parser.parse([one.tree.forms for one in part], trees) for part, parser in pairs]
-    number = len(found)
-    return [found[place % number][place // number] for place in range(sum(map(len, parts)))]
+    return in_order([parser.parse([one.tree.forms for one in part], trees) for part, parser in pairs])
 
 
 def fold_recipe(recipe: ParserRecipe) -> ParserRecipe:

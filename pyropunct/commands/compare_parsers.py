@@ -1,0 +1,178 @@
+"""The command ``pyropunct compare-parsers``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.loading import read_file
+from pyropunct.commands.options import json_option, seed_option
+from pyropunct.commands.training_reports import step_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyropunct.comparison.parsers import ParserSettings, ParserSystem
+    from pyropunct.parsing.arc_standard import MarkedSentence, Treatment
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+WIDEST = 1024
+"""The widest beam."""
+
+
+@click.command("compare-parsers")
+@click.argument("train")
+@click.argument("dev")
+@click.option(
+    "--marks",
+    metavar="LIST",
+    default="tokens,away,paired,all",
+    show_default=True,
+    help="What becomes of marks: tokens like words, taken away, paired ones as properties of words, or all.",
+)
+@click.option("--beams", metavar="LIST", default="1,4,16", show_default=True, help="Widths of beams.")
+@click.option(
+    "--tags",
+    type=click.Choice(["gold", "jackknifed"]),
+    default="gold",
+    show_default=True,
+    help="Parts of speech of the treebanks, or of a tagger.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(1),
+    default=25,
+    show_default=True,
+    help="How often training sees each sentence.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    default=10,
+    show_default=True,
+    help="Tag each of so many parts of TRAIN by what is learned from the others.",
+)
+@click.option(
+    "--permutations",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Permutations in each significance test.",
+)
+@click.option("--out", metavar="DIR", help="Save each parser in a folder of its own in this one.")
+@seed_option
+@json_option
+@polite
+def compare_parsers(
+    train: str,
+    dev: str,
+    marks: str,
+    beams: str,
+    tags: str,
+    iterations: int,
+    folds: int,
+    permutations: int,
+    out: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Parse DEV by shift-reduce parsers of Ma, Zhang & Zhu (2014), trained on TRAIN; both are CoNLL-U files.
+
+    Marks are treated in four ways, and trees are searched for with beams of several widths.  Prints how many
+    words get the right head, and which differences from marks as tokens are significant.
+    """
+    from pyropunct.comparison.parsers import ParserSettings
+    from pyropunct.comparison.parsers import compare_parsers as run_comparison
+    from pyropunct.parsing.arc_standard import have_language_tags, marked_sentences
+
+    settings = ParserSettings(
+        _treatments(marks), _beams(beams), tags == "gold", iterations, folds, permutations, seed
+    )
+    if out is not None:
+        _check_folders(out, settings)
+    treebanks = read_file(train), read_file(dev)
+    universal = not all(map(have_language_tags, treebanks))
+    learned, measured = (marked_sentences(treebank, universal=universal) for treebank in treebanks)
+    _require_trees(learned, train, settings)
+    comparison = run_comparison(
+        learned, measured, settings, steps=step_bar, done=lambda system: _save(system, out)
+    )
+    if as_json:
+        console.print_json(comparison.to_json())
+        return
+    for treebank in treebanks:
+        for line in console.describe_treebank(treebank):
+            console.say(line)
+    header, rows = comparison.table()
+    console.print_table("Parsers", [header[0], f" {header[1]}", *header[2:]], rows)
+    for line in comparison.notes():
+        console.say(line)
+
+
+def _treatments(marks: str) -> "tuple[Treatment, ...]":
+    """The treatments of marks in the option, each once.
+
+    :raises OneLineError: if one is unknown, or there is none.
+    """
+    from pyropunct.parsing.arc_standard import Treatment
+
+    chosen = list(dict.fromkeys(marks.split(",")))
+    unknown = [name for name in chosen if name not in list(Treatment)]
+    if unknown:
+        problem = f"there is no treatment {unknown[0]!r}; there are {', '.join(Treatment)}"
+        raise OneLineError(f"--marks: {problem}", BAD_INPUT)
+    return tuple(map(Treatment, chosen))
+
+
+def _beams(beams: str) -> tuple[int, ...]:
+    """The widths in the option, each once.
+
+    :raises OneLineError: if one is not from 1 to `WIDEST`.
+    """
+    widths = list(dict.fromkeys(beams.split(",")))
+    if not all(width.isdecimal() and 1 <= int(width) <= WIDEST for width in widths):
+        raise OneLineError(f"--beams {beams}: give widths from 1 to {WIDEST}, such as 1,16", BAD_INPUT)
+    return tuple(dict.fromkeys(map(int, widths)))
+
+
+def _require_trees(sentences: "Sequence[MarkedSentence]", path: str, settings: "ParserSettings") -> None:
+    """Make sure that there is something to learn from.
+
+    :raises TreebankError: if there is not.
+    """
+    from pyropunct.treebank.conllu_block import TreebankError
+
+    if not any(sentence.marks.count(False) > 1 for sentence in sentences):
+        raise TreebankError(path, "there is no sentence of two words or more, so no arc to learn from")
+    if not settings.gold_tags and len(sentences) < 2:
+        raise TreebankError(
+            path, "there is one sentence: its tags cannot be learned from others (--tags gold)"
+        )
+
+
+def _folder(out: str, treatment: "Treatment", beam: int) -> Path:
+    """Where a parser is saved."""
+    return Path(out) / f"{treatment.value}-{beam}"
+
+
+def _check_folders(out: str, settings: "ParserSettings") -> None:
+    """Make sure, before anything is trained, that parsers can be saved.
+
+    :raises ModelFolderError: if they cannot.
+    """
+    from pyropunct.training.model_folder import check_writable
+
+    for treatment in settings.treatments:
+        for beam in settings.beams:
+            check_writable(_folder(out, treatment, beam))
+
+
+def _save(system: "ParserSystem", out: str | None) -> None:
+    """Save a parser, if it is to be saved."""
+    from pyropunct.training.model_folder import write_model_folder
+
+    if out is not None:
+        write_model_folder(_folder(out, system.treatment, system.beam), *system.parser.to_parts())

@@ -1,0 +1,62 @@
+"""Shift-reduce parsers with a perceptron and beam search, for sentences with their punctuation.
+
+Ma, Zhang & Zhu (2014, "Punctuation Processing for Projective Dependency Parsing") make marks properties of
+the words beside them, instead of words that need a head::
+
+    from pyropunct import read_treebank
+    from pyropunct.parsing.arc_standard import ArcStandardRecipe, marked_sentences, train_arc_standard
+
+    parser = train_arc_standard(marked_sentences(read_treebank("train.conllu")), ArcStandardRecipe(beam=8))
+    [first, *others] = parser.parse(marked_sentences(read_treebank("dev.conllu")))
+
+- `pyropunct.parsing.arc_standard.treatments`: sentences with marks, and four ways to treat them.
+- `pyropunct.parsing.arc_standard.transitions`: configurations, transitions and atoms, compiled.
+- `pyropunct.parsing.arc_standard.oracle`: the transitions that lead to a tree.
+- `pyropunct.parsing.arc_standard.templates`: which atoms make features.
+- `pyropunct.parsing.arc_standard.perceptron`: their weights, compiled.
+- `pyropunct.parsing.arc_standard.search`: beam search and early update, compiled.
+- `pyropunct.parsing.arc_standard.parser`: the parser.
+- `pyropunct.parsing.arc_standard.tagging` and `pyropunct.parsing.arc_standard.tagger`: a tagger.
+
+What numba has compiled is kept on disk: see `pyropunct.inference.compiling` before changing anything here.
+"""
+
+from pathlib import Path
+
+from pyropunct.inference.compiling import forget_outdated
+
+forget_outdated(Path(__file__).parent)  # before anything is read of what was kept
+
+from pyropunct.parsing.arc_standard.parser import (  # noqa: E402
+    ArcStandardParser,
+    ArcStandardRecipe,
+    ParsedSentence,
+    train_arc_standard,
+)
+from pyropunct.parsing.arc_standard.tagger import (  # noqa: E402
+    PerceptronTagger,
+    train_perceptron_tagger,
+    with_jackknifed_tags,
+    with_tags,
+)
+from pyropunct.parsing.arc_standard.treatments import (  # noqa: E402
+    MarkedSentence,
+    Treatment,
+    have_language_tags,
+    marked_sentences,
+)
+
+__all__ = [
+    "ArcStandardParser",
+    "ArcStandardRecipe",
+    "MarkedSentence",
+    "ParsedSentence",
+    "PerceptronTagger",
+    "Treatment",
+    "have_language_tags",
+    "marked_sentences",
+    "train_arc_standard",
+    "train_perceptron_tagger",
+    "with_jackknifed_tags",
+    "with_tags",
+]

@@ -1,0 +1,298 @@
+"""The parser: trained, applied, and taken apart to be saved."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.parsing.arc_standard import templates
+from pyropunct.parsing.arc_standard.oracle import transitions_to, tree_after
+from pyropunct.parsing.arc_standard.perceptron import (
+    MOST_ACTIONS,
+    Rows,
+    Weights,
+    averaged,
+    no_weights,
+    weights_of,
+    with_room,
+)
+from pyropunct.parsing.arc_standard.search import learn, search
+from pyropunct.parsing.arc_standard.templates import ATOMS, compiled_templates, number_of
+from pyropunct.parsing.arc_standard.transitions import BEHIND, FIRST_MARK, LEFT, RIGHT, SHIFT
+from pyropunct.parsing.arc_standard.treatments import (
+    MarkedSentence,
+    TreatedSentence,
+    Treatment,
+    treated,
+    tree_of,
+)
+
+Array = NDArray[Any]
+Transition = tuple[int, str]
+"""The kind of a transition and its relation, which is empty for a shift."""
+
+ROOT = "root"
+"""The relation of the root if training shows none."""
+
+Watch = Callable[[int, int], None]
+"""Gets how many iterations are done, and in how many sentences of the last one the search went wrong."""
+
+TEMPLATES: Mapping[Treatment, str] = {
+    Treatment.TOKENS: templates.WORDS,
+    Treatment.AWAY: templates.WORDS,
+    Treatment.PAIRED: templates.WORDS + templates.PAIRED,
+    Treatment.ALL: templates.WORDS + templates.PAIRED + templates.UNPAIRED,
+}
+"""The templates for each treatment of marks."""
+
+
+@dataclass(frozen=True)
+class ArcStandardRecipe:
+    """How a parser is trained.
+
+    :ivar treatment: what becomes of marks.
+    :ivar beam: the most states that are kept, in training and afterwards.
+    :ivar iterations: how often each sentence is seen.
+    :ivar seed: of the order of sentences, another one in each iteration.
+    """
+
+    treatment: Treatment = Treatment.ALL
+    beam: int = 16
+    iterations: int = 25
+    seed: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain types, from which `from_json` makes an equal recipe."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """The recipe that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        numbers = [plain[name] for name in ("beam", "iterations", "seed")]
+        if not all(type(number) is int and number >= 0 for number in numbers) or not plain["beam"]:
+            raise ValueError(f"beam, iterations and seed are {numbers}")
+        return cls(Treatment(plain["treatment"]), *numbers)
+
+
+class ParsedSentence(NamedTuple):
+    """What a parser makes of the m tokens of a sentence.
+
+    :ivar heads: the head of each token from 1, 0 for the root, None for a mark that is not parsed.
+    :ivar relations: likewise.
+    """
+
+    heads: tuple[int | None, ...]
+    relations: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class ArcStandardParser:
+    """A shift-reduce parser with a perceptron, trained by `train_arc_standard`.
+
+    :ivar recipe: how it was trained.
+    :ivar actions: the transitions that it knows.
+    :ivar root: the relation of the root.
+    :ivar rows: the averaged weights.
+    :ivar report: what happened in training, in plain JSON types.
+    """
+
+    recipe: ArcStandardRecipe
+    actions: tuple[Transition, ...]
+    root: str
+    rows: Rows = field(repr=False)
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+    def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
+        """The tree of each sentence: projective, with one root.  The trees that they have are not read.
+
+        :raises ValueError: if a sentence has nothing but marks that are not parsed.
+        """
+        return [self._parse(sentence) for sentence in sentences]
+
+    def _parse(self, sentence: MarkedSentence) -> ParsedSentence:
+        kept = treated(sentence, self.recipe.treatment)
+        if not kept.tokens:
+            raise ValueError("there is no word to parse")
+        moves, table, unknown = (
+            moves_of(self.actions),
+            templates_of(self.recipe.treatment),
+            np.zeros(0, np.int64),
+        )
+        found = search(encoded(kept), moves, table, self._weights, self.recipe.beam, unknown)
+        heads, relations = tree_after((self.actions[action] for action in found), self.root)
+        all_heads: list[int | None] = [None] * len(sentence.forms)
+        all_relations: list[str | None] = [None] * len(sentence.forms)
+        for token, head, relation in zip(kept.tokens, heads, relations, strict=True):
+            all_heads[token - 1] = kept.tokens[head - 1] if head else 0
+            all_relations[token - 1] = relation
+        return ParsedSentence(tuple(all_heads), tuple(all_relations))
+
+    @cached_property
+    def _weights(self) -> Weights:
+        return weights_of(self.rows)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """It as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them."""
+        plain = {
+            "vocabulary": {"actions": [list(action) for action in self.actions], "root": self.root},
+            "recipe": self.recipe.to_json(),
+            "report": dict(self.report),
+        }
+        tensors = {name: torch.from_numpy(array) for name, array in self.rows._asdict().items()}
+        return plain, tensors
+
+    @classmethod
+    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
+        """What `to_parts` took apart.
+
+        :raises ValueError: if these are not the parts of such a parser.
+        """
+        try:
+            vocabulary = plain["vocabulary"]
+            actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
+            _check_actions(actions, vocabulary["root"])
+            rows = Rows(**{name: _whole_numbers(name, tensors[name]) for name in Rows._fields})
+            if set(tensors) != set(Rows._fields) or (
+                len(rows.actions) and rows.actions.max() >= len(actions)
+            ):
+                raise ValueError("there are weights of actions that it does not know")
+            recipe = ArcStandardRecipe.from_json(plain["recipe"])
+            parser = cls(recipe, actions, vocabulary["root"], rows, plain["report"])
+            parser._weights  # noqa: B018  # what is wrong with them shows at once
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise ValueError(f"not the parts of an arc-standard parser: {reason}") from error
+        return parser
+
+
+def _check_actions(actions: Sequence[Transition], root: str) -> None:
+    """Make sure that actions are transitions, each there once, with which any sentence can be parsed.
+
+    :raises ValueError: if they are not.
+    """
+    kinds = {kind for kind, _ in actions}
+    right = all(type(kind) is int and isinstance(relation, str) for kind, relation in actions)
+    if not right or not isinstance(root, str) or len(set(actions)) < len(actions):
+        raise ValueError("an action is no transition, or there twice")
+    if not {SHIFT} < kinds <= {SHIFT, LEFT, RIGHT} or len(actions) >= MOST_ACTIONS:
+        raise ValueError("the actions are not those of an arc-standard parser")
+
+
+def _whole_numbers(name: str, tensor: Tensor) -> Array:
+    if tensor.dtype != torch.long or tensor.dim() != 1:
+        raise ValueError(f"{name} is no vector of whole numbers")
+    return tensor.numpy()
+
+
+def train_arc_standard(
+    sentences: Iterable[MarkedSentence],
+    recipe: ArcStandardRecipe | None = None,
+    *,
+    watch: Watch = lambda done, wrong: None,
+) -> ArcStandardParser:
+    """Train a parser on a treebank, whose trees are made projective.
+
+    :param sentences: the treebank; sentences without words are left out.
+    :param recipe: its settings.
+    :param watch: called after each iteration.
+    :raises ValueError: if there is no sentence of two words or more, or there are thousands of relations.
+    """
+    recipe = recipe or ArcStandardRecipe()
+    kept = [(one, treated(one, recipe.treatment)) for one in sentences]
+    kept = [(one, tokens) for one, tokens in kept if tokens.tokens]
+    trees = [tree_of(one, tokens.tokens) for one, tokens in kept]
+    goals = [transitions_to(tree.heads, tree.relations) for tree in trees]
+    actions = ((SHIFT, ""), *sorted({step for goal in goals for step in goal if step[0] != SHIFT}))
+    roots = Counter(tree.relations[tree.heads.index(0)] for tree in trees)
+    root = max(roots, key=roots.__getitem__, default=ROOT)
+    _check_actions(actions, root)
+    numbers = {action: number for number, action in enumerate(actions)}
+    examples = [
+        (encoded(tokens), np.array([numbers[step] for step in goal]))
+        for (_, tokens), goal in zip(kept, goals, strict=True)
+    ]
+    weights, updates = _learned(examples, moves_of(actions), recipe, watch)
+    report = {
+        "sentences": len(examples),
+        "lifted_arcs": sum(tree.lifted for tree in trees),
+        "lifted_sentences": sum(tree.lifted > 0 for tree in trees),
+        "updates": updates,
+    }
+    rows = averaged(weights, recipe.iterations * len(examples))
+    return ArcStandardParser(recipe, actions, root, rows, report)
+
+
+def _learned(
+    examples: Sequence[tuple[Array, Array]], moves: Array, recipe: ArcStandardRecipe, watch: Watch
+) -> tuple[Weights, list[int]]:
+    """The weights after all iterations, and how often they were changed in each."""
+    weights, table, order = no_weights(), templates_of(recipe.treatment), np.random.default_rng(recipe.seed)
+    updates: list[int] = []
+    number = 0
+    for iteration in range(recipe.iterations):
+        updates.append(0)
+        for place in order.permutation(len(examples)):
+            sentence, gold = examples[place]
+            found = search(sentence, moves, table, weights, recipe.beam, gold)
+            differences = np.flatnonzero(found != gold[: len(found)])
+            if len(differences):  # what comes before the first is the same in both
+                first, right = int(differences[0]), gold[: len(found)]
+                weights = _changed(weights, sentence, moves, table, right, first, 1, number)
+                weights = _changed(weights, sentence, moves, table, found, first, -1, number)
+                updates[-1] += 1
+            number += 1
+        watch(iteration + 1, updates[-1])
+    return weights, updates
+
+
+def _changed(
+    weights: Weights,
+    sentence: Array,
+    moves: Array,
+    table: Array,
+    actions: Array,
+    first: int,
+    by: int,
+    number: int,
+) -> Weights:
+    """The weights after a change, in another place if there was no room; see `learn`."""
+    while (first := learn(sentence, moves, table, weights, actions, first, by, number)) < len(actions):
+        weights = with_room(weights, len(table), len(moves))
+    return weights
+
+
+def encoded(tokens: TreatedSentence) -> Array:
+    """A sentence as compiled code reads it: see `pyropunct.parsing.arc_standard.transitions.WORD`."""
+    matrix = np.zeros((5, len(tokens.forms) + 1 + BEHIND), np.int64)
+    matrix[:, 1:-BEHIND] = (
+        [number_of(form) for form in tokens.forms],
+        [number_of(tag) for tag in tokens.tags],
+        tokens.opened,
+        tokens.closed,
+        [FIRST_MARK + number_of(tag) if tag else 0 for tag in tokens.beside],
+    )
+    return matrix
+
+
+@lru_cache(8)
+def moves_of(actions: Sequence[Transition]) -> Array:
+    """(actions, 2) the kind of transition of each action, and the number of its relation, from 1; 0 for
+    none."""
+    relations = sorted({relation for kind, relation in actions if kind != SHIFT})
+    numbers = {relation: number for number, relation in enumerate(relations, start=1)}
+    return np.array([(kind, 0 if kind == SHIFT else numbers[relation]) for kind, relation in actions])
+
+
+@lru_cache(8)
+def templates_of(treatment: Treatment) -> Array:
+    """The templates for a treatment as compiled code reads them."""
+    return compiled_templates(templates.templates_in(TEMPLATES[treatment]), ATOMS)

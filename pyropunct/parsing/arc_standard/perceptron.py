@@ -1,0 +1,222 @@
+"""An averaged perceptron over features of any kind, compiled: in whole numbers, and so exact.
+
+The score of an action a with features F is the sum of the weights w(f, a), f in F (Collins 2002,
+"Discriminative training methods for hidden Markov models").  A feature is a template and the values of its
+atoms.  It is known by its *key*, a hash of 64 bits of these; two features with equal keys would count as one,
+which among ten million features happens in one of 400,000 models.
+
+Most weights are zero.  Each feature that has others stands in a table with open addressing, and has a block
+of entries (action, weight), which moves to a place of twice the size when it is full.  Weights change by
+whole numbers, and so does their average over all T examples, times T.  A weight that changes by d at the
+example with number t, from 0, is changed in T - t of them, so::
+
+    T avg(w) = T w - sum of t d        the sum is the moment of w
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import compiled, inner
+
+Array = NDArray[Any]
+
+_BITS = 12
+MOST_ACTIONS = 1 << _BITS
+"""There are fewer actions than this."""
+
+_LOW = MOST_ACTIONS - 1
+_LEAST = 1 << 10
+_FACTOR = -7046029254386353131  # odd, and its bits look random: 2^64 divided by the golden ratio
+_SPREAD = 29
+
+KEY, BLOCK = range(2)
+"""The columns of slots."""
+
+ENTRIES, FEATURES = range(2)
+"""The places of what is used."""
+
+
+class Weights(NamedTuple):
+    """The weights of a perceptron.
+
+    :ivar slots: (a power of two, 2) for each feature its key, 0 if the slot is free; and in one number where
+        its entries begin, and in the last bits how many they are.
+    :ivar entries: (E,) a weight, and in the last bits the action that it is of.
+    :ivar moments: (E,) of each weight, or (0,) if nothing is to be learned.
+    :ivar used: (2,) how many entries there are, those of blocks that have moved included; how many features.
+    """
+
+    slots: Array
+    entries: Array
+    moments: Array
+    used: Array
+
+
+class Rows(NamedTuple):
+    """Weights as they are kept.
+
+    :ivar keys: (F,) those of the features, in ascending order.
+    :ivar counts: (F,) how many weights each has.
+    :ivar actions: (E,) the actions of these, feature by feature.
+    :ivar values: (E,) the weights, none of them zero.
+    """
+
+    keys: Array
+    counts: Array
+    actions: Array
+    values: Array
+
+
+def no_weights() -> Weights:
+    """Weights that all are zero, to be learned."""
+    entries, moments = np.zeros((2, _LEAST), np.int64)
+    return Weights(np.zeros((_LEAST, 2), np.int64), entries, moments, np.zeros(2, np.int64))
+
+
+def with_room(weights: Weights, features: int, actions: int) -> Weights:
+    """The same weights with more room; see `has_room`."""
+    slots, entries, moments, used = weights
+    more = np.zeros(len(entries) + 2 * features * actions, np.int64)
+    if 2 * (used[FEATURES] + features) > len(slots):
+        full = slots[slots[:, KEY] != 0]
+        slots = _table(full[:, KEY].copy(), full[:, BLOCK].copy(), 2 * (len(full) + features))
+    return Weights(slots, np.concatenate([entries, more]), np.concatenate([moments, more]), used)
+
+
+def averaged(weights: Weights, examples: int) -> Rows:
+    """The averages of all weights, times the number of examples; those that are zero are left out."""
+    full = weights.slots[weights.slots[:, KEY] != 0]
+    full = full[np.argsort(full[:, KEY])]
+    firsts, counts = full[:, BLOCK] >> _BITS, full[:, BLOCK] & _LOW
+    places = np.arange(counts.sum()) + np.repeat(firsts - counts.cumsum() + counts, counts)
+    actions = weights.entries[places] & _LOW
+    values = examples * (weights.entries[places] >> _BITS) - weights.moments[places]
+    owners = np.repeat(np.arange(len(full)), counts)
+    order = np.lexsort((actions, owners))
+    order = order[values[order] != 0]
+    counts = np.bincount(owners[order], minlength=len(full))
+    return Rows(full[counts > 0, KEY], counts[counts > 0], actions[order], values[order])
+
+
+def weights_of(rows: Rows) -> Weights:
+    """Weights to be used, not learned.
+
+    :raises ValueError: if these are no rows of weights.
+    """
+    keys, counts, actions, values = rows
+    if len(keys) != len(counts) or not len(actions) == len(values) == counts.sum():
+        raise ValueError("features, actions and weights are not as many as there should be")
+    if len(keys) and (not 0 < counts.min() <= counts.max() < MOST_ACTIONS or (np.diff(keys) <= 0).any()):
+        raise ValueError("the features are not in order, or have more actions than there are")
+    if not keys.all() or (len(actions) and not 0 <= actions.min() <= actions.max() < MOST_ACTIONS):
+        raise ValueError("there are weights of features or actions that there are not")
+    if len(values) and np.abs(values).max() >= 1 << (62 - _BITS):
+        raise ValueError("there is a weight that no training comes to")
+    blocks = (counts.cumsum() - counts) << _BITS | counts
+    slots = _table(np.ascontiguousarray(keys), blocks, len(keys))
+    return Weights(
+        slots, values << _BITS | actions, np.zeros(0, np.int64), np.array([len(actions), len(keys)])
+    )
+
+
+def _table(keys: Array, blocks: Array, features: int) -> Array:
+    """Slots with these keys and blocks, of which at most half are full when there are so many features."""
+    slots = np.zeros((max(_LEAST, 1 << (2 * features - 1).bit_length()), 2), np.int64)
+    _place(slots, keys, blocks)
+    return slots
+
+
+@inner
+def _slot_of(slots, key):
+    """The slot of a feature, or the free one where it would be."""
+    last = len(slots) - 1
+    slot = (key ^ (key >> _SPREAD)) & last
+    while slots[slot, KEY] != key and slots[slot, KEY] != 0:
+        slot = (slot + 1) & last
+    return slot
+
+
+@compiled
+def _place(slots: Array, keys: Array, blocks: Array) -> None:
+    """Put keys and blocks into slots, of which enough are free."""
+    for number in range(len(keys)):
+        slot = _slot_of(slots, keys[number])
+        slots[slot, KEY] = keys[number]
+        slots[slot, BLOCK] = blocks[number]
+
+
+@inner
+def features_of(atoms, templates, keys):
+    """Write the keys of the features of some atoms, and return how many there are.
+
+    A template whose first atom is 0, that is, absent, gives none.
+
+    :param templates: (templates, 2 + atoms) of each a number of its own, how many atoms it has, and which.
+    """
+    number = 0
+    for template in range(len(templates)):
+        if atoms[templates[template, 2]] == 0:
+            continue
+        key = templates[template, 0]
+        for place in range(2, 2 + templates[template, 1]):
+            key = (key ^ atoms[templates[template, place]]) * _FACTOR
+            key ^= key >> _SPREAD
+        keys[number] = key if key != 0 else 1
+        number += 1
+    return number
+
+
+@inner
+def add_scores(weights, keys, number, scores):
+    """Add to the scores of actions the weights of some features, whose keys are lost by this."""
+    slots, entries = weights.slots, weights.entries
+    for feature in range(number):  # apart from what follows, so that much is asked of the memory at once
+        keys[feature] = slots[_slot_of(slots, keys[feature]), BLOCK]
+    for feature in range(number):
+        first = keys[feature] >> _BITS
+        for place in range(first, first + (keys[feature] & _LOW)):
+            scores[entries[place] & _LOW] += entries[place] >> _BITS
+
+
+@inner
+def has_room(weights, features, actions):
+    """Whether there is room to change the weights of so many features, if there are so many actions."""
+    used = weights.used
+    if used[ENTRIES] + 2 * features * actions > len(weights.entries):  # all blocks may move
+        return False
+    return 2 * (used[FEATURES] + features) <= len(weights.slots)
+
+
+@inner
+def change(weights, keys, number, action, by, example):
+    """Change the weights of an action for some features; there must be room."""
+    slots, entries, moments, used = weights
+    for feature in range(number):
+        slot = _slot_of(slots, keys[feature])
+        if slots[slot, KEY] == 0:
+            slots[slot, KEY] = keys[feature]
+            used[FEATURES] += 1
+        place, end = slots[slot, BLOCK] >> _BITS, (slots[slot, BLOCK] >> _BITS) + (slots[slot, BLOCK] & _LOW)
+        while place < end and entries[place] & _LOW != action:
+            place += 1
+        if place == end:
+            place = _new_entry(slots, entries, moments, used, slot)
+            entries[place] = action
+        entries[place] += by << _BITS
+        moments[place] += example * by
+
+
+@inner
+def _new_entry(slots, entries, moments, used, slot):
+    """The place of another entry of a feature, whose block has moved if it was full."""
+    first, count = slots[slot, BLOCK] >> _BITS, slots[slot, BLOCK] & _LOW
+    if count & (count - 1) == 0:  # a block of 1, 2, 4, ... entries is full, and so is that of none
+        new = used[ENTRIES]
+        for place in range(count):
+            entries[new + place], moments[new + place] = entries[first + place], moments[first + place]
+        used[ENTRIES] += max(2 * count, 1)
+        first = new
+    slots[slot, BLOCK] = first << _BITS | (count + 1)
+    return first + count

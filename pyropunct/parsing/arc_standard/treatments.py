@@ -1,0 +1,192 @@
+"""Four ways to treat the marks of a sentence that is to be parsed (Ma, Zhang & Zhu 2014, section 3).
+
+Marks may be tokens like words, be taken away, or be *properties* of words beside them: a mark that opens a
+pair of the word behind, one that closes it of the word before, any other mark of the word before.  What the
+paper does not say is as in the authors' program: an even number of dashes ``--`` in a sentence are pairs too;
+marks beside one of a pair leave no trace; the last of several others on one word wins; and a mark that ends
+the sentence is no property.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import NamedTuple
+
+from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS
+from pyropunct.treebank.pairs import CLOSERS
+from pyropunct.treebank.projective import projectivise
+from pyropunct.treebank.quotes import direct_quotes
+from pyropunct.treebank.sentence import Sentence
+
+DASH = "--"
+
+_NO_TAG = "_"
+_OPENERS = (*CLOSERS, DASH)
+
+
+class Treatment(StrEnum):
+    """What becomes of marks."""
+
+    TOKENS = "tokens"
+    """They are parsed like words."""
+    AWAY = "away"
+    """They are taken away."""
+    PAIRED = "paired"
+    """Those that come in pairs are properties; others are parsed like words."""
+    ALL = "all"
+    """All are properties."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedSentence:
+    """The m tokens of a sentence, words and marks, as its treebank has them.
+
+    :ivar forms: as written.
+    :ivar tags: their parts of speech.
+    :ivar marks: whether each is a mark.
+    :ivar heads: their heads from 1, 0 for the root; none is a mark.
+    :ivar relations: their relations to these.
+    """
+
+    forms: tuple[str, ...]
+    tags: tuple[str, ...]
+    marks: tuple[bool, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TreatedSentence:
+    """The n tokens of a sentence that are to be parsed.
+
+    :ivar tokens: which they are, from 1.
+    :ivar forms: as written.
+    :ivar tags: their parts of speech.
+    :ivar opened: for each the kinds of pairs that are opened before it, as bits.
+    :ivar closed: the kinds of pairs that are closed behind it.
+    :ivar beside: the tag of another mark behind it, empty if there is none.
+    """
+
+    tokens: tuple[int, ...]
+    forms: tuple[str, ...]
+    tags: tuple[str, ...]
+    opened: tuple[int, ...]
+    closed: tuple[int, ...]
+    beside: tuple[str, ...]
+
+
+def have_language_tags(sentences: Iterable[Sentence]) -> bool:
+    """Whether all tokens of a treebank have a part of speech of their language, beside the universal one."""
+    tokens = (token for sentence in sentences for token in sentence.layout.block.tokens)
+    return all(token.columns[XPOS] != _NO_TAG for token in tokens)
+
+
+def marked_sentences(sentences: Iterable[Sentence], *, universal: bool = False) -> list[MarkedSentence]:
+    """The sentences of a treebank with their marks.
+
+    :param universal: whether their tags are to be the universal ones, and not those of the language.
+    """
+    return [_marked(sentence, UPOS if universal else XPOS) for sentence in sentences]
+
+
+def _marked(sentence: Sentence, column: int) -> MarkedSentence:
+    tokens, words = sentence.layout.block.tokens, set(sentence.layout.words)
+    return MarkedSentence(
+        forms=tuple(token.columns[FORM] for token in tokens),
+        tags=tuple(token.columns[column] for token in tokens),
+        marks=tuple(number not in words for number in range(1, len(tokens) + 1)),
+        heads=tuple(token.head for token in tokens),
+        relations=tuple(token.columns[DEPREL] for token in tokens),
+    )
+
+
+def treated(sentence: MarkedSentence, treatment: Treatment) -> TreatedSentence:
+    """The tokens of a sentence that are to be parsed, with their properties."""
+    size = len(sentence.forms)
+    opened, closed, beside = [0] * size, [0] * size, [""] * size
+    kept = [treatment is Treatment.TOKENS or not mark for mark in sentence.marks]
+    if treatment in (Treatment.PAIRED, Treatment.ALL):
+        sides = pair_sides(sentence)
+        for first, last in _runs(sentence.marks):
+            _set_pairs(sides, first, last, opened, closed)
+            if any(sides[first:last]):
+                continue
+            if treatment is Treatment.PAIRED:
+                kept[first:last] = [True] * (last - first)
+            elif first and min(last, size - 1) > first:
+                beside[first - 1] = sentence.tags[min(last, size - 1) - 1]
+    tokens = [token for token in range(size) if kept[token]]
+    return TreatedSentence(
+        tokens=tuple(token + 1 for token in tokens),
+        forms=tuple(sentence.forms[token] for token in tokens),
+        tags=tuple(sentence.tags[token] for token in tokens),
+        opened=tuple(opened[token] for token in tokens),
+        closed=tuple(closed[token] for token in tokens),
+        beside=tuple(beside[token] for token in tokens),
+    )
+
+
+def _runs(marks: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """The first place, and the one behind the last, of each run of marks side by side."""
+    for is_mark, group in groupby(range(len(marks)), lambda place: marks[place]):
+        places = list(group)
+        if is_mark:
+            yield places[0], places[-1] + 1
+
+
+def _set_pairs(sides: Sequence[int], first: int, last: int, opened: list[int], closed: list[int]) -> None:
+    """Make the marks of pairs in one run properties of the words before and behind it, where there are
+    such."""
+    for side in sides[first:last]:
+        if side > 0 and last < len(opened):
+            opened[last] |= 1 << side
+        elif side < 0 and first:
+            closed[first - 1] |= 1 << -side
+
+
+def pair_sides(sentence: MarkedSentence) -> list[int]:
+    """For each token the number of the kind of pair that it opens, minus that which it closes, or 0.
+
+    Straight quotation marks are directed by their tags, or in turns.  A mark that can open one kind of pair
+    and close another closes the pair that was opened last, if it can.
+    """
+    places = [place for place, mark in enumerate(sentence.marks) if mark]
+    forms, tags = [sentence.forms[place] for place in places], [sentence.tags[place] for place in places]
+    dashes, seen = forms.count(DASH) % 2 == 0, 0
+    sides, open_kinds = [0] * len(sentence.forms), list[int]()
+    for place, mark in zip(places, direct_quotes(forms, tags, [0] * len(places)), strict=True):
+        kind = 1 + _OPENERS.index(mark) if mark in CLOSERS else 0
+        if mark == DASH and dashes:
+            seen += 1
+            sides[place] = len(_OPENERS) * (1 if seen % 2 else -1)
+        elif open_kinds and mark in CLOSERS[_OPENERS[open_kinds[-1] - 1]]:
+            sides[place] = -open_kinds.pop()
+        elif kind:
+            sides[place] = kind
+            open_kinds.append(kind)
+        else:
+            sides[place] = -next((1 + n for n, one in enumerate(CLOSERS) if mark in CLOSERS[one]), 0)
+    return sides
+
+
+class ProjectiveTree(NamedTuple):
+    """A tree over some tokens of a sentence.
+
+    :ivar heads: their heads, numbered among them from 1, 0 for the root.
+    :ivar relations: their relations to these.
+    :ivar lifted: how many of them projectivisation gave another head.
+    """
+
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+    lifted: int
+
+
+def tree_of(sentence: MarkedSentence, tokens: Sequence[int]) -> ProjectiveTree:
+    """The tree over the tokens of a sentence that are parsed."""
+    place = {0: 0} | {token: number for number, token in enumerate(tokens, start=1)}
+    heads = [place[sentence.heads[token - 1]] for token in tokens]
+    projective = projectivise(heads)
+    lifted = sum(old != new for old, new in zip(heads, projective, strict=True))
+    return ProjectiveTree(projective, tuple(sentence.relations[token - 1] for token in tokens), lifted)
