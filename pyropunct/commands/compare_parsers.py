@@ -62,6 +62,14 @@ WIDEST = 1024
     show_default=True,
     help="Permutations in each significance test.",
 )
+@click.option(
+    "--oracle",
+    type=click.Choice(["static", "dynamic"]),
+    default="static",
+    show_default=True,
+    help="Which transitions training takes for right: those of one way to the tree, or all that lose "
+    "nothing, for --beams 1.",
+)
 @click.option("--out", metavar="DIR", help="Save each parser in a folder of its own in this one.")
 @seed_option
 @json_option
@@ -75,6 +83,7 @@ def compare_parsers(
     iterations: int,
     folds: int,
     permutations: int,
+    oracle: str,
     out: str | None,
     seed: int,
     as_json: bool,
@@ -86,10 +95,13 @@ def compare_parsers(
     """
     from pyropunct.comparison.parsers import ParserSettings
     from pyropunct.comparison.parsers import compare_parsers as run_comparison
-    from pyropunct.parsing.arc_standard import have_language_tags, marked_sentences
+    from pyropunct.parsing.arc_standard import Oracle, have_language_tags, marked_sentences
 
+    widths = _beams(beams)
+    if oracle == Oracle.DYNAMIC and widths != (1,):
+        raise OneLineError(f"--oracle dynamic: trains parsers with --beams 1, not {beams}", BAD_INPUT)
     settings = ParserSettings(
-        _treatments(marks), _beams(beams), tags == "gold", iterations, folds, permutations, seed
+        _treatments(marks), widths, tags == "gold", iterations, folds, permutations, seed, Oracle(oracle)
     )
     if out is not None:
         _check_folders(out, settings)

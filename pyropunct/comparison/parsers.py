@@ -15,6 +15,7 @@ from pyropunct.parsing.arc_standard import (
     ArcStandardParser,
     ArcStandardRecipe,
     MarkedSentence,
+    Oracle,
     ParsedSentence,
     Treatment,
     train_arc_standard,
@@ -46,6 +47,7 @@ class ParserSettings:
     :ivar folds: how many parts jackknifing has.
     :ivar permutations: how many permutations each test of significance draws.
     :ivar seed: the seed of these and of training.
+    :ivar oracle: which transitions training takes for right.
     """
 
     treatments: tuple[Treatment, ...] = tuple(Treatment)
@@ -55,6 +57,7 @@ class ParserSettings:
     folds: int = FOLDS
     permutations: int = PERMUTATIONS
     seed: int = 0
+    oracle: Oracle = Oracle.STATIC
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,8 @@ class ParserComparison:
         lifted = self.systems[0].parser.report["lifted_sentences"]
         return [
             f"Trained on {self.train:,} sentences, {lifted:,} of them made projective, in "
-            f"{settings.iterations} iterations; measured on {sentences:,} with {words:,} words, marks left "
-            f"out; seed {settings.seed}.",
+            f"{settings.iterations} iterations with a {settings.oracle.value} oracle, seed {settings.seed}; "
+            f"measured on {sentences:,} with {words:,} words, marks left out.",
             f"Tags {source}; {self.tags:.2f} % of those of words are right.",
             "p: against marks as tokens with the same beam (two-sided paired permutation test, "
             f"{settings.permutations:,} permutations).  Seconds are of processor time.",
@@ -191,6 +194,7 @@ class ParserComparison:
             "tags": "gold" if settings.gold_tags else "jackknifed",
             "right_tags": self.tags,
             "iterations": settings.iterations,
+            "oracle": settings.oracle.value,
             "folds": settings.folds,
             "permutations": settings.permutations,
             "seed": settings.seed,
@@ -279,7 +283,7 @@ def _systems(
 ) -> Iterator[ParserSystem]:
     for beam in settings.beams:
         for treatment in settings.treatments:
-            recipe = ArcStandardRecipe(treatment, beam, settings.iterations, settings.seed)
+            recipe = ArcStandardRecipe(treatment, beam, settings.iterations, settings.seed, settings.oracle)
             start = time.process_time()
             parser = train_arc_standard(train, recipe, watch=lambda finished, wrong: advance(1))
             training = time.process_time() - start

@@ -37,6 +37,17 @@ def test_a_table_and_parsers_that_are_saved(small: Path, tmp_path: Path) -> None
     assert rows[-1][3].strip() == f"{100 * sum(one == other for one, other in found) / len(found):.2f}"
 
 
+def test_a_dynamic_oracle(small: Path) -> None:
+    arguments = ("compare-parsers", small / "train.conllu", small / "dev.conllu", "--marks", "all")
+    options = ("--iterations", 2, "--permutations", 100, "--oracle", "dynamic")
+    value = answer(*arguments, *options, "--beams", 1)
+    assert (value["oracle"], value["systems"][0]["p"]) == ("dynamic", {})
+    assert value["systems"][0]["las"] > 30
+    assert complaint(BAD_INPUT, *arguments, *options, "--beams", "1,2") == (
+        "--oracle dynamic: trains parsers with --beams 1, not 1,2"
+    )
+
+
 def test_tags_of_a_tagger(small: Path) -> None:
     arguments = ("compare-parsers", small / "train.conllu", small / "dev.conllu", "--marks", "all,tokens")
     options = ("--beams", 1, "--iterations", 2, "--permutations", 100, "--seed", 3)

@@ -15,7 +15,8 @@ the words beside them, instead of words that need a head::
 - `pyropunct.parsing.arc_standard.templates`: which atoms make features.
 - `pyropunct.parsing.arc_standard.perceptron`: their weights, compiled.
 - `pyropunct.parsing.arc_standard.search`: beam search and early update, compiled.
-- `pyropunct.parsing.arc_standard.parser`: the parser.
+- `pyropunct.parsing.arc_standard.exploring`: a dynamic oracle with exploration, compiled.
+- `pyropunct.parsing.arc_standard.parser` and `pyropunct.parsing.arc_standard.training`: the parser.
 - `pyropunct.parsing.arc_standard.tagging` and `pyropunct.parsing.arc_standard.tagger`: a tagger.
 
 What numba has compiled is kept on disk: see `pyropunct.inference.compiling` before changing anything here.
@@ -30,8 +31,8 @@ forget_outdated(Path(__file__).parent)  # before anything is read of what was ke
 from pyropunct.parsing.arc_standard.parser import (  # noqa: E402
     ArcStandardParser,
     ArcStandardRecipe,
+    Oracle,
     ParsedSentence,
-    train_arc_standard,
 )
 from pyropunct.parsing.arc_standard.tagger import (  # noqa: E402
     PerceptronTagger,
@@ -39,6 +40,7 @@ from pyropunct.parsing.arc_standard.tagger import (  # noqa: E402
     with_jackknifed_tags,
     with_tags,
 )
+from pyropunct.parsing.arc_standard.training import train_arc_standard  # noqa: E402
 from pyropunct.parsing.arc_standard.treatments import (  # noqa: E402
     MarkedSentence,
     Treatment,
@@ -50,6 +52,7 @@ __all__ = [
     "ArcStandardParser",
     "ArcStandardRecipe",
     "MarkedSentence",
+    "Oracle",
     "ParsedSentence",
     "PerceptronTagger",
     "Treatment",

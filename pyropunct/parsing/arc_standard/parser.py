@@ -1,8 +1,8 @@
-"""The parser: trained, applied, and taken apart to be saved."""
+"""The parser: applied, and taken apart to be saved."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Self
 
@@ -12,17 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.parsing.arc_standard import templates
-from pyropunct.parsing.arc_standard.oracle import transitions_to, tree_after
-from pyropunct.parsing.arc_standard.perceptron import (
-    MOST_ACTIONS,
-    Rows,
-    Weights,
-    averaged,
-    no_weights,
-    weights_of,
-    with_room,
-)
-from pyropunct.parsing.arc_standard.search import learn, search
+from pyropunct.parsing.arc_standard.oracle import tree_after
+from pyropunct.parsing.arc_standard.perceptron import MOST_ACTIONS, Rows, Weights, weights_of
+from pyropunct.parsing.arc_standard.search import search
 from pyropunct.parsing.arc_standard.templates import ATOMS, compiled_templates, number_of
 from pyropunct.parsing.arc_standard.transitions import BEHIND, FIRST_MARK, LEFT, RIGHT, SHIFT
 from pyropunct.parsing.arc_standard.treatments import (
@@ -30,18 +22,11 @@ from pyropunct.parsing.arc_standard.treatments import (
     TreatedSentence,
     Treatment,
     treated,
-    tree_of,
 )
 
 Array = NDArray[Any]
 Transition = tuple[int, str]
 """The kind of a transition and its relation, which is empty for a shift."""
-
-ROOT = "root"
-"""The relation of the root if training shows none."""
-
-Watch = Callable[[int, int], None]
-"""Gets how many iterations are done, and in how many sentences of the last one the search went wrong."""
 
 TEMPLATES: Mapping[Treatment, str] = {
     Treatment.TOKENS: templates.WORDS,
@@ -52,6 +37,15 @@ TEMPLATES: Mapping[Treatment, str] = {
 """The templates for each treatment of marks."""
 
 
+class Oracle(StrEnum):
+    """Which transitions training takes for right."""
+
+    STATIC = "static"
+    """Those of one sequence that leads to the tree of the treebank; with early update."""
+    DYNAMIC = "dynamic"
+    """All that lead to the best tree that can still be reached; with exploration, and a beam of 1."""
+
+
 @dataclass(frozen=True)
 class ArcStandardRecipe:
     """How a parser is trained.
@@ -60,12 +54,18 @@ class ArcStandardRecipe:
     :ivar beam: the most states that are kept, in training and afterwards.
     :ivar iterations: how often each sentence is seen.
     :ivar seed: of the order of sentences, another one in each iteration.
+    :ivar oracle: which transitions are right.
     """
 
     treatment: Treatment = Treatment.ALL
     beam: int = 16
     iterations: int = 25
     seed: int = 0
+    oracle: Oracle = Oracle.STATIC
+
+    def __post_init__(self) -> None:
+        if self.oracle is Oracle.DYNAMIC and self.beam != 1:
+            raise ValueError(f"a dynamic oracle trains parsers with a beam of 1, not of {self.beam}")
 
     def to_json(self) -> dict[str, Any]:
         """Plain types, from which `from_json` makes an equal recipe."""
@@ -80,7 +80,8 @@ class ArcStandardRecipe:
         numbers = [plain[name] for name in ("beam", "iterations", "seed")]
         if not all(type(number) is int and number >= 0 for number in numbers) or not plain["beam"]:
             raise ValueError(f"beam, iterations and seed are {numbers}")
-        return cls(Treatment(plain["treatment"]), *numbers)
+        beam, iterations, seed = numbers
+        return cls(Treatment(plain["treatment"]), beam, iterations, seed, Oracle(plain["oracle"]))
 
 
 class ParsedSentence(NamedTuple):
@@ -96,7 +97,8 @@ class ParsedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class ArcStandardParser:
-    """A shift-reduce parser with a perceptron, trained by `train_arc_standard`.
+    """A shift-reduce parser with a perceptron, trained by
+    `pyropunct.parsing.arc_standard.train_arc_standard`.
 
     :ivar recipe: how it was trained.
     :ivar actions: the transitions that it knows.
@@ -159,7 +161,7 @@ class ArcStandardParser:
         try:
             vocabulary = plain["vocabulary"]
             actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
-            _check_actions(actions, vocabulary["root"])
+            check_actions(actions, vocabulary["root"])
             rows = Rows(**{name: _whole_numbers(name, tensors[name]) for name in Rows._fields})
             if set(tensors) != set(Rows._fields) or (
                 len(rows.actions) and rows.actions.max() >= len(actions)
@@ -174,7 +176,7 @@ class ArcStandardParser:
         return parser
 
 
-def _check_actions(actions: Sequence[Transition], root: str) -> None:
+def check_actions(actions: Sequence[Transition], root: str) -> None:
     """Make sure that actions are transitions, each there once, with which any sentence can be parsed.
 
     :raises ValueError: if they are not.
@@ -193,83 +195,6 @@ def _whole_numbers(name: str, tensor: Tensor) -> Array:
     return tensor.numpy()
 
 
-def train_arc_standard(
-    sentences: Iterable[MarkedSentence],
-    recipe: ArcStandardRecipe | None = None,
-    *,
-    watch: Watch = lambda done, wrong: None,
-) -> ArcStandardParser:
-    """Train a parser on a treebank, whose trees are made projective.
-
-    :param sentences: the treebank; sentences without words are left out.
-    :param recipe: its settings.
-    :param watch: called after each iteration.
-    :raises ValueError: if there is no sentence of two words or more, or there are thousands of relations.
-    """
-    recipe = recipe or ArcStandardRecipe()
-    kept = [(one, treated(one, recipe.treatment)) for one in sentences]
-    kept = [(one, tokens) for one, tokens in kept if tokens.tokens]
-    trees = [tree_of(one, tokens.tokens) for one, tokens in kept]
-    goals = [transitions_to(tree.heads, tree.relations) for tree in trees]
-    actions = ((SHIFT, ""), *sorted({step for goal in goals for step in goal if step[0] != SHIFT}))
-    roots = Counter(tree.relations[tree.heads.index(0)] for tree in trees)
-    root = max(roots, key=roots.__getitem__, default=ROOT)
-    _check_actions(actions, root)
-    numbers = {action: number for number, action in enumerate(actions)}
-    examples = [
-        (encoded(tokens), np.array([numbers[step] for step in goal]))
-        for (_, tokens), goal in zip(kept, goals, strict=True)
-    ]
-    weights, updates = _learned(examples, moves_of(actions), recipe, watch)
-    report = {
-        "sentences": len(examples),
-        "lifted_arcs": sum(tree.lifted for tree in trees),
-        "lifted_sentences": sum(tree.lifted > 0 for tree in trees),
-        "updates": updates,
-    }
-    rows = averaged(weights, recipe.iterations * len(examples))
-    return ArcStandardParser(recipe, actions, root, rows, report)
-
-
-def _learned(
-    examples: Sequence[tuple[Array, Array]], moves: Array, recipe: ArcStandardRecipe, watch: Watch
-) -> tuple[Weights, list[int]]:
-    """The weights after all iterations, and how often they were changed in each."""
-    weights, table, order = no_weights(), templates_of(recipe.treatment), np.random.default_rng(recipe.seed)
-    updates: list[int] = []
-    number = 0
-    for iteration in range(recipe.iterations):
-        updates.append(0)
-        for place in order.permutation(len(examples)):
-            sentence, gold = examples[place]
-            found = search(sentence, moves, table, weights, recipe.beam, gold)
-            differences = np.flatnonzero(found != gold[: len(found)])
-            if len(differences):  # what comes before the first is the same in both
-                first, right = int(differences[0]), gold[: len(found)]
-                weights = _changed(weights, sentence, moves, table, right, first, 1, number)
-                weights = _changed(weights, sentence, moves, table, found, first, -1, number)
-                updates[-1] += 1
-            number += 1
-        watch(iteration + 1, updates[-1])
-    return weights, updates
-
-
-def _changed(
-    weights: Weights,
-    sentence: Array,
-    moves: Array,
-    table: Array,
-    actions: Array,
-    first: int,
-    by: int,
-    number: int,
-) -> Weights:
-    """The weights after a change, in another place if there was no room; see `learn`."""
-    while (first := learn(sentence, moves, table, weights, actions, first, by, number)) < len(actions):
-        weights = with_room(weights, len(table), len(moves))
-    return weights
-
-
 def encoded(tokens: TreatedSentence) -> Array:
     """A sentence as compiled code reads it: see `pyropunct.parsing.arc_standard.transitions.WORD`."""
     matrix = np.zeros((5, len(tokens.forms) + 1 + BEHIND), np.int64)
@@ -285,11 +210,15 @@ def encoded(tokens: TreatedSentence) -> Array:
 
 @lru_cache(8)
 def moves_of(actions: Sequence[Transition]) -> Array:
-    """(actions, 2) the kind of transition of each action, and the number of its relation, from 1; 0 for
-    none."""
+    """(actions, 2) the kind of transition of each action, and the number of its relation, 0 for none."""
+    numbers = relation_numbers(actions)
+    return np.array([(kind, numbers.get(relation, 0)) for kind, relation in actions])
+
+
+def relation_numbers(actions: Iterable[Transition]) -> dict[str, int]:
+    """The relations of transitions, numbered from 1."""
     relations = sorted({relation for kind, relation in actions if kind != SHIFT})
-    numbers = {relation: number for number, relation in enumerate(relations, start=1)}
-    return np.array([(kind, 0 if kind == SHIFT else numbers[relation]) for kind, relation in actions])
+    return {relation: number for number, relation in enumerate(relations, start=1)}
 
 
 @lru_cache(8)

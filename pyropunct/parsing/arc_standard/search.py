@@ -52,7 +52,7 @@ def search(
     for step in range(steps):
         kept = 0
         for state in range(start, end):
-            _score(work, sentence, templates, weights, state)
+            score(work, sentence, templates, weights, state)
             kept = _offer_actions(work, moves, words, state, state - start, best_scores, best_orders, kept)
         _sort(best_scores, best_orders, kept)
         right = False
@@ -74,7 +74,7 @@ def search(
 
 
 @inner
-def _score(work, sentence, templates, weights, state):
+def score(work, sentence, templates, weights, state):
     """Write the scores of the actions in a state."""
     write_atoms(work, sentence, state)
     number = features_of(work.atoms, templates, work.keys)
@@ -157,28 +157,29 @@ def learn(
     moves: Array,
     templates: Array,
     weights: Weights,
+    followed: Array,
     actions: Array,
     first: int,
     by: int,
     example: int,
 ) -> int:
-    """Change the weights of some actions in the states to which those before them lead.
+    """Change the weights of some actions in the states to which others lead.
 
     :param sentence: as of `search`, like the next three.
-    :param actions: from the start of the sentence.
-    :param first: the first whose weights are changed.
+    :param followed: the actions that lead from one state to the next, from the start of the sentence.
+    :param actions: for each of these states the action whose weights are changed, or -1 for none.
+    :param first: the first of which this is done.
     :param by: how much.
     :param example: the number of the example.
     :returns: the first for which there was no more room, or how many actions there are.
     """
     work = workspace_of(sentence, len(actions), len(templates), len(moves))
     for step in range(len(actions)):
-        action = actions[step]
-        if step >= first:
+        if step >= first and actions[step] >= 0:
             if not has_room(weights, len(templates), len(moves)):
                 return step
             write_atoms(work, sentence, step)
             number = features_of(work.atoms, templates, work.keys)
-            change(weights, work.keys, number, action, by, example)
-        advance(work, step, moves[action, 0], moves[action, 1], step + 1)
+            change(weights, work.keys, number, actions[step], by, example)
+        advance(work, step, moves[followed[step], 0], moves[followed[step], 1], step + 1)
     return len(actions)

@@ -134,6 +134,12 @@ def may_reduce(work, state):
 
 
 @inner
+def head_of(work, cell):
+    """The word that is the head of the tree in a cell, 0 below the bottom."""
+    return work.trees[work.cells[cell, TREE], _HEAD]
+
+
+@inner
 def advance(work, state, kind, relation, new):
     """Write the state that follows one by a transition, with its cell and its tree."""
     cells, states = work.cells, work.states
