@@ -361,6 +361,21 @@ class Punctuator:
         """
         return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
 
+    def log_prob_of_marks(self, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Tensor:
+        """log p(x | T) of some trees and punctuation, in natural logarithms; minus infinity is no error.
+
+        :param surfaces: the punctuation tokens of the slots 0..n of each tree.
+        :returns: (trees,) double precision.
+        """
+        found = []
+        for first in range(0, len(trees), BATCH_SIZE):
+            some = slice(first, first + BATCH_SIZE)
+            with torch.no_grad():
+                batch = self.vocabulary.encode_trees(trees[some])
+                problem = tree_problem(self.story, batch, self.vocabulary.encode_surfaces(surfaces[some]))
+            found.append(log_evidence(problem).detach().cpu())
+        return torch.cat(found)
+
     def log_prob_over_trees(
         self, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
     ) -> Tensor:

@@ -16,9 +16,13 @@ START = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
 """A new process must be open to Ctrl-C even if the tests run in the background, where shells block it."""
 
 
-def invoke(*arguments: object) -> Result:
-    """One call in this process."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments], prog_name="pyropunct")
+def invoke(*arguments: object, given: bytes | None = None) -> Result:
+    """One call in this process.
+
+    :param given: what standard input has.
+    """
+    called = [str(argument) for argument in arguments]
+    return CliRunner().invoke(main, called, given, prog_name="pyropunct")
 
 
 def printed(*arguments: object) -> str:

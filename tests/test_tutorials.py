@@ -6,11 +6,14 @@ Every notebook has assertions of its own, such as that sums by hand are those of
 import importlib.util
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import nbformat
 import pytest
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbformat import NotebookNode
 
 FOLDER = Path(__file__).parents[1] / "tutorials"
@@ -18,6 +21,17 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 LARGEST = 400_000
 """Bytes that a notebook may have, with its outputs."""
+
+AS_NEW = """
+%reset -f
+import os, matplotlib, pyro, torch
+os.chdir({work!r})
+matplotlib.rc_file("matplotlibrc")
+pyro.clear_param_store()
+torch.set_default_dtype(torch.float)
+%reset -f
+"""
+"""Makes a kernel forget what another notebook has done in it."""
 
 ABSOLUTE = re.compile(r"(?<![\w.<:/*-])(?:/[\w.-]+){2,}|\b[A-Z]:\\\\")
 """A path that is only right on one machine."""
@@ -36,6 +50,19 @@ def run() -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AsyncKernelManager]:
+    """A kernel for all notebooks, not started yet: to start one takes as long as to run some."""
+    home = tmp_path_factory.mktemp("jupyter")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_RUNTIME_DIR", str(home / "runtime"))
+        patch.setenv("IPYTHONDIR", str(home / "ipython"))
+        manager = AsyncKernelManager()
+        yield manager
+        if manager.has_kernel:
+            run_sync(manager.shutdown_kernel)(now=True)
+
+
 def answers(notebook: NotebookNode) -> list[str]:
     """The code of the answers to the exercises."""
     texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
@@ -48,17 +75,16 @@ def test_there_are_seven() -> None:
 
 @each_notebook
 def test_a_notebook_runs_with_the_answers_to_its_exercises(
-    path: Path, run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, run: ModuleType, kernel: AsyncKernelManager, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     work = tmp_path / "work"
     work.mkdir()
     shutil.copy(FOLDER / "matplotlibrc", work)
     notebook = run.read(path)
     assert len(answers(notebook)) >= 2
     notebook.cells += map(nbformat.v4.new_code_cell, answers(notebook))
-    run.execute(notebook, work, quick=True)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(AS_NEW.format(work=str(work))))
+    run.execute(notebook, work, quick=True, kernel=kernel)
     assert not [output.text for cell in code_cells(notebook) for output in streams(cell) if is_error(output)]
     assert {left.name for left in work.iterdir()} <= {"matplotlibrc", "__pycache__"}
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
@@ -42,14 +43,17 @@ def read(path: Path) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def execute(notebook: NotebookNode, folder: Path, *, quick: bool = False) -> NotebookNode:
-    """Run all cells in a new kernel, in place, and strip what would differ from run to run.
+def execute(
+    notebook: NotebookNode, folder: Path, *, quick: bool = False, kernel: AsyncKernelManager | None = None
+) -> NotebookNode:
+    """Run all cells in place, by default in a new kernel, and strip what would differ from run to run.
 
     The kernel has one thread.  Pictures of equal content are equal files, if the folder has the
     ``matplotlibrc`` that stands beside the notebooks.
 
     :param folder: where the kernel runs.
     :param quick: less data and fewer epochs.
+    :param kernel: one that goes on when the notebook has been run; it is started here if it has not been.
     :raises CellExecutionError: if a cell fails; it tells which, and why.
     """
     environment = {
@@ -62,6 +66,7 @@ def execute(notebook: NotebookNode, folder: Path, *, quick: bool = False) -> Not
     }
     client = NotebookClient(
         notebook,
+        kernel,
         timeout=LIMIT,
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,

@@ -62,7 +62,6 @@ def correct(
     from pyropunct.commands.restore_output import ConlluOutput
     from pyropunct.commands.sources import Items, show
     from pyropunct.correct.correcting import Corrector
-    from pyropunct.restore.raw_words import RawReader
     from pyropunct.restore.reading import read_items
     from pyropunct.treebank.lines import ByteLines, opened
 
@@ -70,7 +69,7 @@ def correct(
     corrector = Corrector.load(model, variants=trust_variants, encoder=encoder)
     with opened(file) as (stream, name):
         output = _output(corrector, "json" if as_json else shape)
-        reader = RawReader(corrector.reader.vocabulary, corrector.reader.conventions)
+        reader = corrector.reader.raw_reader
         lines = ByteLines(stream)
         items = Items(read_items(lines, name, kind, reader), name, quiet=True)
         correcting = partial(corrector.correct, best_tree=shape == "conllu", **settings)

@@ -1,10 +1,14 @@
 """Loading what commands need: models, treebanks, threads and devices."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+import click
+
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError
+from pyropunct.shipped import DEFAULT, place_of
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -27,6 +31,20 @@ def use_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
     if console.shows_bars() and not is_compiled():
         console.tell("compiling the inner loops, this once: it takes half a minute")
+
+
+def model_and_file(places: Sequence[str]) -> tuple[str, str]:
+    """The model and the file of a call; a single argument is the file.
+
+    :raises OneLineError: if the single argument is a model.
+    :raises UsageError: if there are more than two.
+    """
+    if len(places) > 2:
+        raise click.UsageError(f"Got unexpected extra arguments ({' '.join(places[2:])})")
+    *model, file = places
+    if not model and place_of(file).is_dir():
+        raise OneLineError(f"{file}: is no text but a folder: give MODEL and FILE, or FILE alone", BAD_INPUT)
+    return (model or [DEFAULT])[0], file
 
 
 def load_model(folder: str, trust_variants: bool, encoder: str | None = None) -> "Punctuator":

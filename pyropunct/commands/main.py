@@ -25,6 +25,7 @@ COMMANDS = {
     "evaluate": "evaluate:evaluate",
     "fit": "fit:fit",
     "fit-correction": "fit_correction:fit_correction",
+    "parse": "parse:parse",
     "relations": "relations:relations",
     "rephrase": "rephrase:rephrase",
     "restore": "restore:restore",

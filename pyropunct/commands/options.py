@@ -68,6 +68,15 @@ encoder_option = click.option(
     help="Where the encoder is now that MODEL was trained with, if it is no longer where it was.",
 )
 
+input_option = click.option(
+    "--input",
+    "kind",
+    type=click.Choice(["auto", "text", "conllu"]),
+    default="auto",
+    show_default=True,
+    help="The kind of FILE; by default recognised by its name or its first lines.",
+)
+
 threads_option = click.option(
     "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; by default all cores."
 )
@@ -93,14 +102,7 @@ decoder_option = click.option(
 def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that read text or CoNLL-U and decide on punctuation."""
     options = (
-        click.option(
-            "--input",
-            "kind",
-            type=click.Choice(["auto", "text", "conllu"]),
-            default="auto",
-            show_default=True,
-            help="The kind of FILE; by default recognised by its name or its first lines.",
-        ),
+        input_option,
         click.option(
             "--samples",
             type=click.IntRange(1),

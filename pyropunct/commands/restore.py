@@ -9,7 +9,7 @@ import click
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
-from pyropunct.commands.loading import load_model, use_threads
+from pyropunct.commands.loading import load_model, model_and_file, use_threads
 from pyropunct.commands.options import (
     decoding_options,
     encoder_option,
@@ -18,7 +18,6 @@ from pyropunct.commands.options import (
     threads_option,
     trust_option,
 )
-from pyropunct.shipped import DEFAULT, place_of
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
@@ -102,7 +101,6 @@ def restore(
     """
     from pyropunct.commands.restore_output import ConlluOutput
     from pyropunct.commands.sources import Items, show
-    from pyropunct.restore.raw_words import RawReader
     from pyropunct.restore.reading import LONGEST_PIECE, read_items
     from pyropunct.restore.restoring import Restoration
     from pyropunct.restore.running import Finding, FoundItems
@@ -114,7 +112,7 @@ def restore(
         raise click.UsageError("--hidden and --marks exclude each other: all marks but the hidden ones stay")
     if running and score:
         raise click.UsageError("--running and --score exclude each other: sentences are compared")
-    model, file = _model_and_file(places)
+    model, file = model_and_file(places)
     use_threads(threads)
     punctuator = load_model(model, trust_variants, encoder)
     only = None if marks is None else _known_marks(punctuator, marks, "--marks")
@@ -135,9 +133,8 @@ def restore(
     finding = Finding(punctuator.reader, running, case, capital, last_end="\n")
     with opened(file) as (stream, name):
         output = _output(punctuator, name, score, "json" if as_json else shape, capital)
-        reader = RawReader(punctuator.vocabulary, punctuator.conventions)
         lines = ByteLines(stream, LONGEST_PIECE if running else LONGEST_LINE)
-        read = read_items(lines, name, kind, reader, running=running)
+        read = read_items(lines, name, kind, punctuator.raw_reader, running=running)
         found = FoundItems(read, lines, finding, partial(_tell_long, name))
         items = Items(found, name, quiet=bool(keep or score or unseen))
         doubted = _Doubted(restoration)
@@ -182,20 +179,6 @@ def _tell_doubted(name: str, first: "Restored", number: int) -> None:
 def _tell_long(name: str, line: "RawSentence") -> None:
     what = f"{len(line.words)} words; it is read as running text (--running)"
     console.tell(f"pyropunct: {name}:{line.line}: {what}")
-
-
-def _model_and_file(places: Sequence[str]) -> tuple[str, str]:
-    """The model and the file of a call; a single argument is the file.
-
-    :raises OneLineError: if the single argument is a model.
-    :raises UsageError: if there are more than two.
-    """
-    if len(places) > 2:
-        raise click.UsageError(f"Got unexpected extra arguments ({' '.join(places[2:])})")
-    *model, file = places
-    if not model and place_of(file).is_dir():
-        raise OneLineError(f"{file}: is no text but a folder: give MODEL and FILE, or FILE alone", BAD_INPUT)
-    return (model or [DEFAULT])[0], file
 
 
 def _known_marks(model: "Punctuator", wanted: str, option: str) -> Collection[str]:

@@ -154,6 +154,7 @@ class JsonOutput(TextOutput):
     ``omitted`` counts the sentences that could not be used, and ``omissions`` has the reason for each.
     """
 
+    expected = "expected_edits"
     _before = '{"sentences": ['
 
     def add(self, restored: Restored) -> None:
@@ -167,7 +168,7 @@ class JsonOutput(TextOutput):
             "marks": [displayed(slot) for slot in restored.surface],
             **self._more(restored),
             **_effective(restored),
-            "expected_edits": restored.risk,
+            self.expected: restored.risk,
         }
         self._write(self._before + json_text(value))
         self._before = ", "

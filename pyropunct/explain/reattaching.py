@@ -9,10 +9,8 @@ from dataclasses import replace
 
 from pyropunct.explain.derivations import SlotDerivation, sprouted_marks
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, Token
+from pyropunct.treebank.retree import PUNCTUATION
 from pyropunct.treebank.sentence import Sentence
-
-RELATION = "punct"
-"""The relation of a mark to its head in Universal Dependencies."""
 
 
 def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) -> dict[int, int]:
@@ -81,9 +79,9 @@ def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
 
 def _hung(token: Token, head: int) -> tuple[str, ...]:
     columns = list(token.columns)
-    old, new = f"{columns[HEAD]}:{columns[DEPREL]}", f"{head}:{RELATION}"
+    old, new = f"{columns[HEAD]}:{columns[DEPREL]}", f"{head}:{PUNCTUATION}"
     arcs = {new if arc == old else arc for arc in columns[DEPS].split("|")}
-    columns[HEAD], columns[DEPREL] = str(head), RELATION
+    columns[HEAD], columns[DEPREL] = str(head), PUNCTUATION
     columns[DEPS] = "|".join(sorted(arcs, key=_by_head))
     return tuple(columns)
 

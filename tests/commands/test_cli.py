@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 import torch
-from command_line import answer, complaint, environment, invoke, printed, run
+from command_line import answer, complaint, environment, invoke, printed
 
 from pyropunct.commands.console import describe_treebank
 from pyropunct.commands.main import COMMANDS, main
@@ -305,12 +305,6 @@ def test_evaluate_with_a_model_that_knows_no_slots_of_its_training(small: Path, 
     assert "An older version has fitted this model" in text
 
 
-def test_the_same_number_in_a_new_process(small: Path) -> None:
-    here = answer("evaluate", small / "model", small / "dev.conllu")
-    there = run("evaluate", small / "model", small / "dev.conllu", "--json")
-    assert json.loads(there.stdout) == here
-
-
 # underlying and sample
 
 
@@ -391,8 +385,8 @@ def test_draws_in_conllu_have_identifiers_of_their_own(small: Path, tmp_path: Pa
 
 
 def test_standard_input(small: Path) -> None:
-    with (small / "dev.conllu").open("rb") as file:
-        done = run("evaluate", small / "model", "-", "--json", stdin=file)
+    given = (small / "dev.conllu").read_bytes()
+    done = invoke("evaluate", small / "model", "-", "--json", given=given)
     assert json.loads(done.stdout) == answer("evaluate", small / "model", small / "dev.conllu")
 
 
@@ -407,8 +401,7 @@ def test_an_unknown_option_is_an_error() -> None:
     assert (result.exit_code, result.stdout) == (2, "")
 
 
-def test_environment_has_no_influence_on_json(small: Path) -> None:
-    """A terminal that is dumb or colourful leaves JSON alone."""
+def test_a_new_process_on_a_terminal_of_colours_prints_the_same_json(small: Path) -> None:
     arguments = ("evaluate", small / "model", small / "dev.conllu", "--json")
     done = subprocess.run(
         [Path(sys.executable).with_name("pyropunct"), *arguments],

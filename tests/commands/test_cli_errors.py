@@ -257,15 +257,16 @@ def test_nothing_to_resume(small: Path, tmp_path: Path) -> None:
 # Odd outputs
 
 
-def test_a_reader_that_has_seen_enough(small: Path) -> None:
+def test_a_reader_that_has_seen_enough(small: Path, tmp_path: Path) -> None:
     """As under ``| head -1``, for lines of text and for a table."""
-    for arguments in (("sample", "--samples", "5"), ("evaluate",)):
-        whole = command(arguments[0], small / "model", small / "dev.conllu", *arguments[1:])
+    (tmp_path / "x").write_text(BRACKETS, encoding="utf-8")
+    for arguments in (("convert", tmp_path / "x"), ("evaluate", small / "model", small / "dev.conllu")):
+        whole = command(*arguments)
         process = subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        assert process.stderr.read() == b""
+        assert b"Traceback" not in process.stderr.read()
         process.stderr.close()
         assert process.wait() == 0
 

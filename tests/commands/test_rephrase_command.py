@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command_line import answer, complaint, invoke, printed, run
+from command_line import answer, complaint, invoke, printed
 
 from pyropunct.punctuator import Punctuator
 from pyropunct.rephrase.rephrasing import Rephraser
@@ -94,9 +94,8 @@ def test_permutations(files: tuple[Path, Path], variant: str, small: Path) -> No
 
 def test_standard_input(files: tuple[Path, Path]) -> None:
     model, file = files
-    with file.open(encoding="utf-8") as stream:
-        result = run("rephrase", model, "-", "--delete", "advmod", stdin=stream)
-    assert (result.returncode, result.stderr) == (0, "")
+    result = invoke("rephrase", model, "-", "--delete", "advmod", given=file.read_bytes())
+    assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == printed("rephrase", model, file, "--delete", "advmod")
 
 

@@ -1,0 +1,112 @@
+"""The command ``pyropunct parse``."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import polite
+from pyropunct.commands.loading import load_model, model_and_file, use_threads
+from pyropunct.commands.options import (
+    encoder_option,
+    input_option,
+    json_option,
+    threads_option,
+    trust_option,
+)
+
+if TYPE_CHECKING:
+    from pyropunct.commands.restore_output import Output
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.restore.restoring import Restored, Source
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+@click.command()
+@click.argument("places", nargs=-1, required=True, metavar="[MODEL] FILE")
+@input_option
+@click.option(
+    "--draws",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    help="Trees of the parser that are drawn for each sentence, and weighed by their marks.",
+)
+@click.option(
+    "--strength",
+    type=click.FloatRange(0, 10),
+    default=1.0,
+    show_default=True,
+    help="How much marks count: 1 as Bayes' rule says, 0 not at all.",
+)
+@click.option("--format", "shape", type=click.Choice(["conllu", "json"]), default="conllu", show_default=True)
+@click.option("--score", is_flag=True, help="Compare with the trees of FILE, and print only the scores.")
+@encoder_option
+@trust_option
+@threads_option
+@json_option
+@polite
+def parse(
+    places: tuple[str, ...],
+    kind: str,
+    draws: int,
+    strength: float,
+    shape: str,
+    score: bool,
+    encoder: str | None,
+    trust_variants: bool,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Find the trees of FILE by its words and its punctuation, and the head of each mark.
+
+    FILE is raw text, one sentence a line with spaces between words, or CoNLL-U, whose own trees do not count;
+    it may be - for standard input.  Without MODEL, it is the English one that comes with the package; another
+    one must be fitted with --parser.
+    """
+    from pyropunct.commands.sources import Items, show
+    from pyropunct.restore.reading import read_items
+    from pyropunct.treebank.lines import ByteLines, opened
+
+    model, file = model_and_file(places)
+    use_threads(threads)
+    punctuator = load_model(model, trust_variants, encoder)
+    with opened(file) as (stream, name):
+        output = _output(punctuator, name, score, "json" if as_json else shape)
+        lines = ByteLines(stream)
+        items = Items(read_items(lines, name, kind, punctuator.raw_reader), name, quiet=True)
+        parsing = partial(_parsed, punctuator, draws, strength)
+        with console.stream_bar(stream, name) as advance:
+            show(items, lines, name, parsing, output, advance)
+    console.tell_omitted(name, items.omitted, kept=not score)
+
+
+def _parsed(
+    model: "Punctuator", draws: int, strength: float, sources: "Sequence[Source]"
+) -> "Iterator[Restored]":
+    """Sentences with their trees; a line without words has none."""
+    from pyropunct.explain.punctuated_trees import least_risk_tree, trees_given_marks
+    from pyropunct.restore.restoring import Restored, words_of
+
+    given = [(words_of(source), source.surface) for source in sources if words_of(source)]
+    found = trees_given_marks(model, given, draws, strength)
+    for source in sources:
+        if words_of(source):
+            tree, risk = least_risk_tree(next(found))
+            yield Restored(source, source.surface, risk, tree)
+        else:
+            yield Restored(source, source.surface, 0.0, None)
+
+
+def _output(model: "Punctuator", name: str, score: bool, shape: str) -> "Output":
+    from pyropunct.commands.parse_output import JsonTrees, TreePrinter, TreeScores
+    from pyropunct.commands.restore_output import ConlluOutput
+
+    if score:
+        return TreeScores(name, shape == "json")
+    kinds: dict[str, Callable[..., Output]] = {"conllu": ConlluOutput, "json": JsonTrees}
+    return kinds[shape](sys.stdout, TreePrinter(model))
