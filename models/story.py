@@ -20,12 +20,13 @@ from pyropunct.inference.evidence import EMPTY, SlotEvidence
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
-from pyropunct.inference.pyro.handlers import tree_expectation
+from pyropunct.inference.pyro.handlers import tree_expectation, tree_factor
 from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
+from pyropunct.models.economy import Economy
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.trees import TreeBatch
 
@@ -58,8 +59,10 @@ class Story(PyroModule):
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.base`.
     :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only where trees are not given, or
         are to be scored.
-    :param marks: the tokens of the inventory, for their symmetry.
+    :param marks: the tokens of the inventory, for symmetry and economy.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
+    :param economy_weight: kappa, the weight of the number of sproutings (`pyropunct.models.economy`), which
+        counts in training mode alone.
     :param empty_score: what is added to the score of the empty pair of every constituent.  Most constituents
         sprout nothing.  From equal scores, training tends to explain a final period by several of them, and
         lets the channel absorb all but one: a local optimum.
@@ -74,11 +77,14 @@ class Story(PyroModule):
         marks: tuple[str, ...] = (),
         symmetry_weight: float = 0.0,
         empty_score: float = 0.0,
+        economy_weight: float = 0.0,
     ) -> None:
         super().__init__()
-        self.inventory, self.symmetry_weight, self.empty_score = inventory, symmetry_weight, empty_score
+        self.inventory, self.empty_score = inventory, empty_score
+        self.symmetry_weight, self.economy_weight = symmetry_weight, economy_weight
         self.attach, self.channel, self.syntax = attach, channel, syntax
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
+        self._economy = Economy(inventory, marks) if economy_weight else None
 
     def forward(
         self,
@@ -104,8 +110,7 @@ class Story(PyroModule):
             told = self._tell(trees)
         else:
             raise ValueError("these are views of a surface that is not given")
-        if self._unmatched is not None:
-            self._regularise(self._unmatched, told)
+        self._regularise(told)
         return told
 
     @pyro_method
@@ -206,14 +211,26 @@ class Story(PyroModule):
             raise ValueError(f"this story has no syntax model: {otherwise}")
         return self.syntax
 
-    def _regularise(self, unmatched: Tensor, told: Punctuated) -> None:
-        """The factor exp(-xi E[c(T')]^2) of each tree: punctemes had better be balanced (section 2.3)."""
+    def _regularise(self, told: Punctuated) -> None:
+        """The factors of each tree that are no probabilities, but what punctemes had better be.
+
+        Balanced: exp(-xi E[c(T')]^2), of section 2.3.  And in training few: exp(-kappa n(T')), see
+        `pyropunct.models.economy`; with it, the expectation is over what this makes of the posterior.
+        """
         relation, forest = told.trees.relation, told.trees.forest
-        start = torch.from_numpy(choice_start(self.inventory, relation))
-        cost = unmatched[choice_rows(self.inventory, relation)]
-        expected = tree_expectation(told.choices, cost, start, forest)
-        with pyro.plate("trees", len(told.trees)):
-            pyro.factor("symmetry", -self.symmetry_weight * expected.square())
+        where = torch.from_numpy(choice_start(self.inventory, relation)), forest
+        factors = {}
+        if self._economy is not None and self.training:
+            cost = self.economy_weight * self._economy.numbers(relation, forest)
+            factors["economy"] = tree_factor(told.choices, cost, *where)
+        if self._unmatched is not None:
+            cost = self._unmatched[choice_rows(self.inventory, relation)]
+            expected = tree_expectation(told.choices, cost, *where)
+            factors["symmetry"] = -self.symmetry_weight * expected.square()
+        if factors:
+            with pyro.plate("trees", len(told.trees)):
+                for name, factor in factors.items():
+                    pyro.factor(name, factor)
 
 
 def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:

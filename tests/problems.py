@@ -216,10 +216,13 @@ class Table(Attach):
         return [some.softmax(-1).tolist() for some in scores.detach().split(sizes)]
 
 
-def tiny_story(channel: Channel, symmetry_weight: float = 0.0) -> Story:
-    """A story of three marks: the sentence start, an opening and a closing bracket."""
+def tiny_story(channel: Channel, **weights: float) -> Story:
+    """A story of three marks: the sentence start, an opening and a closing bracket.
+
+    :param weights: of its regularisers.
+    """
     some = inventory()
-    return Story(some, Table(some), channel, marks=("^", "(", ")"), symmetry_weight=symmetry_weight)
+    return Story(some, Table(some), channel, marks=("^", "(", ")"), **weights)
 
 
 def story_case(story: Story, heads: list[int], seed: int) -> Case:

@@ -91,6 +91,7 @@ class TreeEnumMessenger(HandlesMessenger):
         self._handles = 0
         self._scales: dict[str, Any] = {}
         self._evidence: Tensor | None = None
+        self._cost: Tensor | None = None
         self.__dict__.pop("problem", None)
         return super().__enter__()
 
@@ -169,11 +170,12 @@ class TreeEnumMessenger(HandlesMessenger):
             )
         slot_automaton = torch.empty_like(surface.slots)
         slot_automaton[surface.slots] = surface.slot_automaton
+        log_pairs = _log_pairs([site.flat for site in self._latents.values()], self._order(underlying))
         return Problem(
             underlying.forest,
             underlying.inventory,
             underlying.relation,
-            _log_pairs([site.flat for site in self._latents.values()], self._order(underlying)),
+            log_pairs if self._cost is None else log_pairs - self._cost.to(log_pairs),
             surface.automata,
             slot_automaton,
         )
@@ -226,6 +228,18 @@ class TreeEnumMessenger(HandlesMessenger):
             else:
                 found[name] = dist.Categorical(logits=logits.reshape(*numbers.shape, -1))
         return found
+
+    def _pyro_tree_factor(self, msg: Any) -> None:
+        _, cost, _, forest = msg["args"]
+        if not self._latents:
+            return  # the choices are known
+        if "problem" in self.__dict__:
+            raise ValueError(
+                "tree_factor comes behind a tree_expectation, which knows nothing of it: put it before"
+            )
+        self._cost = cost if self._cost is None else self._cost + cost
+        undecided = next(iter(self._latents.values())).flat.log_pairs
+        msg["value"], msg["done"], msg["stop"] = undecided.new_zeros(forest.num_trees), True, True
 
     def _pyro_tree_expectation(self, msg: Any) -> None:
         _, cost, _, _ = msg["args"]
@@ -447,6 +461,24 @@ def tree_expectation(choices: Tensor, cost: Tensor, start: Tensor, forest: Fores
     :param start: (N + 1,) where each node's part of ``cost`` starts.
     """
     return forest.per_tree(cost[start[:-1] + choices])
+
+
+@effectful(type="tree_factor")
+def tree_factor(choices: Tensor, cost: Tensor, start: Tensor, forest: Forest) -> Tensor:
+    """log of the factor exp(-sum_w cost(w, l_w, r_w)) of each tree, (..., B), for `pyro.factor`.
+
+    Under `collapse_trees` it is part of what is summed over T', which becomes::
+
+        log sum_T' p(T', x | T) exp(-sum_w cost(w, l_w, r_w))
+
+    in place of log p(x | T), and 0 is returned.  Posteriors, and expectations that come behind it, are then
+    those of this product.
+
+    :param choices: (..., N) the choice of each node.
+    :param cost: (C,) the cost of each pair at each node, node after node; it counts as a constant.
+    :param start: (N + 1,) where each node's part of ``cost`` starts.
+    """
+    return -forest.per_tree(cost[start[:-1] + choices])
 
 
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:

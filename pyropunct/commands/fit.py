@@ -79,6 +79,12 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
     callback=_finite,
     help="xi: the weight of the penalty on unbalanced punctemes.",
 )
+@click.option(
+    "--economy-weight",
+    type=click.FloatRange(0),
+    callback=_finite,
+    help="kappa: the weight of the penalty on marks that explain nothing or sit further inside than need be.",
+)
 @click.option("--families", help="Feature families of the attach model, separated by commas.")
 @click.option(
     "--set",

@@ -17,7 +17,7 @@ OF_TREEBANKS = "treebanks"
 
 
 LATER_SETTINGS = (
-    *("network_learning_rate", "network_weight_decay", "network_share", "empty_score"),
+    *("network_learning_rate", "network_weight_decay", "network_share", "empty_score", "economy_weight"),
     *("attach_options", "channel_options"),
 )
 """Settings that recipes in older model folders lack, because they did not apply to older models."""
@@ -46,6 +46,7 @@ class Recipe:
     :ivar edit_prior_scale: the same for the logits of the edits.
     :ivar prior_keep: the mean of the prior of the logits of keeping two tokens as they are.
     :ivar symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
+    :ivar economy_weight: kappa, the weight of the number of sproutings; see `pyropunct.models.economy`.
     :ivar empty_score: what is added to the score of the empty pair of every constituent, for an attach model
         that does not start by preferring it, as those of the package do.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
@@ -77,6 +78,7 @@ class Recipe:
     edit_prior_scale: float = 30.0
     prior_keep: float = 1.0
     symmetry_weight: float = 0.0
+    economy_weight: float = 0.0
     empty_score: float = 0.0
     random_start: bool = False
     guide: str = "map"

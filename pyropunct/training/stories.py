@@ -37,6 +37,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
             empty_score=recipe.empty_score,
+            economy_weight=recipe.economy_weight,
         )
 
 

@@ -150,11 +150,13 @@ def test_fit_without_a_treebank_takes_the_embedded_ones(tmp_path: Path) -> None:
 
 
 def test_recipe_and_changes_to_it_are_kept_with_the_model(small: Path, tmp_path: Path) -> None:
-    options = ("--recipe", "paper", "--epochs", 2, "--families", "symmetry,head", "--symmetry-weight", 0.5)
+    options = ("--recipe", "paper", "--epochs", 2, "--families", "symmetry,head")
+    options += ("--symmetry-weight", 0.5, "--economy-weight", 0.25)
     value = answer("fit", small / "train.conllu", "--out", tmp_path / "m", "--direction", "left", *options)
     assert math.isfinite(value["epochs"][-1]["perplexity"])
     recipe = Punctuator.load(tmp_path / "m").recipe
-    assert (recipe.epochs, recipe.families, recipe.symmetry_weight) == (2, ("symmetry", "head"), 0.5)
+    assert (recipe.epochs, recipe.families) == (2, ("symmetry", "head"))
+    assert (recipe.symmetry_weight, recipe.economy_weight) == (0.5, 0.25)
     assert (recipe.random_start, recipe.sentences_per_epoch, recipe.direction) == (True, 400, "left")
 
 

@@ -145,6 +145,7 @@ def test_bad_settings(small: Path, tmp_path: Path, options: tuple[str, str], pro
         ("--seed", "-1"),
         ("--symmetry-weight", "nan"),
         ("--symmetry-weight", "-1"),
+        ("--economy-weight", "-0.1"),
         ("--threads", "0"),
         ("--folds", "1"),
         ("--folds", "-2"),

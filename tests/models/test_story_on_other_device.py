@@ -75,7 +75,7 @@ def test_decoding_as_a_pyro_model(
 @pytest.mark.parametrize(
     "recipe",
     [
-        Recipe(batch_size=40, symmetry_weight=0.5),
+        Recipe(batch_size=40, symmetry_weight=0.5, economy_weight=0.5),
         Recipe(batch_size=40, optimiser="adam", random_start=True),
         Recipe(batch_size=40, channel="identity"),
         Recipe(batch_size=40, guide="normal"),

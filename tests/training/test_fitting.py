@@ -8,6 +8,8 @@ import pyro
 import pytest
 import torch
 
+from pyropunct.inference.inside import expected_cost
+from pyropunct.models.economy import Economy
 from pyropunct.punctuator import Punctuator
 from pyropunct.training.fitting import HELD_OUT, Progress, fit, held_out
 from pyropunct.training.model_folder import ModelFolderError
@@ -105,6 +107,22 @@ def test_the_recipe_of_the_paper(train: tuple[Sentence, ...], dev: tuple[Sentenc
     model = fit(train, dev, recipe, direction="left")
     assert perplexities(model)[-1] < perplexities(model)[0]
     assert model.recipe.symmetry_weight == 1
+
+
+def test_economical_trees(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    """With the weight kappa the learned posterior expects fewer sproutings."""
+    plain, economical = (
+        fit(train, dev, Recipe(epochs=3, economy_weight=weight), direction="left") for weight in (0.0, 0.5)
+    )
+    economy = Economy(plain.vocabulary.inventory, plain.vocabulary.tokens)
+
+    def sproutings(model: Punctuator) -> float:
+        return sum(
+            float(expected_cost(problem, economy.numbers(problem.relation, problem.forest))[1].sum())
+            for _, problem in model.problems(dev)
+        )
+
+    assert sproutings(economical) < 0.9 * sproutings(plain)
 
 
 def test_a_normal_guide_has_scales(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:

@@ -78,7 +78,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize(("text", "problem"), PROBLEMS.items(), ids=PROBLEMS)
 def test_no_setting(text: str, problem: str) -> None:
-    elsewhere = ("attach", "channel", "direction", "epochs", "guide", "symmetry_weight")
+    elsewhere = ("attach", "channel", "direction", "epochs", "guide", "symmetry_weight", "economy_weight")
     with pytest.raises(SettingError) as caught:
         parsed_setting(text, elsewhere)
     assert str(caught.value).startswith(problem)

@@ -39,6 +39,7 @@ from pyropunct.inference.pyro.handlers import (
     scale_likelihood,
     tree_elbo,
     tree_expectation,
+    tree_factor,
 )
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.surface import Underlying
@@ -86,8 +87,11 @@ def test_collapsed_story_against_brute_force(direction: str, sites: Sites) -> No
 
 @DIRECTIONS
 @pytest.mark.parametrize("heads", TREES)
-def test_loss_and_gradients_are_those_of_parallel_enumeration(direction: str, heads: list[int]) -> None:
-    story = tiny_story(SlidingWindow(3, direction))
+@pytest.mark.parametrize("economy_weight", [0.0, 0.7], ids=["", "with a factor"])
+def test_loss_and_gradients_are_those_of_parallel_enumeration(
+    direction: str, heads: list[int], economy_weight: float
+) -> None:
+    story = tiny_story(SlidingWindow(3, direction), economy_weight=economy_weight)
     batch = batch_of([story_case(tiny_story(window(direction)), heads, 4)])
     guide = AutoDelta(collapse_trees(story), init_loc_fn=lambda site: 0.5 * torch.randn(site["fn"].shape()))
     guide(*batch)
@@ -318,8 +322,10 @@ def test_symmetry_regulariser(direction: str) -> None:
     assert Trace_ELBO().loss(collapse_trees(story), nothing, *batch) == pytest.approx(loss, rel=1e-12)
 
 
-def test_gradient_of_the_symmetry_regulariser() -> None:
-    story = tiny_story(SlidingWindow(3), symmetry_weight=2.0)
+@pytest.mark.parametrize("economy_weight", [0.0, 0.7])
+def test_gradient_of_the_symmetry_regulariser(economy_weight: float) -> None:
+    """Alone, and where another factor changes the posterior."""
+    story = tiny_story(SlidingWindow(3), symmetry_weight=2.0, economy_weight=economy_weight)
     batch = batch_of([story_case(story, heads, 6) for heads in (CHILD, BIG, [2, 0])])
     for module, name in [(story.attach, "table"), (story.channel, "edit_logits")]:
         here = getattr(module, name).clone().requires_grad_()
@@ -343,6 +349,20 @@ def test_cost_of_punctemes_that_are_known() -> None:
     cost = torch.tensor([1.0, 2, 4, 8, 16, 32, 64])
     start = torch.tensor([0, 2, 5, 7])
     assert tree_expectation(torch.tensor([1, 2, 0]), cost, start, forest).tolist() == [18, 32]
+    assert tree_factor(torch.tensor([1, 2, 0]), cost, start, forest).tolist() == [-18, -32]
+
+
+def test_a_factor_behind_an_expectation_is_refused() -> None:
+    """The expectation would not be that of the same posterior."""
+    story = tiny_story(window("left"), symmetry_weight=1.0)
+
+    def model(*batch: Tensor) -> None:
+        told = story(*batch)
+        forest, nothing = told.trees.forest, torch.zeros(told.trees.forest.num_nodes + 1, dtype=torch.long)
+        tree_factor(told.choices, torch.zeros(1), nothing, forest)
+
+    with pytest.raises(ValueError, match="put it before"):
+        collapse_trees(model)(*batch_of([story_case(story, BIG, 1)]))
 
 
 def adam_step(story: Story, batch: tuple) -> tuple[dict[str, Tensor], dict[str, Tensor]]:  # type: ignore[type-arg]

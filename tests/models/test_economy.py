@@ -1,0 +1,93 @@
+"""The economy of underlying trees: n(T'), and the objective in which it stands."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from brute_force import descendants, total
+from problems import Case, batch_of, expected, story_case, tiny_story
+from pyro import poutine
+
+from pyropunct.inference.forest import forest_of
+from pyropunct.inference.pyro.handlers import collapse_trees, infer_trees
+from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.economy import above, sprouted
+from pyropunct.models.story import Story
+
+MARKS = ("^", "(", ")")
+SHAPES = [[2, 0, 2], [0, 1, 4, 2], [2, 0]]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "counts"),
+    [
+        ("", "", (0, 0, 0)),
+        ("", ".", (0, 0, 1)),
+        (",", ",", (1, 0, 0)),
+        (",", "", (0, 1, 0)),
+        (",", ".", (0, 1, 1)),
+        ("“", "”", (1, 0, 0)),
+        ("“", ". ”", (1, 0, 1)),
+        ("”", "“", (0, 1, 1)),
+        ("( “", "” )", (2, 0, 0)),
+        (", ,", ",", (1, 1, 0)),
+        ("¿", "? !", (1, 0, 1)),
+    ],
+)
+def test_tokens_that_face_each_other_count_once(left: str, right: str, counts: tuple[int, int, int]) -> None:
+    assert sprouted(left.split(), right.split()) == counts
+
+
+def test_larger_constituents_with_the_same_edge() -> None:
+    """Of *1 2 3* with 2 as the root, and of *1 2 3 4*, in which each of the first three holds the next."""
+    left, right = above(forest_of([[2, 0, 2], [0, 1, 2, 3]]))
+    assert left.tolist() == [1, 0, 0, 0, 0, 0, 0]
+    assert right.tolist() == [0, 0, 1, 0, 1, 2, 3]
+
+
+def n_of(case: Case, choices: Sequence[int]) -> int:
+    """n(T') by its definition, one constituent after the other."""
+    spans = [sorted(descendants(case.heads, word)) for word in range(1, len(case.heads) + 1)]
+    total = 0
+    for span, pairs, choice in zip(spans, case.pairs, choices, strict=True):
+        paired, *alone = sprouted(*([MARKS[t] for t in side] for side in pairs[choice]))
+        total += paired
+        for edge, number in zip((0, -1), alone, strict=True):
+            larger = [one for one in spans if len(one) > len(span) and one[edge] == span[edge]]
+            total += number * (1 + len(larger))
+    return total
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+def test_objective_against_brute_force(direction: str) -> None:
+    """log sum over T' of p(T', x | T) exp(-kappa n(T')) in training; otherwise log p(x | T)."""
+    story = tiny_story(SlidingWindow(3, direction), economy_weight=0.7)
+    cases = [story_case(story, heads, 6) for heads in SHAPES]
+    found = [expected(case, story.channel, story.inventory)[0] for case in cases]
+    weights = [
+        math.fsum(one.weight * math.exp(-0.7 * n_of(case, one.choices)) for one in some)
+        for case, some in zip(cases, found, strict=True)
+    ]
+    assert evidence(story, cases) == pytest.approx([math.log(weight) for weight in weights], rel=1e-12)
+    story.eval()
+    assert evidence(story, cases) == pytest.approx([math.log(total(some)) for some in found], rel=1e-12)
+
+
+def evidence(story: Story, cases: list[Case]) -> list[float]:
+    trace = poutine.trace(collapse_trees(story)).get_trace(*batch_of(cases))
+    trace.compute_log_prob()
+    extra = trace.nodes["economy"]["log_prob"].abs().sum() if story.training else 0
+    assert extra == 0  # it is part of the evidence
+    return trace.nodes["tree_evidence"]["fn"].log_factor.tolist()
+
+
+def test_the_best_economical_tree() -> None:
+    """With a large kappa the fewest sproutings that explain the surface."""
+    story = tiny_story(SlidingWindow(3), economy_weight=50.0)
+    cases = [story_case(story, heads, 6) for heads in SHAPES]
+    told = infer_trees(story, 0)(*batch_of(cases))
+    choices = told.choices.tolist()
+    for case in cases:
+        own, choices = choices[: len(case.heads)], choices[len(case.heads) :]
+        found = expected(case, story.channel, story.inventory)[0]
+        assert n_of(case, own) == min(n_of(case, one.choices) for one in found)
