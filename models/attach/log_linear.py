@@ -1,6 +1,6 @@
 """The log-linear ATTACH of the paper (Li, Wang & Eisner 2019, section 2.1)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -79,6 +79,21 @@ class _Found(NamedTuple):
     key: Keys
 
 
+class _MadeOf(NamedTuple):
+    """What the contexts of some templates are made of.
+
+    :ivar several: the templates one of whose attributes has any number of values for each view.
+    :ivar templates: the others.
+    :ivar names: the attributes of these.
+    :ivar table: (templates, width) which of the names each of them is made of; -1 for none.
+    """
+
+    several: Set[int]
+    templates: Sequence[int]
+    names: Sequence[str]
+    table: Ints
+
+
 class _Seen(NamedTuple):
     """The distinct contexts of one template in a treebank: keys, relations, and how many nodes have each."""
 
@@ -136,6 +151,7 @@ class LogLinearAttach(Attach):
         self.sparse = False
         self._shares: PriorShares | None = None
         self._index: Index | None = None
+        self._made: dict[tuple[int, ...], _MadeOf] = {}
         self._parts = parts_of_pairs(inventory, np.array(symmetry_classes(inventory, marks)), len(CLASSES))
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
@@ -280,25 +296,29 @@ class LogLinearAttach(Attach):
     def _find(self, attributes: ViewAttributes, templates: Sequence[int]) -> Iterator[_Found]:
         """The contexts of some templates, whether they have weights or not."""
         everything, relation = np.arange(len(attributes.relation)), attributes.relation
-        several = {number for number in templates if SEVERAL.intersection(self.templates[number].attributes)}
-        keys = iter(self._keys_of_one_value(attributes, [one for one in templates if one not in several]))
+        made = self._made_of(tuple(templates))
+        columns = np.empty((len(made.names), len(everything)), np.int64)
+        for number, name in enumerate(made.names):
+            columns[number] = attributes.single(name)
+        keys = iter(_keys(made.templates, made.table, columns))
         for number in templates:
-            if number in several:
+            if number in made.several:
                 yield self._of_several_values(attributes, number)
             else:
                 yield _Found(everything, relation, next(keys))
 
-    def _keys_of_one_value(self, attributes: ViewAttributes, templates: Sequence[int]) -> Keys:
-        """(templates, views) the keys of templates whose attributes have one value for each view."""
-        names = [self._names(number) for number in templates]
-        place = {name: number for number, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
-        table = np.full((len(templates), max(map(len, names), default=0)), -1)
-        for row, own in zip(table, names, strict=True):
-            row[: len(own)] = [place[name] for name in own]
-        columns = np.empty((len(place), len(attributes.relation)), np.int64)
-        for name, number in place.items():
-            columns[number] = attributes.single(name)
-        return _keys(templates, table, columns)
+    def _made_of(self, templates: tuple[int, ...]) -> _MadeOf:
+        """What the contexts of some templates are made of: always the same, and wanted often."""
+        if templates not in self._made:
+            several = {one for one in templates if SEVERAL.intersection(self.templates[one].attributes)}
+            single = [one for one in templates if one not in several]
+            names = [self._names(number) for number in single]
+            place = {name: number for number, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
+            table = np.full((len(single), max(map(len, names), default=0)), -1)
+            for row, own in zip(table, names, strict=True):
+                row[: len(own)] = [place[name] for name in own]
+            self._made[templates] = _MadeOf(several, single, list(place), table)
+        return self._made[templates]
 
     def _of_several_values(self, attributes: ViewAttributes, number: int) -> _Found:
         """The contexts of a template one of whose attributes has any number of values for each view."""

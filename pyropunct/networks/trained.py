@@ -16,6 +16,13 @@ Recipe = TypeVar("Recipe", bound=NetworkRecipe)
 Network = TypeVar("Network", bound=nn.Module)
 
 
+def not_in_training(network: Network) -> Network:
+    """The network, told that it is used: only if it is not yet, since to tell all of its parts takes time."""
+    if network.training:
+        network.eval()
+    return network
+
+
 @dataclass(frozen=True)
 class TrainedNetwork(Generic[Vocabulary, Recipe, Network]):
     """A network that was trained.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.networks.trained import TrainedNetwork
+from pyropunct.networks.trained import TrainedNetwork, not_in_training
 from pyropunct.parsing.biaffine import BiaffineNetwork, Contexts, Scores
 from pyropunct.parsing.eisner import best_tree, draw_trees
 from pyropunct.parsing.encoding import ROOT, ParserVocabulary
@@ -72,7 +72,7 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
         known = [states for states in remembered if states is not None]
         if len(known) == len(sentences):
             return pad_sequence(known, batch_first=True)
-        return _states(self.network.eval().contexts(self.encode(sentences)))
+        return _states(not_in_training(self.network).contexts(self.encode(sentences)))
 
     @cached_property
     def _remembered(self) -> dict[tuple[str, ...], Tensor]:
@@ -99,7 +99,7 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
     def _parse_batch(
         self, sentences: Sequence[tuple[str, ...]], trees: int, seed: int
     ) -> Iterator[list[WeightedTree]]:
-        network = self.network.eval()
+        network = not_in_training(self.network)
         batch = self.encode(sentences)
         contexts = network.contexts(batch)
         self._remember(sentences, _states(contexts))

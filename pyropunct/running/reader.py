@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.networks.trained import TrainedNetwork
+from pyropunct.networks.trained import TrainedNetwork, not_in_training
 from pyropunct.running.case import CASES, OTHER, in_case
 from pyropunct.running.encoding import ReaderVocabulary
 from pyropunct.running.network import RunningNetwork
@@ -75,7 +75,7 @@ class RunningReader(TrainedNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwor
     @torch.inference_mode()
     def read_windows(self, windows: Sequence["Window"]) -> Reading:
         """Read the words in the cores of some windows, at least one, together."""
-        ends, cases = self.network.eval()(self.encode([window.words for window in windows]))
+        ends, cases = not_in_training(self.network)(self.encode([window.words for window in windows]))
         rows = [(row, window.core) for row, window in enumerate(windows)]
         return Reading(
             torch.cat([ends[row, core] for row, core in rows]).sigmoid(),

@@ -14,6 +14,7 @@ from torch import Tensor
 from pyropunct.draws import Draws
 from pyropunct.inference.forward import renumber
 from pyropunct.models.learned import filled
+from pyropunct.networks.trained import not_in_training
 from pyropunct.parsing.parser import BiaffineParser, batches
 from pyropunct.tagging.network import SlotNetwork
 from pyropunct.tagging.recipes import SlotTaggerRecipe
@@ -62,7 +63,7 @@ class SlotTagger:
     @torch.inference_mode()
     def _scores(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         lengths = torch.tensor([len(words) for words in sentences])
-        scores: Tensor = self.network.eval()(self.parser.states(sentences), lengths)
+        scores: Tensor = not_in_training(self.network)(self.parser.states(sentences), lengths)
         return scores
 
     def log_prob(self, sentences: Sequence[Sequence[str]], surfaces: Sequence[Surface]) -> Tensor:
