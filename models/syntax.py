@@ -110,6 +110,20 @@ class HeadOutward(PyroModule):
         self._decide("", *self.decisions(trees))
         return trees
 
+    @torch.no_grad()
+    def log_prob(self, trees: TreeBatch) -> Tensor:
+        """log p_syn(T) of each tree, in natural logarithms: (trees,), of relations and tags, not of words.
+
+        :raises ValueError: as `decisions` does.
+        """
+        forest = trees.forest
+        contexts, decisions = self.decisions(trees)
+        logs = Decisions(self.probabilities, contexts).log_prob(decisions)
+        sides = (forest.left_child_start, forest.right_child_start)
+        of_sides = [torch.repeat_interleave(forest.tree, start.diff() + 1) for start in sides]
+        tree = torch.cat([forest.tree[forest.root], *of_sides])
+        return logs.new_zeros(len(forest.root)).index_add_(0, tree, logs)
+
     def decisions(self, trees: TreeBatch) -> tuple[Tensor, Tensor]:
         """The contexts and the decisions that trees consist of: two tensors of shape (3N,).
 

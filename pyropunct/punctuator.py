@@ -132,6 +132,20 @@ class SlotEvaluations(NamedTuple):
         )
 
 
+class WholeEvaluation(NamedTuple):
+    """What `Punctuator.evaluate_slots` finds.
+
+    :ivar own: how well the model predicts punctuation, given trees.
+    :ivar unigram: the same of the unigram model of slots, None if there is none.
+    :ivar with_trees: log p(T, x) = log p_syn(T) + log p(x | T), where T is heads, relations and tags; None if
+        there is no model of these.
+    """
+
+    own: SlotEvaluations
+    unigram: SlotEvaluations | None
+    with_trees: Evaluation | None
+
+
 @dataclass(frozen=True)
 class Punctuator:
     """A trained model of latent punctuation.
@@ -425,7 +439,7 @@ class Punctuator:
 
     def evaluate_slots(
         self, sentences: Iterable[Sentence], impossible: list[ImpossibleSurfaceError] | None = None
-    ) -> tuple["SlotEvaluations", "SlotEvaluations | None"]:
+    ) -> "WholeEvaluation":
         """`evaluate`, for last slots of sentences and all others apart, and the same of `slot_strings`.
 
         In a sentence of n words the last slot counts with log p(x_n | x_0 .. x_n-1, T), the others with
@@ -434,14 +448,16 @@ class Punctuator:
         :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
         :param impossible: takes an error for each sentence of probability zero, which is left out then, by
             both models.
-        :returns: how well the model predicts them, and how well the unigram model of slots does, if there is
-            one.
+        :returns: how well the model predicts them, how well the unigram model of slots does, if there is
+            one, and how well the model predicts trees (without words) and punctuation together, if it has a
+            model of trees.
         :raises ImpossibleSurfaceError: as `log_prob` does, if there is no list that takes it, or if all
             sentences are left out.
         """
-        slots = 0
+        slots, of_trees = 0, 0.0
         own: list[Tensor] = []
         unigram: list[tuple[float, float]] = []
+        syntax = self.story.syntax if isinstance(self.story.syntax, HeadOutward) else None
         for part, problem in self.problems(sentences):
             others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
             both = torch.stack((_possible(part, problem, impossible), others))
@@ -449,6 +465,9 @@ class Punctuator:
             kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
             own.append(both[:, is_kept])
             slots += sum(len(sentence.surface) for sentence in kept)
+            if syntax is not None and kept:
+                batch = self.vocabulary.encode_trees([sentence.tree for sentence in kept])
+                of_trees += float(syntax.log_prob(batch).sum())
             if self.slot_strings is not None:
                 known = (self.vocabulary.known_surface(sentence.surface) for sentence in kept)
                 unigram += map(self.slot_strings.log_probs, known)
@@ -457,10 +476,12 @@ class Punctuator:
             raise impossible[0]
         number = each.shape[-1]
         found = SlotEvaluations.of(number, slots, *each.sum(-1).tolist())
-        if not unigram:
-            return found, None
-        final, before = (math.fsum(column) for column in zip(*unigram, strict=True))
-        return found, SlotEvaluations.of(number, slots, final + before, before)
+        joint = Evaluation(number, slots, found.all.log_likelihood + of_trees)
+        chance = None
+        if unigram:
+            final, before = (math.fsum(column) for column in zip(*unigram, strict=True))
+            chance = SlotEvaluations.of(number, slots, final + before, before)
+        return WholeEvaluation(found, chance, None if syntax is None else joint)
 
     def underlying(
         self, sentences: Sequence[Sentence], samples: int = 0

@@ -46,7 +46,10 @@ def evaluate(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Measure how well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees."""
+    """Measure how well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees.
+
+    The perplexity with trees is that of heads, relations, tags and punctuation together.
+    """
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
     from pyropunct.treebank.lines import opened, read_lines
     from pyropunct.treebank.reading import nothing_kept, read_sentences
@@ -60,7 +63,7 @@ def evaluate(
         first = next(sentences, None)
         if first is None:
             raise nothing_kept(name, omitted)
-        own, unigram = punctuator.evaluate_slots(chain([first], sentences), impossible)
+        own, unigram, with_trees = punctuator.evaluate_slots(chain([first], sentences), impossible)
     result = own.all
     console.tell_omitted(name, omitted)
     _tell_impossible(name, list(map(str, impossible)))
@@ -71,12 +74,13 @@ def evaluate(
         "slots": result.slots,
         "log_likelihood": result.log_likelihood,
         "perplexity": result.perplexity,
+        "perplexity_with_trees": None if with_trees is None else with_trees.perplexity,
     }
     if as_json:
         plain = _plain(own, "") | _plain(unigram, "unigram_")
         console.print_json({**values, **plain})
     else:
-        shown = {name: value for name, value in values.items() if name != "omissions"}
+        shown = {name: value for name, value in values.items() if name != "omissions" and value is not None}
         shown["impossible"] = len(impossible)
         rows = [[name.replace("_", " "), _shown(value)] for name, value in shown.items()]
         console.print_table(file, [" ", "value"], rows)

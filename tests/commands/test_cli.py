@@ -208,7 +208,8 @@ def test_evaluate(small: Path) -> None:
     value = answer("evaluate", small / "model", small / "dev.conllu")
     names = ["sentences", "omitted", "omissions", "impossible", "slots", "log_likelihood", "perplexity"]
     parts = ["last_slots", "other_slots", "unigram", "unigram_last_slots", "unigram_other_slots"]
-    assert list(value) == names + parts
+    assert list(value) == [*names, "perplexity_with_trees", *parts]
+    assert value["perplexity_with_trees"] > 2 * value["perplexity"]
     treebank = read_treebank(small / "dev.conllu")
     assert value["sentences"] == 30
     assert value["slots"] == sum(len(sentence.tree) + 1 for sentence in treebank)

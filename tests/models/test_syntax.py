@@ -215,6 +215,12 @@ def test_draws_have_the_probabilities_of_the_scores() -> None:
     assert chi_square_is_plausible([counts[tree] for tree in trees], chances, draws)
 
 
+def test_each_tree_of_a_batch_has_its_own_probability() -> None:
+    model, some = random_model(), trees_of_size(3)[::50]
+    found = model.log_prob(batch_of(some))
+    assert found.exp().tolist() == pytest.approx([by_hand(model, tree) for tree in some])
+
+
 def test_a_draw_has_the_same_probability_when_observed() -> None:
     trace = poutine.trace(random_model()).get_trace(num_trees=50)
     trees = trace.nodes["_RETURN"]["value"]

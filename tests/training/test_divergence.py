@@ -110,7 +110,7 @@ def test_json_without_numbers_that_are_none() -> None:
 
 def test_a_command_that_comes_to_such_a_number(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hopeless = SlotEvaluations.of(1, 2, -2000.0, -1.0)
-    monkeypatch.setattr(Punctuator, "evaluate_slots", lambda *_: (hopeless, None))
+    monkeypatch.setattr(Punctuator, "evaluate_slots", lambda *_: (hopeless, None, None))
     printed_json = printed("evaluate", small / "model", small / "dev.conllu", "--json")
     told = json.loads(printed_json, parse_constant=pytest.fail)
     assert (told["perplexity"], told["log_likelihood"]) == (None, -2000)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from pyro import poutine
 
 from pyropunct.inference.evidence import SlotEvidence, any_over, exactly
 from pyropunct.inference.inside import log_evidence
@@ -81,11 +82,16 @@ def test_last_slots_are_those_of_evidence_that_leaves_them_open(small: Path) -> 
     trees = vocabulary.encode_trees([sentence.tree for sentence in sentences])
     with torch.no_grad():
         rest = log_evidence(tree_problem(model.story, trees, SlotEvidence(evidence))).sum()
-    own, unigram = model.evaluate_slots(iter(sentences))
+    own, unigram, with_trees = model.evaluate_slots(iter(sentences))
     whole = model.evaluate(sentences)
     assert own.all == pytest.approx(whole)
     assert own.others.log_likelihood == pytest.approx(float(rest), rel=1e-4)
     assert (own.last.sentences, own.last.slots) == (8, 8)
+    observed = poutine.trace(model.story.syntax).get_trace(trees)
+    assert with_trees is not None
+    assert with_trees.slots == own.all.slots
+    joint = float(observed.log_prob_sum()) + own.all.log_likelihood
+    assert with_trees.log_likelihood == pytest.approx(joint)
     assert unigram is not None
     assert model.slot_strings is not None
     by_hand = [model.slot_strings.log_probs(vocabulary.known_surface(one.surface)) for one in sentences]
