@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import polite
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, model_and_file, use_threads
 from pyropunct.commands.options import (
     encoder_option,
@@ -75,6 +75,8 @@ def parse(
     model, file = model_and_file(places)
     use_threads(threads)
     punctuator = load_model(model, trust_variants, encoder)
+    if punctuator.parser is None:
+        raise OneLineError(f"{model}: has no parser: fit one with `pyropunct fit TRAIN --parser`", BAD_INPUT)
     with opened(file) as (stream, name):
         output = _output(punctuator, name, score, "json" if as_json else shape)
         lines = ByteLines(stream)

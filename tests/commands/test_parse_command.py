@@ -68,7 +68,7 @@ def test_marks_count_as_much_as_is_said(model_with_parser: Path, text: Path, tmp
 
 
 def test_bad_input(model_with_parser: Path, small: Path, text: Path, tmp_path: Path) -> None:
-    assert complaint(2, "parse", small / "model", text).startswith("the model has no parser")
+    assert complaint(2, "parse", small / "model", text).startswith(f"{small / 'model'}: has no parser: fit")
     assert "there is no tree to compare with" in complaint(2, "parse", model_with_parser, text, "--score")
     empty = tmp_path / "empty.txt"
     empty.write_text("")
