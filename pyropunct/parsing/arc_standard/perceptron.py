@@ -78,11 +78,13 @@ def no_weights() -> Weights:
 def with_room(weights: Weights, features: int, actions: int) -> Weights:
     """The same weights with more room; see `has_room`."""
     slots, entries, moments, used = weights
-    more = np.zeros(len(entries) + 2 * features * actions, np.int64)
+    if used[ENTRIES] + 2 * features * actions > len(entries):
+        more = np.zeros(len(entries) + 2 * features * actions, np.int64)
+        entries, moments = np.concatenate([entries, more]), np.concatenate([moments, more])
     if 2 * (used[FEATURES] + features) > len(slots):
         full = slots[slots[:, KEY] != 0]
         slots = _table(full[:, KEY].copy(), full[:, BLOCK].copy(), 2 * (len(full) + features))
-    return Weights(slots, np.concatenate([entries, more]), np.concatenate([moments, more]), used)
+    return Weights(slots, entries, moments, used)
 
 
 def averaged(weights: Weights, examples: int) -> Rows:
