@@ -4,9 +4,12 @@ import operator
 from typing import Any, ClassVar
 
 import pyro
+import pyro.distributions as dist
 import torch
 from pyro.distributions import TorchDistribution, constraints
 from pyro.infer.autoguide import AutoDelta
+from pyro.infer.autoguide.utils import deep_setattr
+from pyro.nn import PyroModule, PyroParam
 from torch import Tensor
 
 
@@ -58,6 +61,52 @@ class PointEstimate(AutoDelta):
         if self.prototype_trace is None:
             self._setup_prototype(*args, **kwargs)
         return {
-            name: pyro.sample(name, Point(operator.attrgetter(name)(self), site["fn"].event_dim))
+            name: pyro.sample(name, self._distribution(name, site["fn"].event_dim))
             for name, site in self.prototype_trace.iter_stochastic_nodes()
+        }
+
+    def _distribution(self, name: str, event_dim: int) -> TorchDistribution:
+        return Point(operator.attrgetter(name)(self), event_dim)
+
+
+class NormalInPart(PointEstimate):
+    """A `PointEstimate`, but for some sites, whose elements are normal and independent.
+
+    In the mean-field approximation of a normal posterior, the variance of an element is the inverse of its
+    diagonal entry in the precision matrix, whether other elements have a variance or not (Bishop 2006,
+    "Pattern Recognition and Machine Learning", section 10.1.2).  So as far as the posterior is normal, these
+    sites get the scales that `pyro.infer.autoguide.AutoNormal` over all sites would give them, while millions
+    of other weights stay points, with sparse gradients.
+
+    :param model: the model.
+    :param part: the part of it whose sites are normal, as the first part of their names.
+    :param init_scale: the standard deviations at the start.
+    :param more: arguments of `pyro.infer.autoguide.AutoDelta`.
+    """
+
+    def __init__(self, model: Any, part: str, init_scale: float = 0.1, **more: Any) -> None:
+        super().__init__(model, **more)
+        self._part, self._init_scale = part, init_scale
+
+    def _setup_prototype(self, *args: Any, **kwargs: Any) -> None:
+        super()._setup_prototype(*args, **kwargs)
+        self.scale = PyroModule()
+        for name, site in self.prototype_trace.iter_stochastic_nodes():
+            if name.split(".")[0] == self._part:
+                start = torch.full_like(site["value"], self._init_scale)
+                positive = PyroParam(start, constraints.softplus_positive, site["fn"].event_dim)
+                deep_setattr(self.scale, name, positive)
+
+    def _distribution(self, name: str, event_dim: int) -> TorchDistribution:
+        if name.split(".")[0] != self._part:
+            return super()._distribution(name, event_dim)
+        location, scale = operator.attrgetter(name)(self), operator.attrgetter(name)(self.scale)
+        return dist.Normal(location, scale).to_event(event_dim)
+
+    def scales(self) -> dict[str, Tensor]:
+        """The standard deviations of the normal sites."""
+        return {
+            name: operator.attrgetter(name)(self.scale)
+            for name, _ in self.prototype_trace.iter_stochastic_nodes()
+            if name.split(".")[0] == self._part
         }

@@ -72,7 +72,11 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
     type=click.IntRange(1),
     help="Passes over the data, instead of the recipe's; a parser's are separate.",
 )
-@click.option("--guide", type=click.Choice(CHOICES["guide"]), help="Point estimate or normal posterior.")
+@click.option(
+    "--guide",
+    type=click.Choice(CHOICES["guide"]),
+    help="Point estimate, or normal posterior: of the channel, or of all weights.",
+)
 @click.option(
     "--symmetry-weight",
     type=click.FloatRange(0),

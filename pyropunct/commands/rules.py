@@ -83,7 +83,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
     callback=_number,
     default=0.9,
     show_default=True,
-    help="Posterior probability of credible intervals, for a MODEL fitted with --guide normal.",
+    help="Posterior probability of credible intervals, for a MODEL fitted with --guide channel or normal.",
 )
 @click.option(
     "--pairs", type=click.IntRange(1), default=24, show_default=True, help="Pairs in the table and the plot."

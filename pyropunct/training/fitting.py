@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from math import isfinite, nan
 from pathlib import Path
@@ -17,7 +18,7 @@ from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, in
 from torch import Tensor
 
 from pyropunct.divergence import DivergedError, strange
-from pyropunct.inference.pyro.guides import PointEstimate
+from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
 from pyropunct.inference.pyro.handlers import (
     ImpossibleSurfaceError,
     collapse_trees,
@@ -54,7 +55,11 @@ LARGE_BATCH = 500
 NAMED = 3
 """The most sentences that are named where training diverges."""
 
-GUIDES: dict[str, Callable[..., AutoGuide]] = {"map": PointEstimate, "normal": AutoNormal}
+GUIDES: dict[str, Callable[..., AutoGuide]] = {
+    "map": PointEstimate,
+    "channel": partial(NormalInPart, part="channel"),
+    "normal": AutoNormal,
+}
 
 
 class Epoch(NamedTuple):
@@ -297,7 +302,7 @@ class Training:
 
     def _sparse_sites(self) -> set[str]:
         """The sites whose gradients are to be sparse."""
-        if (self.recipe.optimiser, self.recipe.guide) != ("adagrad", "map"):
+        if self.recipe.optimiser != "adagrad" or self.recipe.guide == "normal":
             return set()
         return {f"attach.{name}" for name in self.story.attach.make_sparse()}
 
@@ -489,6 +494,8 @@ def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The guide's point values of all sites, and their standard deviations if it has them."""
     with torch.no_grad():
         values = {name: value.detach() for name, value in guide.median().items()}
+    if isinstance(guide, NormalInPart):
+        return values, {name: scale.detach() for name, scale in guide.scales().items()}
     if not isinstance(guide, AutoNormal):
         return values, {}
     # Every site of the story is real-valued, so the guide's scales are those of the sites themselves.

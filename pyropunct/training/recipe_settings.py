@@ -25,7 +25,7 @@ SHARES = {"network_share"}
 OF_EITHER_SIGN = {"prior_keep"}
 """Settings that may be below zero; all other numbers are zero or more."""
 
-CHOICES = {"guide": ("map", "normal"), "optimiser": ("adagrad", "adam")}
+CHOICES = {"guide": ("map", "channel", "normal"), "optimiser": ("adagrad", "adam")}
 """Settings that are one of a few names."""
 
 

@@ -50,7 +50,8 @@ class Recipe:
     :ivar empty_score: what is added to the score of the empty pair of every constituent, for an attach model
         that does not start by preferring it, as those of the package do.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
-    :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights.
+    :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
+        "channel" for one over the channel's weights, with a point estimate of all others.
     :ivar epochs: the number of epochs; an epoch is a pass over the treebank unless the next field is set.
     :ivar sentences_per_epoch: the number of sentences drawn for each epoch; 0 for all.
     :ivar batch_size: the number of sentences in a step.

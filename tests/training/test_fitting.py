@@ -11,8 +11,9 @@ import torch
 from pyropunct.inference.inside import expected_cost
 from pyropunct.models.economy import Economy
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.fitting import HELD_OUT, Progress, fit, held_out
+from pyropunct.training.fitting import HELD_OUT, Progress, Training, fit, held_out
 from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.training.optimisers import SparseAdagrad
 from pyropunct.training.recipes import Recipe, named_recipe
 from pyropunct.training.registry import UnknownVariantError
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
@@ -123,6 +124,19 @@ def test_economical_trees(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
         )
 
     assert sproutings(economical) < 0.9 * sproutings(plain)
+
+
+def test_a_normal_posterior_of_the_channel_alone(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
+) -> None:
+    """Its weights have scales; the others are points, with sparse gradients."""
+    recipe = Recipe(epochs=2, guide="channel")
+    model = fit(train, dev, recipe, direction="left")
+    assert {name for name in model.values if name.startswith("channel.")} == set(model.scales)
+    assert perplexities(model)[-1] < perplexities(model)[0]
+    assert all((scale > 0.1).any() for scale in model.scales.values())  # they began at 0.1
+    training = Training(model.vocabulary, train, dev, recipe, 0, "cpu")
+    assert any(isinstance(optimiser, SparseAdagrad) for optimiser in training.optimisers)
 
 
 def test_a_normal_guide_has_scales(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
