@@ -20,6 +20,9 @@ from pathlib import Path
 import torch
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
+from pyropunct.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.correct.fitting import COPIES
+from pyropunct.correct.noisy_channel import NoisyChannel
 from pyropunct.parsing import (
     BiaffineParser,
     WeightedTree,
@@ -65,7 +68,10 @@ def main() -> None:
         options.work.mkdir(parents=True, exist_ok=True)
         train = list(read_treebank(options.train))
         trained(train, dev, options.work, options.folds, options.seed).save(options.out, small=True)
-        tagged(options.out, train, dev, options.work, options.seed).save(options.out, small=True)
+        model = tagged(options.out, train, dev, options.work, options.seed)
+        pairs = simulated_pairs(train, copies=COPIES, seed=options.seed, parser=model.parser)
+        channel = fit_channel(pairs, model.vocabulary.tokens)
+        NoisyChannel(model, channel).save(options.out, small=True)
     for name, number in numbers(options.out, dev).items():
         print(f"| {name} | {number} |")
 

@@ -73,3 +73,13 @@ def test_the_examples_of_the_readme() -> None:
 def test_the_numbers_of_the_documents(table: dict[str, str]) -> None:
     numbers = runpy.run_path(str(ROOT / "benchmarks" / "shipped.py"))["numbers"]
     assert numbers(FOLDER / "en", list(read_treebank(os.environ[EWT_DEV]))) == table
+
+
+def test_it_corrects_as_the_guide_shows() -> None:
+    guide = (ROOT / "docs" / "guide" / "correcting.md").read_text(encoding="utf-8")
+    example = r'^    \$ echo "(.+)" \| pyropunct correct en - --format edits\n((?:    .+\n)+)'
+    shown = re.search(example, guide, re.MULTILINE)
+    assert shown is not None
+    result = CliRunner().invoke(main, ["correct", "en", "-", "--format", "edits"], input=shown[1] + "\n")
+    assert result.exit_code == 0
+    assert result.output.split() == shown[2].split()

@@ -54,7 +54,8 @@ def attack(tries: int, seed: int) -> Row:
         models = Fits(Path(place) / "models", ["fit", "TREEBANK", "--parser", "--families", "symmetry,head"])
         fitted = str(models.place / "whole" / "m")
         correctors = Fits(
-            Path(place) / "correctors", ["fit-correction", "TREEBANK", "--model", fitted, "--copies", "1"]
+            Path(place) / "correctors",
+            ["fit-correction", "TREEBANK", "--model", fitted, "--copies", "1", "--paper"],
         )
         for number in range(tries):
             fits = correctors if number % 4 == 3 else models

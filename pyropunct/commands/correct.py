@@ -20,7 +20,7 @@ from pyropunct.commands.options import (
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
-    from pyropunct.correct.correcting import Corrector
+    from pyropunct.correct.system import Correcting
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -35,7 +35,15 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "edits", "conllu", "json"]),
     default="text",
     show_default=True,
-    help="Print corrected sentences, or only the edits.",
+    help="Print corrected sentences, or only the edits: each with its probability, and the constituent that "
+    "sprouts the new mark.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Change a slot only if its new marks have at least this probability.",
 )
 @encoder_option
 @seed_option
@@ -56,30 +64,39 @@ def correct(
 ) -> None:
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
-    MODEL is the folder that `pyropunct fit-correction` wrote.  FILE may be - for standard input.  CoNLL-U
-    has trees; raw text needs a MODEL with a parser.  A line that needs no correction is left unchanged.
+    MODEL is the folder that `pyropunct fit-correction` wrote, or en, the model of the package.  FILE may be -
+    for standard input.  CoNLL-U has trees; raw text needs a MODEL with a parser.  A line that needs no
+    correction is left unchanged.  How many errors FILE has is learned from all that was read of it so far.
     """
     from pyropunct.commands.restore_output import ConlluOutput
     from pyropunct.commands.sources import Items, show
-    from pyropunct.correct.correcting import Corrector
+    from pyropunct.correct.hearing import WritersRate
+    from pyropunct.correct.loading import load_corrector
     from pyropunct.restore.reading import read_items
     from pyropunct.treebank.lines import ByteLines, opened
 
     use_threads(threads)
-    corrector = Corrector.load(model, variants=trust_variants, encoder=encoder)
+    corrector = load_corrector(model, variants=trust_variants, encoder=encoder)
     with opened(file) as (stream, name):
-        output = _output(corrector, "json" if as_json else shape)
-        reader = corrector.reader.raw_reader
+        output = _output(corrector, "json" if as_json else shape, settings["parse"])
+        reader = corrector.model.raw_reader
         lines = ByteLines(stream)
         items = Items(read_items(lines, name, kind, reader), name, quiet=True)
-        correcting = partial(corrector.correct, best_tree=shape == "conllu", **settings)
-        show(items, lines, name, correcting, output, lambda: None)
+        correcting = partial(corrector.correct, best_tree=shape == "conllu", rate=WritersRate(), **settings)
+        with console.stream_bar(stream, name) as advance:
+            show(items, lines, name, correcting, output, advance)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
 
 
-def _output(corrector: "Corrector", shape: str) -> "Output":
-    from pyropunct.commands.correct_output import CorrectionPrinter, EditsOutput, JsonCorrections
+def _output(corrector: "Correcting", shape: str, parse: bool) -> "Output":
+    from pyropunct.commands.correct_output import CorrectionPrinter, EditsOutput, Explained, JsonCorrections
     from pyropunct.commands.restore_output import ConlluOutput, TextOutput
+    from pyropunct.correct.explaining import Explainer
 
-    kinds = {"text": TextOutput, "edits": EditsOutput, "conllu": ConlluOutput, "json": JsonCorrections}
-    return kinds[shape](sys.stdout, CorrectionPrinter(corrector.reader, capital=False))
+    model = corrector.model
+    printer = CorrectionPrinter(model, capital=False)
+    # The present stream, because a progress bar replaces sys.stdout while it is shown.
+    if shape in ("text", "conllu"):
+        return {"text": TextOutput, "conllu": ConlluOutput}[shape](sys.stdout, printer)
+    explained = Explained(Explainer(model), Explainer(model.for_parsed), parse)
+    return {"edits": EditsOutput, "json": JsonCorrections}[shape](sys.stdout, printer, explained)

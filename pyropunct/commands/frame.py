@@ -93,6 +93,8 @@ def _explained(error: Exception) -> OneLineError:
 
 def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
     """The errors that tell of bad input, and those that tell of a failure."""
+    from pyropunct.correct.channel_fitting import NoErrorsError
+    from pyropunct.correct.learners import LearnersError
     from pyropunct.divergence import DivergedError
     from pyropunct.inference.machines import MachineError
     from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
@@ -108,6 +110,8 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
 
     bad_input = (
         TreebankError,
+        LearnersError,
+        NoErrorsError,
         ModelFolderError,
         PretrainedError,
         DivergedError,

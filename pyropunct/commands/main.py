@@ -18,6 +18,7 @@ from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError
 COMMANDS = {
     "compare": "compare:compare",
     "compare-commas": "compare_commas:compare_commas",
+    "compare-correction": "compare_correction:compare_correction",
     "compare-parsers": "compare_parsers:compare_parsers",
     "convert": "convert:convert",
     "correct": "correct:correct",

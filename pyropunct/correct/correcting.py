@@ -11,31 +11,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pyropunct.correct.error_trees import read_parses
+from pyropunct.correct.hearing import WritersRate
+from pyropunct.correct.system import PARTS, Correcting, check_writable
 from pyropunct.files import real, recover
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
-from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import (
     SAMPLES,
-    TREES,
-    NoParserError,
-    Restored,
-    Source,
-    as_decided,
     decide,
-    in_windows,
-    weighted_trees,
-    words_of,
 )
 from pyropunct.restore.rewriting import (
     Rewriting,
     rewritten,
     with_abbreviation_dots,
+    with_probable_changes,
     with_whole_pairs,
     without_marks_in,
     without_unknown,
@@ -43,9 +37,7 @@ from pyropunct.restore.rewriting import (
 from pyropunct.training import model_folder
 from pyropunct.training.model_folder import ModelFolderError
 from pyropunct.training.registry import Trusted
-from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, Surface, marks_of
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, Surface
 from pyropunct.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -53,46 +45,9 @@ if TYPE_CHECKING:
 
 String = tuple[str, ...]
 
-PARTS = ("reader", "writer")
-"""The subfolders of a corrector's folder."""
-
-
-class Change(NamedTuple):
-    """A slot in which a correction changes something.
-
-    :ivar slot: its number, from 0 for the slot before the first word to n.
-    :ivar before: its marks as they were.
-    :ivar after: its marks as they should be.
-    """
-
-    slot: int
-    before: String
-    after: String
-
-
-def changes(wrong: Surface, right: Surface) -> list[Change]:
-    """The changes from one punctuation of a sentence to another, slot by slot.
-
-    :raises ValueError: if one has more slots than the other.
-    """
-    pairs = enumerate(zip(wrong, right, strict=True))
-    both = ((slot, marks_of(before), marks_of(after)) for slot, (before, after) in pairs)
-    return [Change(slot, before, after) for slot, before, after in both if before != after]
-
-
-class CannotParseError(NoParserError):
-    """Raised when raw words are given to a corrector without a parser."""
-
-    def __init__(self) -> None:
-        ValueError.__init__(
-            self,
-            "the corrector has no parser, so it cannot correct raw text: fit it with a MODEL that was fitted "
-            "with `pyropunct fit TRAIN --parser`, or give CoNLL-U input",
-        )
-
 
 @dataclass(frozen=True)
-class Corrector:
+class Corrector(Correcting):
     """A trained model of correction.
 
     :ivar reader: the model that finds T'_e in the wrong sentence.  Its parser, if it has one, parses raw
@@ -103,6 +58,11 @@ class Corrector:
     reader: Punctuator
     writer: Punctuator
 
+    @property
+    def model(self) -> Punctuator:
+        """The reader."""
+        return self.reader
+
     def decide(
         self,
         parses: Sequence[Sequence[WeightedTree]],
@@ -112,81 +72,19 @@ class Corrector:
         samples: int = SAMPLES,
         seed: int | None = None,
         closed: Sequence[Sequence[int]] | None = None,
+        threshold: float = 0.0,
+        rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
-        """The right punctuation of some sentences, given their trees.
-
-        :param parses: for each sentence its trees T, with weights that add up to 1.
-        :param wrong: x_e: the existing punctuation of each sentence, in the slots 0..n.
-        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-        :param samples: the least number of draws of x_c for each sentence; its trees share them.
-        :param seed: equal seeds give equal results.
-        :param closed: for each sentence the slots where no mark can stand; by default none.
-        :raises KeyError: if there is no such decoder.
-        """
+        """See `Correcting.decide`; nothing is learned of the writer's rate."""
         flat = [(parse, surface) for some, surface in zip(parses, wrong, strict=True) for parse in some]
         found = iter(read_parses(self.reader, [parse for parse, _ in flat], [surface for _, surface in flat]))
         trees = [[parse._replace(tree=next(found)) for parse in some] for some in parses]
         slots = closed if closed is not None else [()] * len(wrong)
         rewritings = [
-            staying_close(surface, self.writer.vocabulary, some)
+            staying_close(surface, self.writer.vocabulary, some, threshold)
             for surface, some in zip(wrong, slots, strict=True)
         ]
         return decide(self.writer, trees, decoder=decoder, samples=samples, seed=seed, rewritings=rewritings)
-
-    def correct(
-        self,
-        sources: Sequence[Source],
-        *,
-        decoder: str = "mbr",
-        samples: int = SAMPLES,
-        trees: int = TREES,
-        seed: int = 0,
-        parse: bool = False,
-        best_tree: bool = False,
-    ) -> Iterator[Restored]:
-        """Correct the punctuation of some sentences; a line without words is unchanged.
-
-        Long lines of raw text are corrected in windows: see `pyropunct.restore.windows`.
-
-        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-        :param samples: the least number of draws for each sentence.
-        :param trees: the greatest number of the parser's trees to average over.
-        :param seed: equal seeds give equal results.
-        :param parse: parse the words of treebanks anew.
-        :param best_tree: see `pyropunct.restore.restoring.Restoration`.
-        :raises CannotParseError: if words have to be parsed and there is no parser.
-        """
-
-        def correct(some: Sequence[Source]) -> Iterator[Restored]:
-            return self._correct(some, decoder, samples, trees, seed, parse, best_tree)
-
-        yield from in_windows(sources, correct)
-
-    def _correct(
-        self,
-        sources: Sequence[Source],
-        decoder: str,
-        samples: int,
-        trees: int,
-        seed: int,
-        parse: bool,
-        best_tree: bool,
-    ) -> Iterator[Restored]:
-        used = [source for source in sources if words_of(source)]
-        to_parse = [self._to_parse(source, parse) for source in used]
-        parses = weighted_trees(self.reader, to_parse, trees)
-        wrong = [source.surface for source in used]
-        closed = [source.inside if isinstance(source, RawSentence) else () for source in used]
-        decisions = self.decide(parses, wrong, decoder=decoder, samples=samples, seed=seed, closed=closed)
-        told = weighted_trees(self.reader, to_parse, 1) if best_tree else parses
-        yield from as_decided(sources, told, decisions)
-
-    def _to_parse(self, source: Source, anew: bool) -> Sequence[str] | Tree:
-        if isinstance(source, Sentence) and not anew:
-            return source.tree
-        if self.reader.parser is None:
-            raise CannotParseError
-        return words_of(source)
 
     def save(self, folder: str | Path) -> None:
         """Write the corrector, a model folder for each of its models, to a new folder, whole or not at all.
@@ -219,25 +117,14 @@ class Corrector:
         writer = Punctuator.load(folder / "writer", variants=variants)
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFolderError(f"{folder / 'writer'}: is not the model of a corrector")
+        if reader.vocabulary.tokens != writer.vocabulary.tokens:
+            raise ModelFolderError(f"{folder}: its reader and its writer are of two: they know other marks")
         return cls(reader, writer)
 
 
-def check_writable(folder: Path) -> None:
-    """Check that a corrector can be written to a folder, without changing the folder.
-
-    What a process that was killed has left beside it is cleared away.
-
-    :raises ModelFolderError: if the folder holds something else or cannot be written.
-    """
-    recover(real(folder))
-    if not folder.is_dir() or {path.name for path in folder.iterdir()} != set(PARTS):
-        model_folder.check_writable(folder)
-        return
-    for name in PARTS:
-        model_folder.check_writable(folder / name)
-
-
-def staying_close(wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] = ()) -> Rewriting:
+def staying_close(
+    wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] = (), threshold: float = 0.0
+) -> Rewriting:
     """A rewriting of draws of x_c that keeps unknown marks, abbreviation dots and whole pairs of x_e.
 
     The model draws all marks that it does not know as unknown.  An unknown mark becomes the one that the slot
@@ -247,6 +134,7 @@ def staying_close(wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] 
 
     :param vocabulary: the model's types.
     :param closed: slots where no mark can stand.
+    :param threshold: the probability that a change must have.
     """
 
     def rewriting(draws: "Draws") -> "Draws":
@@ -255,7 +143,8 @@ def staying_close(wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] 
             if strange:
                 draws = rewritten(draws, partial(_named, strange), [slot])
         draws = without_marks_in(rewritten(without_unknown(draws), _without_dot), closed)
-        return with_whole_pairs(with_abbreviation_dots(draws, wrong), wrong)
+        draws = with_probable_changes(with_abbreviation_dots(draws, wrong), wrong, threshold)
+        return with_whole_pairs(draws, wrong)
 
     return rewriting
 

@@ -93,6 +93,20 @@ class ErrorRates:
         """
         return replace(self, **{field.name: factor * getattr(self, field.name) for field in fields(self)})
 
+    def capped(self, factor: float) -> "ErrorRates":
+        """All rates multiplied by a factor, and those that become too large made smaller.
+
+        :raises ValueError: if the factor is negative.
+        """
+        rates = {name: factor * rate for name, rate in asdict(self).items()}
+        for names in EXCLUSIVE:
+            share = 1 / max(1.0, sum(rates[name] for name in names) + ROUNDING)
+            rates |= {name: rates[name] * share for name in names}
+        return replace(self, **{name: min(1.0, rate) for name, rate in rates.items()})
+
+
+ROUNDING = 1e-9
+"""Sums of probabilities may be off by less."""
 
 EXCLUSIVE = (
     ("introductory", "moved"),

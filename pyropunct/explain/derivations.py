@@ -16,7 +16,7 @@ from pyropunct.inference.paths import Made, Path, Ways
 from pyropunct.inference.products import EDITS, KEEP
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.punctuator import Puncteme, Punctuator
-from pyropunct.treebank.marks import START, UNKNOWN
+from pyropunct.treebank.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -92,8 +92,14 @@ class Derivations:
 
         :param punctemes: T': the left and right puncteme of each word's constituent.
         """
-        strings = underlying_strings(sentence.tree, punctemes)
-        return [self._slot(u, x) for u, x in zip(strings, sentence.surface, strict=True)]
+        return self.of_surface(sentence.tree, sentence.surface, punctemes)
+
+    def of_surface(
+        self, tree: Tree, surface: Surface, punctemes: Sequence[tuple[Puncteme, Puncteme]]
+    ) -> list[SlotDerivation]:
+        """The derivation of each of the slots 0..n of a surface over a tree; see `of`."""
+        strings = underlying_strings(tree, punctemes)
+        return [self._slot(u, tuple(x)) for u, x in zip(strings, surface, strict=True)]
 
     def _slot(self, underlying: tuple[Sprouted, ...], surface: tuple[str, ...]) -> SlotDerivation:
         number = self._vocabulary.token_number

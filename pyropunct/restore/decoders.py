@@ -31,12 +31,17 @@ SURE = 5.0
 """A mean of so many standard errors is taken to have the right sign."""
 
 
+Probabilities = tuple[float, ...]
+"""A number for each of the slots 0..n."""
+
+
 class Decision(NamedTuple):
     """What a decoder decided for one sentence.
 
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance from the truth, estimated from the draws.
     :ivar regret: how many edits more draws can be expected to save; infinite if the decoder cannot say.
+    :ivar probability: how probable the string of each slot is, whatever the others are.
     :ivar effective_draws: how many draws of equal weights they are worth, where some marks are known; see
         `pyropunct.restore.posterior.Posterior`.
     """
@@ -44,6 +49,7 @@ class Decision(NamedTuple):
     surface: Surface
     risk: float
     regret: float
+    probability: Probabilities
     effective_draws: float | None = None
 
 
@@ -73,6 +79,11 @@ def _tables(draws: "Draws") -> _Tables:
 def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:
     """The expected loss of each draw."""
     return tables.risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
+
+
+def _probability(tables: _Tables, chosen: NDArray[Any]) -> Probabilities:
+    """The probability of each of the chosen strings in its slot."""
+    return tuple(tables.share[np.arange(len(chosen)), chosen].tolist())
 
 
 def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
@@ -118,7 +129,8 @@ def minimum_bayes_risk(draws: "Draws") -> Decision:
     first, share = _frequencies(draws, best)
     chosen = _least(first, -share)
     regret = _regret(draws, tables, draws.numbers[chosen])
-    return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), regret)
+    probability = _probability(tables, draws.numbers[chosen])
+    return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), regret, probability)
 
 
 def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
@@ -133,7 +145,9 @@ def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
     best = [_least(strings, row, -share) for row, share in zip(tables.risk, tables.share, strict=True)]
     least = tables.risk[np.arange(len(best)), best].sum()
     surface = tuple(draws.strings[number] for number in best)
-    return Decision(surface, float(least), _regret(draws, tables, np.array(best)))
+    chosen = np.array(best)
+    regret = _regret(draws, tables, chosen)
+    return Decision(surface, float(least), regret, _probability(tables, chosen))
 
 
 def most_frequent(draws: "Draws") -> Decision:
@@ -141,10 +155,12 @@ def most_frequent(draws: "Draws") -> Decision:
 
     Its regret is not known, for there may be many surfaces that are hardly more seldom.
     """
-    risks = _risks(draws, _tables(draws))
+    tables = _tables(draws)
+    risks = _risks(draws, tables)
     first, share = _frequencies(draws, np.arange(len(draws.numbers)))
     chosen = _least(first, -share, risks[first])
-    return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), math.inf)
+    probability = _probability(tables, draws.numbers[chosen])
+    return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), math.inf, probability)
 
 
 def _frequencies(draws: "Draws", some: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -13,7 +13,7 @@ from pyropunct.models.conditioning import Conditioner
 from pyropunct.models.story import Story
 from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.restore.cases import CaseMode, in_their_cases
-from pyropunct.restore.decoders import DECODERS, Decision, Decoder
+from pyropunct.restore.decoders import DECODERS, Decision, Decoder, Probabilities
 from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.raw_words import RawSentence
@@ -29,7 +29,8 @@ from pyropunct.restore.rewriting import (
 )
 from pyropunct.restore.windows import LONGEST_PARSED, LONGEST_WHOLE, joined, windows
 from pyropunct.running.reader import RunningReader
-from pyropunct.tagging.tagger import Probabilities, SlotTagger, generator_for
+from pyropunct.tagging.tagger import Probabilities as OfLabels
+from pyropunct.tagging.tagger import SlotTagger, generator_for
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.printing import print_words
@@ -271,7 +272,7 @@ def _together(one: "Draws", other: "Draws") -> "Draws":
     return mixture([one, other], [1 - share, share])
 
 
-def _tagged(model: Punctuates, parses: Sequence[Sequence[WeightedTree]]) -> list[Probabilities | None]:
+def _tagged(model: Punctuates, parses: Sequence[Sequence[WeightedTree]]) -> list[OfLabels | None]:
     """What the model's tagger makes of the words of sentences whose trees were found; None for others."""
     found = [some for some in parses if not some[0].given]
     if model.tagger is None or not found:
@@ -283,7 +284,7 @@ def _tagged(model: Punctuates, parses: Sequence[Sequence[WeightedTree]]) -> list
 def _draws(
     model: Punctuates,
     parses: Sequence[Sequence[WeightedTree]],
-    tagged: Sequence[Probabilities | None],
+    tagged: Sequence[OfLabels | None],
     samples: int,
     seed: int | None,
 ) -> "Iterator[Draws]":
@@ -328,6 +329,7 @@ class Restored(NamedTuple):
     :ivar tree: its heaviest tree, or the parser's best tree if that was asked for; None for a line without
         words.
     :ivar effective_draws: see `Decision`; None where no marks are known, and for long lines.
+    :ivar probability: see `Decision`; empty for a line without words.
     """
 
     source: Source
@@ -335,6 +337,7 @@ class Restored(NamedTuple):
     risk: float
     tree: Tree | None
     effective_draws: float | None = None
+    probability: Probabilities = ()
 
 
 @dataclass(frozen=True)
@@ -454,17 +457,19 @@ def _in_windows(source: RawSentence, restore: Callable[[Sequence[Source]], Itera
     """A long line; its risk is that of the slots of each window, times the share that is kept of them."""
     parts = windows(len(source.words), set(source.inside))
     surface: list[Sequence[str]] = []
-    trees, risk = list[Tree](), 0.0
+    trees, risk, probability = list[Tree](), 0.0, list[float]()
     for start in range(0, len(parts), WINDOWS_AT_ONCE):
         some = parts[start : start + WINDOWS_AT_ONCE]
         found = restore([source.part(window.first, window.last) for window in some])
         for window, restored in zip(some, found, strict=True):
             first, last = window.core.start - 1 - window.first, window.core.stop - 1 - window.first
-            surface += restored.surface[first : last + (window == parts[-1])]
+            kept = slice(first, last + (window == parts[-1]))
+            surface += restored.surface[kept]
+            probability += restored.probability[kept]
             risk += restored.risk * (last - first) / (len(restored.surface) - 1)
             assert restored.tree is not None  # for there are words
             trees.append(restored.tree)
-    return Restored(source, surface, risk, joined(parts, trees))
+    return Restored(source, surface, risk, joined(parts, trees), probability=tuple(probability))
 
 
 def as_decided(
@@ -479,8 +484,14 @@ def as_decided(
     for source in sources:
         if words_of(source):
             parses, decision = next(decided)
-            surface, risk, _, effective = decision
-            yield Restored(source, surface, risk, parses[0].tree, effective)
+            yield Restored(
+                source,
+                decision.surface,
+                decision.risk,
+                parses[0].tree,
+                decision.effective_draws,
+                decision.probability,
+            )
         else:
             yield Restored(source, source.surface, 0.0, None)
 

@@ -89,6 +89,24 @@ def with_given(draws: "Draws", given: Surface) -> "Draws":
     return draws
 
 
+def with_probable_changes(draws: "Draws", given: Surface, least: float) -> "Draws":
+    """The draws with the given string in each slot where they have another, of less than some probability.
+
+    :param least: the probability that a change must have.
+    """
+    for slot, string in enumerate(given):
+        own, column = tuple(string), draws.numbers[:, slot]
+        share = np.bincount(column, draws.weights, len(draws.strings))
+        rare = {draws.strings[number] for number in np.flatnonzero((share > 0) & (share < least)).tolist()}
+        if rare - {own}:
+            draws = rewritten(draws, partial(_undone, rare, own), [slot])
+    return draws
+
+
+def _undone(rare: Collection[String], own: String, drawn: String) -> String:
+    return own if drawn in rare else drawn
+
+
 def with_own_unknown(draws: "Draws", given: Surface, known: Collection[str]) -> "Draws":
     """The draws with the unknown marks of given punctuation in the places where they are but unknown.
 

@@ -26,6 +26,9 @@ READABLE = (1, 2, 3)
 DESCRIPTION = "model.json"
 TENSORS = "tensors.pt"
 
+BESIDE = "errors.json"
+"""What may be in the folder of a model besides: the error channel that makes a corrector of it."""
+
 
 SEAL, DIGEST = b"pyropunct checkpoint 1\n", hashlib.sha256().digest_size
 """What stands before the checksum of a sealed file, and the length of the checksum."""
@@ -78,7 +81,7 @@ def check_writable(folder: Path) -> None:
 def _is_replaceable(folder: Path) -> bool:
     """Whether a folder is empty, or holds a model and nothing else."""
     names = {path.name for path in folder.iterdir()}
-    if not names or names != {DESCRIPTION, TENSORS}:
+    if not names or names - {BESIDE} != {DESCRIPTION, TENSORS}:
         return not names
     try:
         _read_description(folder)

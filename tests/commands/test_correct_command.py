@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, invoke, printed
 
-from pyropunct.correct.correcting import Corrector, check_writable
+from pyropunct.correct.correcting import Corrector
+from pyropunct.correct.system import check_writable
 from pyropunct.parsing import ParserRecipe
 from pyropunct.restore.reading import CHUNK
 from pyropunct.running import ReaderRecipe
+from pyropunct.training.model_folder import checksum
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.reading import read_text, read_treebank
 
@@ -41,6 +43,7 @@ def corrector(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "model",
         "--out",
         folder / "corrector",
+        "--paper",
         "--threads",
         1,
     )
@@ -83,6 +86,10 @@ def test_edits_lead_from_the_wrong_to_the_right_marks(corrector: Path, small: Pa
         assert (found["id"], found["words"]) == (sentence.identifier, list(sentence.tree.forms))
         marks = [[mark.strip("\t") for mark in slot if mark != "\t^"] for slot in sentence.surface]
         for edit in found["edits"]:
+            assert 0 < edit["probability"] <= 1
+            for sprout in edit["sprouted"]:
+                assert sprout["mark"] in edit["after"]
+                assert " ".join(sprout["words"]) in " ".join(found["words"])
             assert marks[edit["slot"]] == edit["before"] != edit["after"]
             marks[edit["slot"]] = edit["after"]
         assert marks == found["marks"]
@@ -99,8 +106,64 @@ def test_lines_of_edits(corrector: Path, small: Path) -> None:
         for edit in sentence["edits"]:
             before, after = (" ".join(edit[side]) or "∅" for side in ("before", "after"))
             place = f"{words[edit['slot']]} [{before} → {after}] {words[edit['slot'] + 1]}"
-            assert next(lines) == f"{sentence['id']}\t{place}"
+            reasons = "; ".join(
+                f"{one['mark']} of {one['relation']}: {' '.join(one['words'])}" for one in edit["sprouted"]
+            )
+            line = next(lines)
+            if "…" not in line:  # where a long constituent is shortened
+                assert line == f"{sentence['id']}\t{place}\t{edit['probability']:.2f}\t{reasons}"
     assert next(lines, None) is None
+
+
+def test_a_threshold_keeps_what_is_likely(noisy: Path, small: Path) -> None:
+    edits = {}
+    for threshold in (0, 0.8):
+        value = answer("correct", noisy, small / "dev.conllu", "--threshold", threshold)
+        edits[threshold] = [edit for one in value["sentences"] for edit in one["edits"]]
+    assert all(edit["probability"] >= 0.8 for edit in edits[0.8])
+    assert len(edits[0.8]) <= len(edits[0])
+
+
+@pytest.fixture
+def noisy(corrector: Path, small: Path, tmp_path: Path) -> Path:
+    """A noisy channel with a parser."""
+    options = ("--model", corrector / "reader", "--dev", small / "dev.conllu", "--out", tmp_path / "noisy")
+    value = answer("fit-correction", small / "train.conllu", *options)
+    assert value["errors"] > 3
+    assert 1 < value["perplexity"] < 1.2
+    return tmp_path / "noisy"
+
+
+def test_a_noisy_channel_is_fitted_to_what_learners_wrote(
+    corrector: Path, file: Path, tmp_path: Path
+) -> None:
+    words = ["Ann", "sings", "and", "he", "cooks"]
+    right = [[], [], [","], [], [], ["."]]
+    plain = {"words": words, "wrong": [[], [], [], [], [], ["."]], "right": right}
+    lines = [json.dumps({"id": f"x-{number}-0", **plain}) for number in range(9)]
+    pairs = tmp_path / "learners.jsonl"
+    pairs.write_text("\n".join(lines), encoding="utf-8")
+    options = ("--model", corrector / "reader", "--out", tmp_path / "learned")
+    said = printed("fit-correction", pairs, *options)
+    assert said == f"{tmp_path / 'learned'}: 9 corrections by learners; 1 errors\n"
+    file.write_text("Ann sings and he cooks .\n", encoding="utf-8")
+    assert invoke("correct", tmp_path / "learned", file).exit_code == 0
+    pairs.write_text(json.dumps({"id": "x-0-0", **plain, "wrong": right}), encoding="utf-8")
+    assert "no error to learn from" in complaint(BAD_INPUT, "fit-correction", pairs, *options)
+    refused = invoke("fit-correction", pairs, *options, "--paper")
+    assert "TRAIN is a file of corrections" in refused.stderr
+
+
+def test_two_correctors_in_one_are_refused(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed"
+    shutil.copytree(corrector, mixed)
+    description = json.loads((mixed / "reader" / "model.json").read_text(encoding="utf-8"))
+    packed = (mixed / "reader" / "tensors.pt").read_bytes()
+    description["vocabulary"]["tokens"][-1] = "‽"
+    description["sha256"] = checksum(description, packed)
+    (mixed / "reader" / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    file.write_text("go\n", encoding="utf-8")
+    assert "they know other marks" in complaint(BAD_INPUT, "correct", mixed, file)
 
 
 def test_conllu_in_and_out(corrector: Path, small: Path) -> None:
@@ -120,7 +183,7 @@ def test_results_do_not_depend_on_chunks(corrector: Path, file: Path) -> None:
 def test_a_tenth_of_the_training_sentences_is_held_out(corrector: Path, small: Path, tmp_path: Path) -> None:
     model = corrector / "reader"
     options = ("--model", model, "--out", tmp_path / "one", "--epochs", 1, "--errors", 0.5, "--threads", 1)
-    text = printed("fit-correction", small / "train.conllu", *options)
+    text = printed("fit-correction", small / "train.conllu", *options, "--paper")
     assert text.startswith(f"{tmp_path / 'one'}: 108 sentences, 2 times; dev perplexity 1.")
     one = Corrector.load(tmp_path / "one")
     assert one.writer.report["dev_sentences"] == 12
@@ -141,9 +204,9 @@ def test_sentences_that_cannot_be_used_are_told(corrector: Path, file: Path) -> 
 
 
 def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:
-    assert complaint(BAD_INPUT, "correct", tmp_path / "none", file).endswith("no such corrector folder")
+    assert complaint(BAD_INPUT, "correct", tmp_path / "none", file).endswith("no such model folder")
     told = complaint(BAD_INPUT, "correct", small / "model", file)
-    assert told.endswith("is no corrector (fit one with `pyropunct fit-correction`)")
+    assert told.endswith("but a model without errors: `pyropunct fit-correction TRAIN --model MODEL`")
     assert complaint(BAD_INPUT, "correct", corrector, file) == f"{file}: there is no such file"
     file.write_bytes(b"caf\xe9\n")
     result = invoke("correct", corrector, file)
@@ -156,7 +219,7 @@ def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> 
 
 
 def test_raw_text_needs_a_parser(small: Path, corrector: Path, file: Path, tmp_path: Path) -> None:
-    options = ("--model", small / "model", "--out", tmp_path / "one", "--epochs", 1, "--threads", 1)
+    options = ("--model", small / "model", "--out", tmp_path / "one", "--threads", 1)
     said = printed("fit-correction", small / "train.conllu", "--dev", small / "dev.conllu", *options)
     assert said.startswith(f"{small / 'model'} has no parser: ")
     file.write_text("go\n", encoding="utf-8")

@@ -10,14 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pyropunct.correct.correcting import (
-    CannotParseError,
-    Change,
-    Corrector,
-    changes,
-    check_writable,
-    staying_close,
-)
+from pyropunct.correct.correcting import Corrector, staying_close
 from pyropunct.correct.edit_scores import edit_scores
 from pyropunct.correct.error_trees import ErrorTree, read_errors, read_parses
 from pyropunct.correct.fitting import (
@@ -30,6 +23,7 @@ from pyropunct.correct.fitting import (
     with_drawn_trees,
 )
 from pyropunct.correct.learner_errors import wrong_copies, wrong_surfaces
+from pyropunct.correct.system import CannotParseError, Change, changes, check_writable
 from pyropunct.draws import Draws
 from pyropunct.models.attach.correcting import ERROR_COLUMNS, string_number
 from pyropunct.parsing import WeightedTree

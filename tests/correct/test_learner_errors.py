@@ -192,3 +192,13 @@ def test_a_surface_of_another_sentence_is_refused() -> None:
 def test_occasions_are_plain(sentences: list[Sentence]) -> None:
     some: list[Occasion] = occasions(sentences[0].tree, sentences[0].surface, ErrorRates())
     assert all(option.kind in KINDS for occasion in some for option in occasion)
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.0, 2.0, 9.0])
+def test_capped_rates_are_rates(factor: float) -> None:
+    rates = ErrorRates().capped(factor)
+    assert all(0 <= rate <= 1 for rate in vars(rates).values())
+    if factor <= 1:
+        assert rates == ErrorRates().times(factor)
+    else:
+        assert rates.introductory > ErrorRates().introductory

@@ -11,6 +11,7 @@ from pyropunct.restore.rewriting import (
     with_given,
     with_marks_only,
     with_own_unknown,
+    with_probable_changes,
     without_unknown,
 )
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -76,6 +77,19 @@ def test_unknown_marks_of_given_punctuation_come_back() -> None:
         [(START,), ("‽", ",", "§"), (",", "…"), ("!",)],
         [(START,), *[()] * 3],
     ]
+
+
+def test_improbable_changes_are_undone() -> None:
+    given = [(START,), (), (";",), (".",)]
+    assert surfaces_of(with_probable_changes(DRAWS, given, 0.5)) == [
+        [(START,), (ABBREVIATION_DOT, ","), (";",), (".", "”")],
+        [(START,), (), (";",), (".",)],
+    ]
+    assert surfaces_of(with_probable_changes(DRAWS, given, 0.8)) == [
+        [(START,), (), (";",), (".",)],
+        [(START,), (), (";",), (".",)],
+    ]
+    assert surfaces_of(with_probable_changes(DRAWS, given, 0.2)) == surfaces_of(DRAWS)
 
 
 def test_abbreviation_dots() -> None:

@@ -1,0 +1,239 @@
+"""The error channel p(x_e | x_c): how punctuation goes wrong.
+
+In each slot at most one error happens: a mark is dropped, inserted, replaced by another, or changes places
+with its neighbour.  An error e that can happen to the string of a slot has the odds::
+
+    rate * exp(sum of the weights of its features)
+
+against none, so its probability is its odds divided by 1 + the odds of all errors that can happen there.
+Features are the error itself, the marks beside it, and where the slot stands in the tree: at the edges of
+which constituents, and between which words.  The rate is that of the writer; the errors to which the weights
+were fitted have the rate 1.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+from pyropunct.files import texts
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, display
+from pyropunct.treebank.tree import Tree
+
+String = tuple[str, ...]
+
+KINDS = ("drop", "insert", "replace", "swap")
+"""The kinds of errors."""
+
+GREATEST = 100.0
+"""No weight is farther from 0 than this."""
+
+NONE = "none"
+"""Stands for the mark beside an error, where there is none."""
+
+
+class Error(NamedTuple):
+    """Something that goes wrong in a slot.
+
+    :ivar kind: one of `KINDS`.
+    :ivar mark: the mark that is dropped, inserted or replaced; of two that change places, the first.
+    :ivar other: the mark that replaces it, or with which it changes places; otherwise empty.
+    """
+
+    kind: str
+    mark: str
+    other: str = ""
+
+    @property
+    def name(self) -> str:
+        """The error, as a person reads it."""
+        return " ".join(filter(None, (self.kind, display(self.mark), display(self.other))))
+
+
+class Outcome(NamedTuple):
+    """What an error makes of a string.
+
+    :ivar error: the error.
+    :ivar string: what the string becomes.
+    :ivar before: the mark before the place of the error, or `NONE`.
+    :ivar after: the mark behind it.
+    """
+
+    error: Error
+    string: String
+    before: str
+    after: str
+
+
+Context = frozenset[str]
+"""What a slot stands at: see `contexts`."""
+
+
+def contexts(tree: Tree) -> list[Context]:
+    """Where each of the slots 0..n stands.
+
+    A context has the relations of the constituents that begin and end at the slot (``begins conj``), whether
+    an ending one stands before its head (``ends advcl <``), whether a beginning one has a subject
+    (``begins conj +``), the relations of the words on both sides (``word cc`` and ``after cc``), and whether
+    the slot is the first or last.
+    """
+    found: list[set[str]] = [set() for _ in range(len(tree) + 1)]
+    relations = [relation.partition(":")[0] for relation in tree.relations]
+    for word, (first, last) in enumerate(tree.spans, 1):
+        relation, head = relations[word - 1], tree.heads[word - 1]
+        if not head:
+            continue
+        subject = any(relations[child - 1] in SUBJECTS for child in tree.children[word])
+        found[first - 1].add(f"begins {relation}{' +' * subject}")
+        found[last].add(f"ends {relation}{' <' * (word < head)}")
+    for slot, relation in enumerate(relations):
+        found[slot].add(f"word {relation}")
+        found[slot + 1].add(f"after {relation}")
+    found[0].add("first")
+    found[-1].add("last")
+    return list(map(frozenset, found))
+
+
+SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass"})
+"""The relations of subjects, without subtypes."""
+
+
+@dataclass(frozen=True)
+class ErrorChannel:
+    """A fitted error channel.
+
+    :ivar errors: the errors that can happen.
+    :ivar weights: the weights of features, by their names; others have none.
+    """
+
+    errors: tuple[Error, ...]
+    weights: Mapping[str, float]
+
+    def outcomes(self, string: String) -> Iterator[Outcome]:
+        """What one error can make of a string, each place by itself.
+
+        Sentence starts, abbreviation dots and unknown marks stay what they are.
+
+        :param string: the right marks of a slot.
+        """
+        known, own = self._known, _number_of_own(string)
+        for place in range(own, len(string) + 1):
+            before = display(string[place - 1]) if place > own else NONE
+            here = display(string[place]) if place < len(string) else NONE
+            for mark in self._inserted:
+                yield Outcome(Error("insert", mark), _spliced(string, place, 0, mark), before, here)
+            if place == len(string) or string[place] == UNKNOWN:
+                continue
+            mark, behind = string[place], string[place + 1 :]
+            after = display(behind[0]) if behind else NONE
+            if Error("drop", mark) in known:
+                yield Outcome(Error("drop", mark), _spliced(string, place, 1), before, after)
+            for other in self._replacing.get(mark, ()):
+                yield Outcome(Error("replace", mark, other), _spliced(string, place, 1, other), before, after)
+            if behind and (error := Error("swap", mark, behind[0])) in known:
+                after = display(behind[1]) if len(behind) > 1 else NONE
+                yield Outcome(error, _spliced(string, place, 2, behind[0], mark), before, after)
+
+    def sources(self, wrong: String) -> list[String]:
+        """The strings of which one error, or none, makes this one; itself first.
+
+        :param wrong: the marks of a slot as they are.
+        """
+        own, found = _number_of_own(wrong), {wrong: None}
+        for place in range(own, len(wrong) + 1):
+            for error in self.errors:
+                if error.kind == "drop":
+                    found[_spliced(wrong, place, 0, error.mark)] = None
+                elif place == len(wrong):
+                    continue
+                elif error.kind == "insert" and wrong[place] == error.mark:
+                    found[_spliced(wrong, place, 1)] = None
+                elif error.kind == "replace" and wrong[place] == error.other:
+                    found[_spliced(wrong, place, 1, error.mark)] = None
+                elif error.kind == "swap" and wrong[place : place + 2] == (error.other, error.mark):
+                    found[_spliced(wrong, place, 2, error.mark, error.other)] = None
+        return list(found)
+
+    def odds(self, string: String, context: Context) -> Mapping[String, float]:
+        """The odds, at the rate 1, of all that can become of a string by one error.
+
+        :param string: the right marks of a slot.
+        :param context: where the slot stands.
+        """
+        key = string, context
+        if key not in self._cache:
+            odds: dict[String, float] = {}
+            for one in self.outcomes(string):
+                score = sum(self.weights.get(name, 0.0) for name in features(one, context))
+                odds[one.string] = odds.get(one.string, 0.0) + math.exp(score)
+            self._cache[key] = odds
+        return self._cache[key]
+
+    def log_prob(self, wrong: String, right: String, context: Context, rate: float = 1.0) -> float:
+        """log p(x_e | x_c) of one slot, in natural logarithms; minus infinity if no error leads there.
+
+        :param rate: that of the writer.
+        """
+        odds = self.odds(right, context)
+        own = 1.0 if wrong == right else rate * odds.get(wrong, 0.0)
+        return math.log(own) - math.log1p(rate * sum(odds.values())) if own else -math.inf
+
+    @cached_property
+    def _cache(self) -> dict[tuple[String, Context], dict[String, float]]:
+        return {}
+
+    @cached_property
+    def _known(self) -> frozenset[Error]:
+        return frozenset(self.errors)
+
+    @cached_property
+    def _inserted(self) -> tuple[str, ...]:
+        return tuple(error.mark for error in self.errors if error.kind == "insert")
+
+    @cached_property
+    def _replacing(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for error in self.errors:
+            if error.kind == "replace":
+                found.setdefault(error.mark, []).append(error.other)
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary, from which `from_json` makes an equal channel."""
+        return {"errors": [list(error) for error in self.errors], "weights": dict(self.weights)}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """The channel that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        errors = tuple(Error(*texts("an error", error)) for error in plain["errors"])
+        if unknown := [error.kind for error in errors if error.kind not in KINDS]:
+            raise ValueError(f"there is no error of the kind {unknown[0]!r}, there are {', '.join(KINDS)}")
+        weights = plain["weights"]
+        for name, weight in weights.items():
+            if type(weight) not in (int, float) or not abs(weight) <= GREATEST:
+                raise ValueError(
+                    f"the weight of {name!r} is {weight!r}, not a number of at most {GREATEST:g}"
+                )
+        return cls(errors, dict(weights))
+
+
+def features(outcome: Outcome, context: Context) -> list[str]:
+    """The names of the features of an error at a place: the error itself is the first."""
+    name = outcome.error.name
+    beside = [f"{name} / behind {outcome.before}", f"{name} / before {outcome.after}"]
+    return [name, *beside, *(f"{name} / {one}" for one in sorted(context))]
+
+
+def _number_of_own(string: String) -> int:
+    """How many tokens at the beginning of a slot belong to its words, or are its sentence start."""
+    return next(
+        (place for place, mark in enumerate(string) if mark not in (START, ABBREVIATION_DOT)), len(string)
+    )
+
+
+def _spliced(string: String, place: int, length: int, *marks: str) -> String:
+    return (*string[:place], *marks, *string[place + length :])

@@ -1,0 +1,99 @@
+"""What learners wrote, with its corrections: files of JSON lines."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyropunct.treebank.marks import START, Surface
+from pyropunct.treebank.quotes import STRAIGHT, direct_quotes
+
+String = tuple[str, ...]
+
+_TAGS = {"``": "``", "''": "''"}
+"""Marks that show their direction, with the tags that say so."""
+
+
+class LearnersError(ValueError):
+    """A file of corrections that cannot be read; the message is one line and names file and line."""
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A sentence of a learner with one correction.
+
+    :ivar sentence: which sentence it is; corrections of the same one share it.
+    :ivar words: the words of the correction, without punctuation.
+    :ivar wrong: x_e, the marks that the learner wrote in the slots 0..n.
+    :ivar right: x_c, those of the correction.
+    """
+
+    sentence: str
+    words: tuple[str, ...]
+    wrong: tuple[String, ...]
+    right: tuple[String, ...]
+
+
+def read_learners(path: str | Path) -> list[Corrected]:
+    """The sentences of a file with one JSON object a line.
+
+    Each has the ``words`` of a correction, and the marks of the n + 1 slots, ``wrong`` and ``right``.  Its
+    ``id`` is that of the sentence, and after a last hyphen the number of the correction.  Straight quotation
+    marks become directed ones.
+
+    :raises LearnersError: if a line is none of these, or there is none.
+    """
+    try:
+        lines = Path(path).read_bytes().splitlines()
+    except OSError as error:
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        raise LearnersError(f"{path}: {reason}") from error
+    found = list(_read(str(path), lines))
+    if not found:
+        raise LearnersError(f"{path}: there is no sentence in the file")
+    return found
+
+
+def _read(path: str, lines: Sequence[bytes]) -> Iterator[Corrected]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield _corrected(json.loads(line))
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise LearnersError(f"{path}:{number}: is no corrected sentence: {reason}") from error
+
+
+def _corrected(plain: Any) -> Corrected:
+    if not isinstance(plain, dict):
+        raise ValueError("it is no object")
+    words = _texts("words", plain["words"])
+    if not words:
+        raise ValueError("it has no word")
+    slots = {}
+    for name in ("wrong", "right"):
+        surface = [_texts(name, slot) for slot in plain[name]]
+        if len(surface) != len(words) + 1:
+            raise ValueError(f"{len(words)} words have {len(words) + 1} slots, not {len(surface)}")
+        slots[name] = _directed(surface)
+    return Corrected(str(plain["id"]).rpartition("-")[0], words, **slots)
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+        raise ValueError(f"{name!r} is no list of texts")
+    return tuple(value)
+
+
+def _directed(surface: Surface) -> tuple[String, ...]:
+    """A surface with directed quotation marks, and the sentence start."""
+    flat = [mark for slot in surface for mark in slot]
+    tags = [_TAGS.get(mark, "") for mark in flat]
+    marks = iter(direct_quotes(flat, tags, [0] * len(flat)))
+    # A mark that is left without a partner opens, like the first of two.
+    slots = [
+        tuple(STRAIGHT.get(mark, (mark,))[0] for mark in (next(marks) for _ in slot)) for slot in surface
+    ]
+    return ((START, *slots[0]), *slots[1:])

@@ -1,0 +1,128 @@
+"""Correction by a noisy channel: a model of right text, and one of how it goes wrong.
+
+See `pyropunct.correct.hearing` for p(x_c | x_e, words), and `pyropunct.correct.channel` for p(x_e | x_c).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pyropunct.correct.channel import ErrorChannel
+from pyropunct.correct.hearing import Noisy, WritersRate, hear
+from pyropunct.correct.system import Correcting, check_writable
+from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.decoders import DECODERS, Decision
+from pyropunct.restore.restoring import SAMPLES
+from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
+from pyropunct.shipped import place_of
+from pyropunct.training import model_folder
+from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.training.registry import Trusted
+from pyropunct.treebank.marks import Surface
+
+FORMAT, VERSION = "pyropunct errors", 1
+
+
+@dataclass(frozen=True)
+class NoisyChannel(Correcting):
+    """A corrector of two parts: p(x_c | words) and p(x_e | x_c).
+
+    :ivar source: the model of right text.
+    :ivar errors: the error channel.
+    """
+
+    source: Punctuator
+    errors: ErrorChannel
+
+    @property
+    def model(self) -> Punctuator:
+        """The model of right text."""
+        return self.source
+
+    def decide(
+        self,
+        parses: Sequence[Sequence[WeightedTree]],
+        wrong: Sequence[Surface],
+        *,
+        decoder: str = "mbr",
+        samples: int = SAMPLES,
+        seed: int | None = None,
+        closed: Sequence[Sequence[int]] | None = None,
+        threshold: float = 0.0,
+        rate: WritersRate | None = None,
+    ) -> Iterator[Decision]:
+        """See `Correcting.decide`; nothing is drawn.
+
+        The rate of the writer is averaged over, given all of these sentences and those before.
+        """
+        choose, rate = DECODERS[decoder], WritersRate() if rate is None else rate
+        slots = closed if closed is not None else [()] * len(wrong)
+        heard = hear(
+            self.source,
+            self.errors,
+            [
+                Noisy(some, tuple(map(tuple, surface)), shut)
+                for some, surface, shut in zip(parses, wrong, slots, strict=True)
+            ],
+        )
+        if heard:
+            rate.learn(np.stack([one.log_evidence for one in heard]))
+        for one, surface in zip(heard, wrong, strict=True):
+            posterior = with_probable_changes(one.posterior(rate.probabilities), surface, threshold)
+            yield choose(with_whole_pairs(posterior, surface))
+
+    def save(self, folder: str | Path, *, small: bool = False) -> None:
+        """Write the model with its error channel to a new folder, whole or not at all.
+
+        :param small: see `Punctuator.save`.
+        :raises ModelFolderError: as `Punctuator.save` does.
+        """
+        folder = Path(folder)
+        check_writable(folder)
+        plain = {"format": FORMAT, "version": VERSION, "tokens": self.source.vocabulary.tokens}
+        text = json.dumps({**plain, **self.errors.to_json()}, ensure_ascii=False, indent=1)
+        with model_folder.new_folder(folder) as new:
+            self.source.save(new, small=small)
+            (new / model_folder.BESIDE).write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
+    ) -> "NoisyChannel":
+        """Read what `save` wrote, or a model that comes with the package.  No code in the folder is run.
+
+        :param variants: see `pyropunct.punctuator.Punctuator.load`.
+        :param encoder: likewise.
+        :raises ModelFolderError: if the folder is missing or damaged, has no error channel, or one that was
+            fitted for a model with other marks.
+        """
+        source = Punctuator.load(folder, variants=variants, encoder=encoder)
+        return cls(source, read_errors_of(place_of(folder), source))
+
+
+def read_errors_of(folder: Path, source: Punctuator) -> ErrorChannel:
+    """The error channel in the folder of a model.
+
+    :raises ModelFolderError: as `NoisyChannel.load` does.
+    """
+    path = folder / model_folder.BESIDE
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(plain, dict) or (plain.get("format"), plain.get("version")) != (FORMAT, VERSION):
+            raise ModelFolderError(f"{path}: is not version {VERSION} of {FORMAT}")
+        errors, tokens = ErrorChannel.from_json(plain), plain["tokens"]
+    except FileNotFoundError as error:
+        fit = "`pyropunct fit-correction TRAIN --model MODEL`"
+        raise ModelFolderError(f"{folder}: is no corrector, but a model without errors: {fit}") from error
+    except ModelFolderError:
+        raise
+    except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ModelFolderError(f"{path}: cannot be made an error channel again: {reason}") from error
+    if tokens != list(source.vocabulary.tokens):
+        raise ModelFolderError(f"{path}: was fitted for a model that knows other marks than this one")
+    return errors
