@@ -29,6 +29,9 @@ KINDS = ("drop", "insert", "replace", "swap")
 GREATEST = 100.0
 """No weight is farther from 0 than this."""
 
+REMEMBERED = 20_000
+"""Strings in their contexts whose odds are remembered at the most."""
+
 NONE = "none"
 """Stands for the mark beside an error, where there is none."""
 
@@ -167,6 +170,8 @@ class ErrorChannel:
             for one in self.outcomes(string):
                 score = sum(self.weights.get(name, 0.0) for name in features(one, context))
                 odds[one.string] = odds.get(one.string, 0.0) + math.exp(score)
+            if len(self._cache) == REMEMBERED:
+                self._cache.clear()
             self._cache[key] = odds
         return self._cache[key]
 
