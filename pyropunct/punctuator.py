@@ -458,16 +458,15 @@ class Punctuator:
         own: list[Tensor] = []
         unigram: list[tuple[float, float]] = []
         syntax = self.story.syntax if isinstance(self.story.syntax, HeadOutward) else None
-        for part, problem in self.problems(sentences):
+        for part, trees, problem in self._encoded(sentences):
             others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
             both = torch.stack((_possible(part, problem, impossible), others))
             is_kept = both[0] > -torch.inf
+            if syntax is not None:
+                of_trees += float(syntax.log_prob(trees)[is_kept.cpu()].sum())
             kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
             own.append(both[:, is_kept])
             slots += sum(len(sentence.surface) for sentence in kept)
-            if syntax is not None and kept:
-                batch = self.vocabulary.encode_trees([sentence.tree for sentence in kept])
-                of_trees += float(syntax.log_prob(batch).sum())
             if self.slot_strings is not None:
                 known = (self.vocabulary.known_surface(sentence.surface) for sentence in kept)
                 unigram += map(self.slot_strings.log_probs, known)
@@ -744,10 +743,17 @@ class Punctuator:
 
         No more than one batch is kept.
         """
+        return ((part, problem) for part, _, problem in self._encoded(sentences))
+
+    def _encoded(
+        self, sentences: Iterable[Sentence]
+    ) -> Iterator[tuple[Sequence[Sentence], TreeBatch, Problem]]:
+        """`problems`, with the trees of each batch."""
         for part in _parts(sentences):
+            trees, surfaces = self._encode(part)
             with torch.no_grad():
-                problem = tree_problem(self.story, *self._encode(part))
-            yield part, problem
+                problem = tree_problem(self.story, trees, surfaces)
+            yield part, trees, problem
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         trees = self.vocabulary.encode_trees([sentence.tree for sentence in sentences])

@@ -6,7 +6,14 @@ import click
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
-from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
+from pyropunct.commands.options import (
+    chosen_names,
+    json_option,
+    permutations_option,
+    seed_option,
+    threads_option,
+    trust_option,
+)
 
 if TYPE_CHECKING:
     from pyropunct.comparison.commas import CommaSystem
@@ -47,13 +54,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Words that TRAIN has fewer times count as one, the unknown word.",
 )
-@click.option(
-    "--permutations",
-    type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
-    help="Permutations in each significance test.",
-)
+@permutations_option
 @trust_option
 @seed_option
 @threads_option
@@ -78,12 +79,13 @@ def compare_commas(
     Both are files of bracketed trees as in the Penn Treebank.  All words and other marks are given, and the
     trees.  Prints how good the commas are, and which differences are significant.
     """
+    from pyropunct.baselines.commas.models import MODELS
     from pyropunct.baselines.commas.sentences import read_comma_sentences, require_commas
     from pyropunct.comparison.commas import ON_PARSED_TREES, CommaSettings
     from pyropunct.comparison.commas import compare_commas as run_comparison
     from pyropunct.comparison.story_commas import story_systems
 
-    settings = CommaSettings(_chosen(models), smoothing, least, permutations, seed)
+    settings = CommaSettings(chosen_names(models, MODELS, "models"), smoothing, least, permutations, seed)
     story = None if model is None else _story(model, threads, trust_variants)
     parser = None if story is None else story.parser
     learned, measured = read_comma_sentences(train), read_comma_sentences(dev)
@@ -107,23 +109,6 @@ def compare_commas(
     console.print_table("Commas", [f" {name}" for name in header[:3]] + header[3:], rows)
     for line in comparison.notes():
         console.say(line)
-
-
-def _chosen(models: str | None) -> tuple[str, ...]:
-    """The names of models in the option.
-
-    :raises OneLineError: if one is unknown, or none is named.
-    """
-    from pyropunct.baselines.commas.models import MODELS
-
-    if models is None:
-        return tuple(MODELS)
-    chosen = tuple(dict.fromkeys(filter(None, models.split(","))))
-    unknown = [name for name in chosen if name not in MODELS]
-    if unknown or not chosen:
-        problem = f"there is no model {unknown[0] if unknown else models!r}"
-        raise OneLineError(f"--models: {problem}; there are {', '.join(MODELS)}", BAD_INPUT)
-    return chosen
 
 
 def _story(folder: str, threads: int | None, trust_variants: bool) -> "Punctuator":

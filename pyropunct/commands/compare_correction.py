@@ -8,6 +8,7 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
 from pyropunct.commands.options import (
+    chosen_names,
     encoder_option,
     json_option,
     seed_option,
@@ -89,12 +90,13 @@ def compare_correction(
     The systems are: leaving all as it is, the corrector of Li, Wang & Eisner (2019, section 6.2), a
     BiLSTM-CRF that reads the wrong punctuation, and the noisy channel.
     """
-    from pyropunct.comparison.correction import CURVE, CorrectionSettings
+    from pyropunct.comparison.correction import CURVE, SYSTEMS, CorrectionSettings
     from pyropunct.comparison.correction import compare_correction as run_comparison
     from pyropunct.correct.learners import read_learners
     from pyropunct.treebank.reading import require_punctuation
 
-    settings = CorrectionSettings(_chosen(systems), copies, epochs, samples, trees, seed=seed)
+    chosen = chosen_names(systems, SYSTEMS, "systems")
+    settings = CorrectionSettings(chosen, copies, epochs, samples, trees, seed=seed)
     written = [] if learners is None else read_learners(learners)
     use_threads(threads)
     clean = load_model(model, trust_variants, encoder)
@@ -130,20 +132,3 @@ def _print(comparison: "CorrectionComparison") -> None:
         header, cells = comparison.curve_table()
         console.print_table("AED at several rates of errors", header, cells)
     console.say("p: of the difference in edits from the best system; M2 edits for precision, recall and F0.5")
-
-
-def _chosen(systems: str | None) -> tuple[str, ...]:
-    """The names of systems in the option.
-
-    :raises OneLineError: if one is unknown, or none is named.
-    """
-    from pyropunct.comparison.correction import SYSTEMS
-
-    if systems is None:
-        return tuple(SYSTEMS)
-    chosen = tuple(dict.fromkeys(filter(None, systems.split(","))))
-    unknown = [name for name in chosen if name not in SYSTEMS]
-    if unknown or not chosen:
-        problem = f"there is no system {unknown[0] if unknown else systems!r}"
-        raise OneLineError(f"--systems: {problem}; there are {', '.join(SYSTEMS)}", BAD_INPUT)
-    return chosen

@@ -8,7 +8,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import read_file
-from pyropunct.commands.options import json_option, seed_option
+from pyropunct.commands.options import json_option, permutations_option, seed_option
 from pyropunct.commands.training_reports import step_bar
 
 if TYPE_CHECKING:
@@ -55,13 +55,7 @@ WIDEST = 1024
     show_default=True,
     help="Tag each of so many parts of TRAIN by what is learned from the others.",
 )
-@click.option(
-    "--permutations",
-    type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
-    help="Permutations in each significance test.",
-)
+@permutations_option
 @click.option(
     "--oracle",
     type=click.Choice(["static", "dynamic"]),

@@ -1,11 +1,13 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import click
+
+from pyropunct.commands.frame import BAD_INPUT, OneLineError
 
 
 class Registered(click.Choice):
@@ -89,6 +91,14 @@ trees_option = click.option(
     help="Average over at most this many trees of the parser.",
 )
 
+permutations_option = click.option(
+    "--permutations",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Permutations in each significance test.",
+)
+
 decoder_option = click.option(
     "--decoder",
     type=Registered("pyropunct.restore.decoders:DECODERS"),
@@ -97,6 +107,23 @@ decoder_option = click.option(
     help="Take the draw of least expected edit distance, decide each slot separately, or take the most "
     "frequent draw.",
 )
+
+
+def chosen_names(given: str | None, known: Collection[str], option: str) -> tuple[str, ...]:
+    """The names in an option, each once; all that are known, if the option is not there.
+
+    :param given: names with commas between them.
+    :param option: what it is called, without dashes: the plural of what is chosen.
+    :raises OneLineError: if one is unknown, or none is named.
+    """
+    if given is None:
+        return tuple(known)
+    chosen = tuple(dict.fromkeys(filter(None, given.split(","))))
+    unknown = [name for name in chosen if name not in known]
+    if unknown or not chosen:
+        problem = f"there is no {option.removesuffix('s')} {unknown[0] if unknown else given!r}"
+        raise OneLineError(f"--{option}: {problem}; there are {', '.join(known)}", BAD_INPUT)
+    return chosen
 
 
 def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
