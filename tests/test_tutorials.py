@@ -69,8 +69,8 @@ def answers(notebook: NotebookNode) -> list[str]:
     return [code for text in texts for code in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.M)]
 
 
-def test_there_are_seven() -> None:
-    assert [path.name[0] for path in NOTEBOOKS] == list("1234567")
+def test_there_are_eight() -> None:
+    assert [path.name[0] for path in NOTEBOOKS] == list("12345678")
 
 
 @each_notebook
