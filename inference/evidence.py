@@ -59,15 +59,20 @@ class Evidence(NamedTuple):
 
     def weight(self, string: Sequence[int]) -> float:
         """The weight of a string: the sum of the products of its paths."""
+        reached = self.behind(string)
+        return sum(reached.get(state, 0.0) * weight for state, weight in self.final)
+
+    def behind(self, tokens: Sequence[int]) -> dict[int, float]:
+        """The states to which some tokens lead, each with the sum of the products of its paths."""
         reached = dict(self.initial)
-        for token in string:
+        for token in tokens:
             further: dict[int, float] = {}
             for step in self.steps:
                 if step.token == token and step.source in reached:
                     weight = reached[step.source] * step.weight
                     further[step.target] = further.get(step.target, 0.0) + weight
             reached = further
-        return sum(reached.get(state, 0.0) * weight for state, weight in self.final)
+        return reached
 
 
 def exactly(string: Sequence[int]) -> Evidence:

@@ -20,7 +20,6 @@ from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
-from pyropunct.models.conditioning import Conditioner
 from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Punctuated, Story
@@ -33,9 +32,18 @@ from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.parsing import BiaffineParser, Parser, WeightedTree
 from pyropunct.restore.cases import CaseMode
 from pyropunct.restore.given import Known, evidence_about
-from pyropunct.restore.posterior import Posterior, PosteriorDraws
+from pyropunct.restore.posterior import Posterior
 from pyropunct.restore.raw_words import RawReader
-from pyropunct.restore.restoring import SAMPLES, TREES, Restoration, decide, raw_text, weighted_trees
+from pyropunct.restore.restoring import (
+    SAMPLES,
+    TREES,
+    Posteriors,
+    Restoration,
+    decide,
+    raw_text,
+    tagged,
+    weighted_trees,
+)
 from pyropunct.restore.running import Finding
 from pyropunct.running import RunningReader
 from pyropunct.shipped import lacking, place_of
@@ -378,14 +386,18 @@ class Punctuator:
     def log_prob_of_marks(self, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Tensor:
         """log p(x | T) of some trees and punctuation, in natural logarithms; minus infinity is no error.
 
+        :param trees: one for each punctuation; the same object is encoded once.
         :param surfaces: the punctuation tokens of the slots 0..n of each tree.
         :returns: (trees,) double precision.
         """
         found = []
         for first in range(0, len(trees), BATCH_SIZE):
             some = slice(first, first + BATCH_SIZE)
+            distinct = {id(tree): tree for tree in trees[some]}
+            place = {key: number for number, key in enumerate(distinct)}
             with torch.no_grad():
-                batch = self.vocabulary.encode_trees(trees[some])
+                batch = self.vocabulary.encode_trees([*distinct.values()])
+                batch = batch.pick([place[id(tree)] for tree in trees[some]])
                 problem = tree_problem(self.story, batch, self.vocabulary.encode_surfaces(surfaces[some]))
             found.append(log_evidence(problem).detach().cpu())
         return torch.cat(found)
@@ -604,18 +616,19 @@ class Punctuator:
         :param samples: how many draws.
         :param trees: at most this many trees of the parser are averaged over.
         :param seed: equal seeds give equal draws; by default torch draws a seed.
-        :returns: weighted draws, of which three quarters are made with a better proposal than the first.
+        :returns: weighted draws.  Three quarters of those of the trees are made with a better proposal than
+            the first.  If the model has a tagger and the words are parsed, as many again are the tagger's.
         :raises ValueError: if the model does not know a hidden mark, or there is evidence for more or fewer
             slots than there are.
-        :raises ImpossibleSurfaceError: if nothing explains the evidence; it names the slot.
+        :raises ImpossibleSurfaceError: if nothing explains the evidence; it names slot and sentence.
         :raises NoParserError: if there are raw words and the model has no parser.
         """
         [parses] = weighted_trees(self, [sentence], trees)
-        teller = self if parses[0].given else self.for_parsed
         if seed is None:
             seed = int(torch.randint(2**63 - 1, ()))
         evidence = evidence_about(self.vocabulary, known, hidden)
-        draws = PosteriorDraws(Conditioner(teller.story), teller.vocabulary, parses, evidence, seed)
+        [of_words] = tagged(self, [parses])
+        draws = Posteriors(self).of(parses, evidence, seed, of_words)
         for size in (samples // 4, samples - samples // 4):
             if size:
                 posterior = draws.more(size)

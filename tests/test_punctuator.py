@@ -52,6 +52,22 @@ def test_log_prob_of_a_sentence_does_not_depend_on_its_neighbours(
     assert torch.allclose(together, alone, rtol=1e-5, atol=1e-6)
 
 
+def test_the_same_tree_with_many_punctuations(model: Punctuator, dev: list[Sentence]) -> None:
+    """To the last bit as if each tree came with one punctuation alone."""
+    trees = [one.tree for one in dev[:4]]
+    bare = [[() for _ in one.surface] for one in dev[:4]]
+    pairs = [
+        (tree, surface)
+        for tree, one, none in zip(trees, dev, bare, strict=False)
+        for surface in (one.surface, none)
+    ]
+    together = model.log_prob_of_marks([tree for tree, _ in pairs], [surface for _, surface in pairs])
+    copies = [replace(tree) for tree, _ in pairs]
+    assert torch.equal(together, model.log_prob_of_marks(copies, [surface for _, surface in pairs]))
+    of_first = model.log_prob_of_marks(trees, [one.surface for one in dev[:4]])
+    assert torch.equal(together[::2], of_first)
+
+
 def test_a_treebank_as_it_is_read(model: Punctuator, small: Path, dev: list[Sentence]) -> None:
     treebank = read_treebank(small / "dev.conllu")
     assert (treebank[0], treebank[1:3]) == (dev[0], tuple(dev[1:3]))

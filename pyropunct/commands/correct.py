@@ -72,6 +72,7 @@ def correct(
     from pyropunct.commands.sources import Items, show
     from pyropunct.correct.hearing import WritersRate
     from pyropunct.correct.loading import load_corrector
+    from pyropunct.correct.system import CorrectingSettings
     from pyropunct.restore.reading import read_items
     from pyropunct.treebank.lines import ByteLines, opened
 
@@ -82,7 +83,8 @@ def correct(
         reader = corrector.model.raw_reader
         lines = ByteLines(stream)
         items = Items(read_items(lines, name, kind, reader), name, quiet=True)
-        correcting = partial(corrector.correct, best_tree=shape == "conllu", rate=WritersRate(), **settings)
+        how = CorrectingSettings(best_tree=shape == "conllu", **settings)
+        correcting = partial(corrector.correct, settings=how, rate=WritersRate())
         with console.stream_bar(stream, name) as advance:
             show(items, lines, name, correcting, output, advance)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))

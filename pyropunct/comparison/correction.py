@@ -15,7 +15,7 @@ from pyropunct.correct.fitting import COPIES, EPOCHS, correction_recipe, fit_cor
 from pyropunct.correct.learner_errors import ErrorRates, wrong_copies, wrong_surfaces
 from pyropunct.correct.learners import Corrected
 from pyropunct.correct.noisy_channel import NoisyChannel
-from pyropunct.correct.system import Correcting
+from pyropunct.correct.system import Correcting, CorrectingSettings
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import surface_distance
@@ -257,9 +257,8 @@ class _Correcting(NamedTuple):
     settings: CorrectionSettings
 
     def __call__(self, parses: Parses, wrong: Sequence[Surface]) -> list[Surface]:
-        samples, seed = self.settings.samples, self.settings.seed
-        decided = self.corrector.decide(parses, wrong, samples=samples, seed=seed)
-        return [one.surface for one in decided]
+        how = CorrectingSettings(samples=self.settings.samples, seed=self.settings.seed)
+        return [one.surface for one in self.corrector.decide(parses, wrong, how)]
 
 
 class _Tagging(NamedTuple):

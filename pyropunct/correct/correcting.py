@@ -15,16 +15,13 @@ from typing import TYPE_CHECKING
 
 from pyropunct.correct.error_trees import read_parses
 from pyropunct.correct.hearing import WritersRate
-from pyropunct.correct.system import PARTS, Correcting, check_writable
+from pyropunct.correct.system import PARTS, USUAL, Correcting, CorrectingSettings, check_writable
 from pyropunct.files import real, recover
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
-from pyropunct.restore.restoring import (
-    SAMPLES,
-    decide,
-)
+from pyropunct.restore.restoring import decide
 from pyropunct.restore.rewriting import (
     Rewriting,
     rewritten,
@@ -67,12 +64,9 @@ class Corrector(Correcting):
         self,
         parses: Sequence[Sequence[WeightedTree]],
         wrong: Sequence[Surface],
+        settings: CorrectingSettings = USUAL,
         *,
-        decoder: str = "mbr",
-        samples: int = SAMPLES,
-        seed: int | None = None,
         closed: Sequence[Sequence[int]] | None = None,
-        threshold: float = 0.0,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
         """See `Correcting.decide`; nothing is learned of the writer's rate."""
@@ -81,10 +75,17 @@ class Corrector(Correcting):
         trees = [[parse._replace(tree=next(found)) for parse in some] for some in parses]
         slots = closed if closed is not None else [()] * len(wrong)
         rewritings = [
-            staying_close(surface, self.writer.vocabulary, some, threshold)
+            staying_close(surface, self.writer.vocabulary, some, settings.threshold)
             for surface, some in zip(wrong, slots, strict=True)
         ]
-        return decide(self.writer, trees, decoder=decoder, samples=samples, seed=seed, rewritings=rewritings)
+        return decide(
+            self.writer,
+            trees,
+            decoder=settings.decoder,
+            samples=settings.samples,
+            seed=settings.seed,
+            rewritings=rewritings,
+        )
 
     def save(self, folder: str | Path) -> None:
         """Write the corrector, a model folder for each of its models, to a new folder, whole or not at all.

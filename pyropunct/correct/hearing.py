@@ -22,13 +22,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from pyropunct.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.draws import Draws
-from pyropunct.inference.inside import log_evidence
-from pyropunct.inference.pyro.handlers import tree_problem
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.tagging.tagger import Probabilities, SlotTagger
@@ -180,13 +177,10 @@ def _log(probability: float) -> float:
     return math.log(probability) if probability > 0 else -math.inf
 
 
-@torch.no_grad()
 def log_probs(model: Punctuator, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Floats:
     """(trees, surfaces) log p(x | T) of some punctuations of one sentence, in natural logarithms."""
-    batch = model.vocabulary.encode_trees(trees)
-    picked = batch.pick([tree for tree in range(len(trees)) for _ in surfaces])
-    encoded = model.vocabulary.encode_surfaces([*surfaces] * len(trees))
-    found = log_evidence(tree_problem(model.story, picked, encoded))
+    each_tree = [tree for tree in trees for _ in surfaces]
+    found = model.log_prob_of_marks(each_tree, [*surfaces] * len(trees))
     return found.numpy().reshape(len(trees), len(surfaces))
 
 

@@ -12,11 +12,10 @@ import numpy as np
 
 from pyropunct.correct.channel import ErrorChannel
 from pyropunct.correct.hearing import Noisy, WritersRate, hear
-from pyropunct.correct.system import Correcting, check_writable
+from pyropunct.correct.system import USUAL, Correcting, CorrectingSettings, check_writable
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS, Decision
-from pyropunct.restore.restoring import SAMPLES
 from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
 from pyropunct.shipped import place_of
 from pyropunct.training import model_folder
@@ -47,19 +46,16 @@ class NoisyChannel(Correcting):
         self,
         parses: Sequence[Sequence[WeightedTree]],
         wrong: Sequence[Surface],
+        settings: CorrectingSettings = USUAL,
         *,
-        decoder: str = "mbr",
-        samples: int = SAMPLES,
-        seed: int | None = None,
         closed: Sequence[Sequence[int]] | None = None,
-        threshold: float = 0.0,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
         """See `Correcting.decide`; nothing is drawn.
 
         The rate of the writer is averaged over, given all of these sentences and those before.
         """
-        choose, rate = DECODERS[decoder], WritersRate() if rate is None else rate
+        choose, rate = DECODERS[settings.decoder], WritersRate() if rate is None else rate
         slots = closed if closed is not None else [()] * len(wrong)
         heard = hear(
             self.source,
@@ -72,7 +68,7 @@ class NoisyChannel(Correcting):
         if heard:
             rate.learn(np.stack([one.log_evidence for one in heard]))
         for one, surface in zip(heard, wrong, strict=True):
-            posterior = with_probable_changes(one.posterior(rate.probabilities), surface, threshold)
+            posterior = with_probable_changes(one.posterior(rate.probabilities), surface, settings.threshold)
             yield choose(with_whole_pairs(posterior, surface))
 
     def save(self, folder: str | Path, *, small: bool = False) -> None:

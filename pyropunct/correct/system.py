@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,6 +68,32 @@ class CannotParseError(NoParserError):
         )
 
 
+@dataclass(frozen=True)
+class CorrectingSettings:
+    """How sentences are corrected.
+
+    :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`.
+    :ivar samples: the greatest number of draws of x_c for each sentence, for systems that draw.
+    :ivar trees: the greatest number of the parser's trees to average over.
+    :ivar seed: equal seeds give equal results.
+    :ivar parse: parse the words of treebanks anew.
+    :ivar best_tree: see `pyropunct.restore.restoring.Restoration`.
+    :ivar threshold: the probability that the string of a slot must have for the slot to be changed.
+    """
+
+    decoder: str = "mbr"
+    samples: int = SAMPLES
+    trees: int = TREES
+    seed: int = 0
+    parse: bool = False
+    best_tree: bool = False
+    threshold: float = 0.0
+
+
+USUAL = CorrectingSettings()
+"""How sentences are corrected, unless something else is said."""
+
+
 class Correcting(ABC):
     """A trained way to correct punctuation."""
 
@@ -80,23 +107,17 @@ class Correcting(ABC):
         self,
         parses: Sequence[Sequence[WeightedTree]],
         wrong: Sequence[Surface],
+        settings: CorrectingSettings = USUAL,
         *,
-        decoder: str = "mbr",
-        samples: int = SAMPLES,
-        seed: int | None = None,
         closed: Sequence[Sequence[int]] | None = None,
-        threshold: float = 0.0,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
         """The right punctuation of some sentences, given their trees.
 
         :param parses: for each sentence its trees T, with weights that add up to 1.
         :param wrong: x_e: the existing punctuation of each sentence, in the slots 0..n.
-        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-        :param samples: the least number of draws of x_c for each sentence, for systems that draw.
-        :param seed: equal seeds give equal results.
+        :param settings: what they say of trees counts for nothing here.
         :param closed: for each sentence the slots where no mark can stand; by default none.
-        :param threshold: the probability that the string of a slot must have for the slot to be changed.
         :param rate: what is known of the writer's rate of errors, for systems that ask for it; it learns from
             these sentences.  By default they are all that is known.
         :raises KeyError: if there is no such decoder.
@@ -105,66 +126,30 @@ class Correcting(ABC):
     def correct(
         self,
         sources: Sequence[Source],
+        settings: CorrectingSettings = USUAL,
         *,
-        decoder: str = "mbr",
-        samples: int = SAMPLES,
-        trees: int = TREES,
-        seed: int = 0,
-        parse: bool = False,
-        best_tree: bool = False,
-        threshold: float = 0.0,
         rate: WritersRate | None = None,
     ) -> Iterator[Restored]:
         """Correct the punctuation of some sentences; a line without words is unchanged.
 
         Long lines of raw text are corrected in windows: see `pyropunct.restore.windows`.
 
-        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-        :param samples: the least number of draws for each sentence.
-        :param trees: the greatest number of the parser's trees to average over.
-        :param seed: equal seeds give equal results.
-        :param parse: parse the words of treebanks anew.
-        :param best_tree: see `pyropunct.restore.restoring.Restoration`.
-        :param threshold: see `decide`.
         :param rate: see `decide`; it is that of one writer.
         :raises CannotParseError: if words have to be parsed and there is no parser.
         """
-
-        rate = WritersRate() if rate is None else rate
-
-        def correct(some: Sequence[Source]) -> Iterator[Restored]:
-            return self._correct(some, decoder, samples, trees, seed, parse, best_tree, threshold, rate)
-
-        yield from in_windows(sources, correct)
+        known = WritersRate() if rate is None else rate
+        yield from in_windows(sources, lambda some: self._correct(some, settings, known))
 
     def _correct(
-        self,
-        sources: Sequence[Source],
-        decoder: str,
-        samples: int,
-        trees: int,
-        seed: int,
-        parse: bool,
-        best_tree: bool,
-        threshold: float,
-        rate: WritersRate,
+        self, sources: Sequence[Source], settings: CorrectingSettings, rate: WritersRate
     ) -> Iterator[Restored]:
         used = [source for source in sources if words_of(source)]
-        to_parse = [self._to_parse(source, parse) for source in used]
-        parses = weighted_trees(self.model, to_parse, trees)
+        to_parse = [self._to_parse(source, settings.parse) for source in used]
+        parses = weighted_trees(self.model, to_parse, settings.trees)
         wrong = [source.surface for source in used]
         closed = [source.inside if isinstance(source, RawSentence) else () for source in used]
-        decisions = self.decide(
-            parses,
-            wrong,
-            decoder=decoder,
-            samples=samples,
-            seed=seed,
-            closed=closed,
-            threshold=threshold,
-            rate=rate,
-        )
-        told = weighted_trees(self.model, to_parse, 1) if best_tree else parses
+        decisions = self.decide(parses, wrong, settings, closed=closed, rate=rate)
+        told = weighted_trees(self.model, to_parse, 1) if settings.best_tree else parses
         yield from as_decided(sources, told, decisions)
 
     def _to_parse(self, source: Source, anew: bool) -> Sequence[str] | Tree:

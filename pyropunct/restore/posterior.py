@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 
 import numpy as np
 
@@ -13,23 +14,29 @@ from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioner, WeightedDraws
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.restore.rewriting import without_unknown
+from pyropunct.restore.rewriting import mixture, without_unknown
+from pyropunct.tagging.given import GivenSlots
 from pyropunct.treebank.marks import Surface, marks_of
 from pyropunct.vocabulary import Vocabulary
 
 FEW_DRAWS = 20
 """With fewer effective draws than this, a posterior is not to be trusted."""
 
+SHOWN = 60
+"""So many characters of a sentence are shown at the most where something is wrong with it."""
+
 
 @dataclass(frozen=True)
 class Posterior:
     """p(x, T | words, evidence) of a sentence of n words, as draws with weights.
 
-    See `pyropunct.models.conditioning` for how they are made.
+    See `pyropunct.models.conditioning` for how they are made.  If the model has a tagger, and the trees are
+    those of a parser, half of them are the tagger's: x is of the mixture of both, given the evidence, which
+    tells how much each of them is to be believed.
 
     :ivar draws: the draws of x, with weights that add up to 1.
-    :ivar trees: the trees T, with p(T | words, evidence) as their weights: what is known of the marks tells
-        which tree is right.
+    :ivar trees: the trees T, with p(T | words, evidence) as their weights, the tagger left aside: what is
+        known of the marks tells which tree is right.
     :ivar log_evidence: an estimate of log p(evidence | words), in natural logarithms.
     """
 
@@ -68,6 +75,8 @@ class PosteriorDraws:
     :param parses: the trees of the sentence, with weights that add up to 1.
     :param evidence: what is known of its slots 0..n.
     :param seed: equal seeds give equal draws, whatever other sentences there are.
+    :param of_words: what the model's tagger says, given the evidence; None without.
+    :param share: the weight of the tagger in the mixture.
     :raises ValueError: if there is evidence for more or fewer slots than there are.
     """
 
@@ -78,11 +87,14 @@ class PosteriorDraws:
         parses: Sequence[WeightedTree],
         evidence: Sequence[Evidence],
         seed: int,
+        of_words: GivenSlots | None = None,
+        share: float = 0.0,
     ) -> None:
         trees = [parse.tree for parse in parses]
         if len(evidence) != len(trees[0]) + 1:
             raise ValueError(f"there is evidence about {len(evidence)} slots of {len(trees[0]) + 1}")
         self._vocabulary, self._parses = vocabulary, tuple(parses)
+        self._seed, self._of_words, self._share = seed, of_words, share
         batch, weights = vocabulary.encode_trees(trees), [parse.weight for parse in parses]
         [generator] = generators(trees[:1], seed, alike=True)
         self._given = told.given(batch, weights, evidence, generator)
@@ -91,20 +103,38 @@ class PosteriorDraws:
     def more(self, number: int) -> Posterior:
         """The posterior as more draws show it, together with those before.
 
-        :raises ImpossibleSurfaceError: if nothing explains the evidence.
+        :raises ImpossibleSurfaceError: if nothing explains the evidence; it names slot and sentence.
         """
-        self._rounds.append(self._given.draw(number))
+        try:
+            self._rounds.append(self._given.draw(number))
+        except ImpossibleSurfaceError as error:
+            raise ImpossibleSurfaceError(f"{error} in {self._shown()}") from error
         tree, numbers, log_weight = (np.concatenate(column) for column in zip(*self._rounds, strict=True))
         greatest = log_weight.max()
         if greatest == -np.inf:
-            raise ImpossibleSurfaceError("the evidence is too improbable to be weighed")
+            raise ImpossibleSurfaceError(f"the evidence is too improbable to be weighed in {self._shown()}")
         weight = np.exp(log_weight - greatest)
         share = weight / weight.sum()
         shown, distinct = renumber(np.ascontiguousarray(numbers.T), len(self._given.strings))
         strings = (self._given.strings.tokens(one) for one in distinct.tolist())
+        draws = Draws(tuple(map(self._vocabulary.decode_string, strings)), shown, share)
         of_trees = np.bincount(tree, share, len(self._parses)).tolist()
-        return Posterior(
-            Draws(tuple(map(self._vocabulary.decode_string, strings)), shown, share),
-            tuple(one._replace(weight=w) for one, w in zip(self._parses, of_trees, strict=True)),
-            float(greatest + np.log(weight.mean())),
-        )
+        trees = tuple(one._replace(weight=w) for one, w in zip(self._parses, of_trees, strict=True))
+        return self._mixed(Posterior(draws, trees, float(greatest + np.log(weight.mean()))))
+
+    def _mixed(self, told: Posterior) -> Posterior:
+        """The posterior of the trees, mixed with as many draws of the tagger."""
+        if self._of_words is None:
+            return told
+        with np.errstate(divide="ignore"):
+            joint = np.log([1 - self._share, self._share])
+        joint += [told.log_evidence, self._of_words.log_evidence]
+        total = float(np.logaddexp.reduce(joint))
+        parts, weights = [told.draws], np.exp(joint - total).tolist()
+        if weights[1]:
+            parts.append(self._of_words.draw(len(told.draws), self._seed))
+        return Posterior(mixture(parts, weights), told.trees, total)
+
+    def _shown(self) -> str:
+        """The sentence, shortened, for messages."""
+        return repr(shorten(" ".join(self._parses[0].tree.forms), SHOWN, placeholder=" …"))

@@ -29,6 +29,7 @@ from pyropunct.restore.rewriting import (
 )
 from pyropunct.restore.windows import LONGEST_PARSED, LONGEST_WHOLE, joined, windows
 from pyropunct.running.reader import RunningReader
+from pyropunct.tagging.given import TaggerConditioner
 from pyropunct.tagging.tagger import Probabilities as OfLabels
 from pyropunct.tagging.tagger import SlotTagger, generator_for
 from pyropunct.treebank.conventions import Conventions
@@ -204,9 +205,9 @@ def _decided(
     decisions: dict[int, Decision] = {}
     draws: dict[int, Draws] = {}
     left = list(range(len(parses)))
-    tagged = _tagged(model, parses)
+    read = tagged(model, parses)
     for number, size in enumerate(_rounds(samples)):
-        some, of_words = [parses[place] for place in left], [tagged[place] for place in left]
+        some, of_words = [parses[place] for place in left], [read[place] for place in left]
         new = _draws(model, some, of_words, size, _seed_of_round(seed, number))
         for place, found in zip(left, new, strict=True):
             draws[place] = found if number == 0 else _together(draws[place], found)
@@ -227,21 +228,18 @@ def decide_given(
 ) -> Iterator[Decision]:
     """Punctuate sentences of which something is known, given their trees.
 
-    Each sentence is restored from the posterior of its trees and its punctuation.  The model's tagger has no
-    part in it.
+    Each sentence is restored from the posterior of its trees and its punctuation; where a parser has found
+    the trees, that of the mixture with the model's tagger.
 
     :param parses: as for `decide`.
     :param evidence: for each sentence what is known of its slots 0..n.
     :param rewritings: as for `decide`.
     :raises ImpossibleSurfaceError: if nothing explains what is known of a sentence.
     """
-    choose, told = DECODERS[decoder], dict[bool, Conditioner]()
-    for trees, known, rewriting in zip(parses, evidence, rewritings, strict=True):
-        given = trees[0].given
-        teller = model if given else model.for_parsed
-        if given not in told:
-            told[given] = Conditioner(teller.story)
-        draws = PosteriorDraws(told[given], teller.vocabulary, trees, known, seed)
+    choose, posteriors = DECODERS[decoder], Posteriors(model)
+    read = tagged(model, parses)
+    for trees, known, rewriting, of_words in zip(parses, evidence, rewritings, read, strict=True):
+        draws = posteriors.of(trees, known, seed, of_words)
         for size in _rounds(samples):
             posterior = draws.more(size)
             decision = choose(rewriting(posterior.draws))
@@ -249,6 +247,41 @@ def decide_given(
             if enough and decision.regret <= REGRET * len(decision.surface):
                 break
         yield decision._replace(effective_draws=posterior.effective_draws)
+
+
+class Posteriors:
+    """Makes posteriors of sentences of which something is known.
+
+    :param model: the model; its tagger is part of the mixture where a parser has found the trees.
+    """
+
+    def __init__(self, model: Punctuates) -> None:
+        self._model = model
+        self._told: dict[bool, Conditioner] = {}
+        self._tagger = None if model.tagger is None else TaggerConditioner(model.tagger, model.vocabulary)
+
+    def of(
+        self,
+        trees: Sequence[WeightedTree],
+        evidence: Sequence[Evidence],
+        seed: int,
+        of_words: OfLabels | None = None,
+    ) -> PosteriorDraws:
+        """The posterior of a sentence.
+
+        :param trees: its trees, with weights that add up to 1.
+        :param evidence: what is known of its slots 0..n.
+        :param of_words: what the model's tagger has read in its words; without, the tagger has no part.
+        """
+        given = trees[0].given
+        teller = self._model if given else self._model.for_parsed
+        if given not in self._told:
+            self._told[given] = Conditioner(teller.story)
+        tagged = None
+        if self._tagger is not None and of_words is not None:
+            tagged = self._tagger.given(trees[0].tree.forms, of_words, evidence)
+        told = self._told[given]
+        return PosteriorDraws(told, teller.vocabulary, trees, evidence, seed, tagged, self._model.share)
 
 
 def _rounds(samples: int) -> list[int]:
@@ -272,13 +305,13 @@ def _together(one: "Draws", other: "Draws") -> "Draws":
     return mixture([one, other], [1 - share, share])
 
 
-def _tagged(model: Punctuates, parses: Sequence[Sequence[WeightedTree]]) -> list[OfLabels | None]:
+def tagged(model: Punctuates, parses: Sequence[Sequence[WeightedTree]]) -> list[OfLabels | None]:
     """What the model's tagger makes of the words of sentences whose trees were found; None for others."""
     found = [some for some in parses if not some[0].given]
     if model.tagger is None or not found:
         return [None] * len(parses)
-    read = iter(model.tagger.read([some[0].tree.forms for some in found]))
-    return [None if some[0].given else next(read) for some in parses]
+    rows = iter(model.tagger.read([some[0].tree.forms for some in found]))
+    return [None if some[0].given else next(rows) for some in parses]
 
 
 def _draws(

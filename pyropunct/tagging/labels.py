@@ -152,6 +152,15 @@ class Spelling(nn.Module):
         """log q(string | the string has no label), in natural logarithms."""
         return self._log_q(string) - self._log_unlabelled
 
+    def prob_of_any(self, string: SlotString) -> float:
+        """q of a non-empty string, whether it has a label or not."""
+        return math.exp(self._log_q(string))
+
+    @cached_property
+    def unlabelled(self) -> float:
+        """The probability, by q, of all strings without a label."""
+        return math.exp(self._log_unlabelled)
+
     def draw(self, generator: np.random.Generator) -> SlotString:
         """A draw from q(string | the string has no label), by rejection."""
         labelled = set(self.labels.strings)

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from pyropunct.inference.forward import renumber
 from pyropunct.models.learned import filled
 from pyropunct.networks.trained import not_in_training
 from pyropunct.parsing.parser import BiaffineParser, batches
+from pyropunct.tagging.labels import SlotString
 from pyropunct.tagging.network import SlotNetwork
 from pyropunct.tagging.recipes import SlotTaggerRecipe
 from pyropunct.tagging.vocabulary import SlotVocabulary
@@ -23,6 +24,9 @@ from pyropunct.treebank.marks import START, Surface
 
 Probabilities = NDArray[np.float64]
 """(n + 1, labels) the probability of each label in each slot of a sentence of n words."""
+
+Spell = Callable[[int, np.random.Generator], SlotString]
+"""Draws the string of a slot that has no label."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +87,17 @@ class SlotTagger:
         rare = [string for string, label in zip(strings, numbers, strict=True) if label == labels.unknown]
         return math.fsum(of_labels.tolist()) + math.fsum(map(spelling.log_prob, rare))
 
-    def draw(self, probabilities: Probabilities, samples: int, generator: np.random.Generator) -> Draws:
+    def draw(
+        self,
+        probabilities: Probabilities,
+        samples: int,
+        generator: np.random.Generator,
+        spell: Spell | None = None,
+    ) -> Draws:
         """Draws from p(x | words) for one sentence.
 
         :param probabilities: as `read` gives them.
+        :param spell: draws the string of a slot that has no label; by default whatever the slot.
         """
         labels, (slots, number) = self.vocabulary.labels, probabilities.shape
         place = np.arange(slots)
@@ -94,7 +105,11 @@ class SlotTagger:
         found = np.searchsorted(bounds.ravel(), generator.random((samples, slots)) + place, side="right")
         drawn = np.minimum(found - number * place, number - 1)
         unknown = drawn == labels.unknown
-        spelt = [self.vocabulary.spelling.draw(generator) for _ in range(int(unknown.sum()))]
+        any_slot = self.vocabulary.spelling.draw
+        spelt = [
+            any_slot(generator) if spell is None else spell(slot, generator)
+            for slot in np.nonzero(unknown)[1].tolist()
+        ]
         row = {string: row for row, string in enumerate(dict.fromkeys(spelt), start=labels.unknown)}
         drawn[unknown] = [row[string] for string in spelt]
         strings = [*labels.strings, *row]

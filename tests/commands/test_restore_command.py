@@ -10,15 +10,19 @@ from pathlib import Path
 import pytest
 from command_line import answer, command, complaint, environment, invoke, printed
 
+from pyropunct.inference.evidence import Evidence
 from pyropunct.parsing import BiaffineParser
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restoring import Restoration, Source
 from pyropunct.restore.rewriting import Rewriting
+from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -274,6 +278,25 @@ def test_hidden_marks_that_cannot_be(model: Path, small: Path) -> None:
     result = invoke("restore", model, dev, "--hidden", ",", "--marks", ".")
     assert result.exit_code == BAD_INPUT
     assert "--hidden and --marks exclude each other" in result.stderr
+
+
+@pytest.mark.parametrize("options", [("--keep",), ("--hidden", ",")])
+def test_what_nothing_explains_is_left_as_it_was(
+    model: Path, file: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    """With file, line or sentence, and slot; the others are restored."""
+
+    def impossible_in_go(vocabulary: Vocabulary, surface: Surface, **how: object) -> list[Evidence]:
+        known = evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
+        return known if len(known) > 2 else [known[0], Evidence(1, (), (), ())]
+
+    monkeypatch.setattr("pyropunct.restore.restoring.evidence_of_marks", impossible_in_go)
+    result = invoke("restore", model, write(file, "my sister sings\ngo ‽\n"), *QUICK, *options)
+    assert (result.exit_code, result.stdout.count("\n")) == (BAD_INPUT, 2)
+    assert result.stdout.endswith("\ngo ‽\n")
+    told = "ImpossibleSurfaceError: no punctemes explain what is known of slot 1 in 'go'"
+    left = f"pyropunct: {file}: 1 left as they were because of errors"
+    assert result.stderr.splitlines() == [f"pyropunct: {file}:2: {told}; it is left as it was", left]
 
 
 def test_few_effective_draws_are_told(model: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from pyropunct.correct.fitting import (
     with_drawn_trees,
 )
 from pyropunct.correct.learner_errors import wrong_copies, wrong_surfaces
-from pyropunct.correct.system import CannotParseError, Change, changes, check_writable
+from pyropunct.correct.system import CannotParseError, Change, CorrectingSettings, changes, check_writable
 from pyropunct.draws import Draws
 from pyropunct.models.attach.correcting import ERROR_COLUMNS, string_number
 from pyropunct.parsing import WeightedTree
@@ -57,11 +57,9 @@ def corrector(train: list[Sentence], dev: list[Sentence], clean: Punctuator) -> 
     torch.set_default_dtype(default)
 
 
-def decided(
-    corrector: Corrector, sentences: list[Sentence], wrong: list[Surface], **how: object
-) -> list[Surface]:
+def decided(corrector: Corrector, sentences: list[Sentence], wrong: list[Surface]) -> list[Surface]:
     parses = [[WeightedTree(one.tree, 1.0)] for one in sentences]
-    return [one.surface for one in corrector.decide(parses, wrong, samples=200, seed=0, **how)]  # type: ignore[arg-type]
+    return [one.surface for one in corrector.decide(parses, wrong, CorrectingSettings(samples=200))]
 
 
 # Reading the wrong sentence
@@ -277,7 +275,7 @@ def test_several_trees_share_the_draws(
     tree = dev[0].tree
     other = replace(tree, relations=("dep",) * len(tree))
     both = [[WeightedTree(tree, 0.9), WeightedTree(other, 0.1)]]
-    (decision,) = corrector.decide(both, wrong[:1], samples=100, seed=0)
+    (decision,) = corrector.decide(both, wrong[:1], CorrectingSettings(samples=100))
     assert len(decision.surface) == len(tree) + 1
     assert decision.risk > 0
 
@@ -287,14 +285,14 @@ def test_sentences_are_corrected_and_lines_without_words_stay(
 ) -> None:
     sentence = replace(dev[0], surface=wrong[0])
     empty = RawSentence(1, " ?!", (), ((START, "?", "!"),), (None,))
-    first, second = corrector.correct([sentence, empty], samples=200)
+    first, second = corrector.correct([sentence, empty], CorrectingSettings(samples=200))
     assert first.surface == decided(corrector, dev[:1], wrong[:1])[0]
     assert (first.source, first.tree is None) == (sentence, False)
     assert (second.surface, second.risk, second.tree) == (empty.surface, 0.0, None)
     with pytest.raises(CannotParseError, match="has no parser"):
         list(corrector.correct([RawSentence(1, "go", ("go",), ((START,), ()), (None, None))]))
     with pytest.raises(CannotParseError, match="has no parser"):
-        list(corrector.correct([sentence], parse=True))
+        list(corrector.correct([sentence], CorrectingSettings(parse=True)))
 
 
 # Saving

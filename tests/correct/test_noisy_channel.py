@@ -18,7 +18,7 @@ from pyropunct.correct.hearing import RATES, Heard, Noisy, WritersRate, hear, lo
 from pyropunct.correct.learner_errors import wrong_surfaces
 from pyropunct.correct.loading import load_corrector
 from pyropunct.correct.noisy_channel import NoisyChannel
-from pyropunct.correct.system import changes
+from pyropunct.correct.system import CorrectingSettings, changes
 from pyropunct.parsing import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
@@ -186,7 +186,7 @@ def test_a_threshold_keeps_improbable_changes_out(corrector: NoisyChannel, some:
     wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
     counts = []
     for threshold in (0.0, 0.9, 1.1):
-        decisions = list(corrector.decide(parses, wrong, threshold=threshold))
+        decisions = list(corrector.decide(parses, wrong, CorrectingSettings(threshold=threshold)))
         changed = [
             decision.probability[change.slot]
             for decision, surface in zip(decisions, wrong, strict=True)
