@@ -13,7 +13,7 @@ which a sentence ends anyway, do not count for ends.
 
 import argparse
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
@@ -33,10 +33,10 @@ from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restoring import SAMPLES, Restoration
 from pyropunct.restore.running import ENDING, Finding
 from pyropunct.running.case import case_of
-from pyropunct.running.encoding import NEW_DOCUMENT
 from pyropunct.running.reader import windows_of
 from pyropunct.running.recipes import ReaderRecipe
 from pyropunct.running.scores import count
+from pyropunct.treebank.documents import by_document
 from pyropunct.treebank.marks import START, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -87,7 +87,7 @@ def main() -> None:
     devs = [(path.stem, list(read_treebank(path))) for path in options.dev]
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}", flush=True)
     for name, dev in devs:
-        texts = [joined(part) for part in parts_of(dev)]
+        texts = [joined(part) for part in by_document(dev)]
         for lower in (False, True):
             given = [sentence.tree.forms for sentence in dev]
             finding = Finding(model.reader, running=True)
@@ -100,7 +100,7 @@ def main() -> None:
     if options.tagger_epochs:
         tagger = trained(list(read_treebank(options.train)), devs[0][1], options.tagger_epochs, options.seed)
         for name, dev in devs:
-            texts = [joined(part) for part in parts_of(dev)]
+            texts = [joined(part) for part in by_document(dev)]
             for lower in (False, True):
                 found = [tagged(tagger, _seen(text.words, lower)) for text in texts]
                 print(_row(name, lower, "BiLSTM-CRF", texts, found), flush=True)
@@ -126,16 +126,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _seen(words: Sequence[str], lower: bool) -> list[str]:
     return [word.lower() if lower else word for word in words]
-
-
-def parts_of(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
-    """The sentences of each document."""
-    parts: list[list[Sentence]] = []
-    for sentence in sentences:
-        if not parts or any(line.startswith(NEW_DOCUMENT) for line in sentence.layout.block.lines):
-            parts.append([])
-        parts[-1].append(sentence)
-    return parts
 
 
 def joined(sentences: Sequence[Sentence]) -> Text:
@@ -179,7 +169,7 @@ def trained(train: Sequence[Sentence], dev: Sequence[Sentence], epochs: int, see
 
     def windows(sentences: Sequence[Sentence]) -> list[Sentence]:
         found = []
-        for text in map(joined, parts_of(sentences)):
+        for text in map(joined, by_document(sentences)):
             for start, stop in pairwise([*range(0, len(text.words), size), len(text.words)]):
                 words = _seen(text.words[start:stop], chance.random() < 0.5)
                 slots = ((START,), *text.surface[start + 1 : stop + 1])

@@ -11,10 +11,8 @@ from torch import Tensor
 
 from pyropunct.networks.words import WordTypes, known_characters, known_forms
 from pyropunct.running.case import OTHER, case_of
+from pyropunct.treebank.documents import by_document
 from pyropunct.treebank.sentence import Sentence
-
-NEW_DOCUMENT = "# newdoc"
-"""How the comment begins that stands before the first sentence of a document (CoNLL-U)."""
 
 NO_CASE = -1
 """In place of a case, where there is none to be known."""
@@ -38,12 +36,7 @@ class Document(NamedTuple):
 
 def documents(sentences: Iterable[Sentence]) -> list[Document]:
     """The documents of a treebank; it is one document if it has no comments that say where they start."""
-    parts: list[list[Sentence]] = []
-    for sentence in sentences:
-        if not parts or any(line.startswith(NEW_DOCUMENT) for line in sentence.layout.block.lines):
-            parts.append([])
-        parts[-1].append(sentence)
-    return [_joined([sentence.tree.forms for sentence in part]) for part in parts]
+    return [_joined([sentence.tree.forms for sentence in part]) for part in by_document(sentences)]
 
 
 def _joined(sentences: Sequence[Sequence[str]]) -> Document:

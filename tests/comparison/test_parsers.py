@@ -12,7 +12,7 @@ from pyropunct.parsing.arc_standard import (
     ParsedSentence,
     Treatment,
 )
-from pyropunct.parsing.arc_standard.perceptron import averaged, no_weights
+from pyropunct.parsing.transitions.perceptron import averaged, no_weights
 
 GOLD = MarkedSentence(
     ("a", ",", "b", "c", "."),

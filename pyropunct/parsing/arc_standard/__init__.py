@@ -10,38 +10,29 @@ the words beside them, instead of words that need a head::
     [first, *others] = parser.parse(marked_sentences(read_treebank("dev.conllu")))
 
 - `pyropunct.parsing.arc_standard.treatments`: sentences with marks, and four ways to treat them.
-- `pyropunct.parsing.arc_standard.transitions`: configurations, transitions and atoms, compiled.
 - `pyropunct.parsing.arc_standard.oracle`: the transitions that lead to a tree.
-- `pyropunct.parsing.arc_standard.templates`: which atoms make features.
-- `pyropunct.parsing.arc_standard.perceptron`: their weights, compiled.
-- `pyropunct.parsing.arc_standard.search`: beam search and early update, compiled.
+- `pyropunct.parsing.arc_standard.templates`: the templates of features.
 - `pyropunct.parsing.arc_standard.exploring`: a dynamic oracle with exploration, compiled.
 - `pyropunct.parsing.arc_standard.parser` and `pyropunct.parsing.arc_standard.training`: the parser.
 - `pyropunct.parsing.arc_standard.tagging` and `pyropunct.parsing.arc_standard.tagger`: a tagger.
 
-What numba has compiled is kept on disk: see `pyropunct.inference.compiling` before changing anything here.
+Transitions, perceptron and search are in `pyropunct.parsing.transitions`.
 """
 
-from pathlib import Path
-
-from pyropunct.inference.compiling import forget_outdated
-
-forget_outdated(Path(__file__).parent)  # before anything is read of what was kept
-
-from pyropunct.parsing.arc_standard.parser import (  # noqa: E402
+from pyropunct.parsing.arc_standard.parser import (
     ArcStandardParser,
     ArcStandardRecipe,
     Oracle,
     ParsedSentence,
 )
-from pyropunct.parsing.arc_standard.tagger import (  # noqa: E402
+from pyropunct.parsing.arc_standard.tagger import (
     PerceptronTagger,
     train_perceptron_tagger,
     with_jackknifed_tags,
     with_tags,
 )
-from pyropunct.parsing.arc_standard.training import train_arc_standard  # noqa: E402
-from pyropunct.parsing.arc_standard.treatments import (  # noqa: E402
+from pyropunct.parsing.arc_standard.training import train_arc_standard
+from pyropunct.parsing.arc_standard.treatments import (
     MarkedSentence,
     Treatment,
     have_language_tags,

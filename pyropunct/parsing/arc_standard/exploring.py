@@ -20,21 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.parsing.arc_standard.perceptron import Weights
-from pyropunct.parsing.arc_standard.search import score
-from pyropunct.parsing.arc_standard.transitions import (
-    BELOW,
-    CELL,
-    LEFT,
-    NEXT,
-    RIGHT,
-    SHIFT,
-    advance,
-    head_of,
-    may_reduce,
-    may_shift,
-    workspace_of,
-)
+from pyropunct.parsing.transitions.arc_standard import LEFT, RIGHT, SHIFT, advance, may_reduce, may_shift
+from pyropunct.parsing.transitions.cells import BELOW, CELL, NEXT, head_of
+from pyropunct.parsing.transitions.perceptron import Weights
+from pyropunct.parsing.transitions.search import score
+from pyropunct.parsing.transitions.systems import ARC_STANDARD, room_for
 
 Array = NDArray[Any]
 
@@ -55,7 +45,7 @@ def explore(
 ) -> Array:
     """One greedy way through a sentence, and what is right on it.
 
-    :param sentence: as of `pyropunct.parsing.arc_standard.search.search`, like the next three.
+    :param sentence: as of `pyropunct.parsing.transitions.search.search`, like the next three.
     :param heads: (n + 1,) the right heads, after a zero.
     :param relations: (n + 1,) the numbers of their relations, as in ``moves``.
     :param follows_best: (2 n - 1,) whether the best action is followed at each step, or the best right one.
@@ -63,10 +53,10 @@ def explore(
     """
     steps = len(follows_best)
     found = np.zeros((4, steps), np.int64)
-    work = workspace_of(sentence, steps, len(templates), len(moves))
+    work = room_for(sentence, steps, len(templates), len(moves))
     stack = np.zeros(len(heads), np.int64)
     for step in range(steps):
-        score(work, sentence, templates, weights, step)
+        score(ARC_STANDARD, work, sentence, templates, weights, step)
         right = _right_kinds(work, step, heads, stack)
         best, best_right = -1, -1
         for action in range(len(moves)):

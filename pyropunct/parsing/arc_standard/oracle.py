@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from pyropunct.parsing.arc_standard.transitions import LEFT, RIGHT, SHIFT
+from pyropunct.parsing.transitions.arc_standard import LEFT, RIGHT, SHIFT
 
 
 def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple[int, str]]:

@@ -7,26 +7,26 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.parsing.arc_standard import templates
 from pyropunct.parsing.arc_standard.oracle import tree_after
-from pyropunct.parsing.arc_standard.perceptron import MOST_ACTIONS, Rows, Weights, weights_of
-from pyropunct.parsing.arc_standard.search import search
-from pyropunct.parsing.arc_standard.templates import ATOMS, compiled_templates, number_of
-from pyropunct.parsing.arc_standard.transitions import BEHIND, FIRST_MARK, LEFT, RIGHT, SHIFT
 from pyropunct.parsing.arc_standard.treatments import (
     MarkedSentence,
     TreatedSentence,
     Treatment,
     treated,
 )
+from pyropunct.parsing.transitions.actions import Action, check_kinds, moves_of, rows_of, tensors_of
+from pyropunct.parsing.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT
+from pyropunct.parsing.transitions.cells import BEHIND, FIRST_MARK
+from pyropunct.parsing.transitions.perceptron import Rows, Weights, weights_of
+from pyropunct.parsing.transitions.search import search
+from pyropunct.parsing.transitions.systems import ARC_STANDARD
+from pyropunct.parsing.transitions.templates import compiled_templates, number_of, templates_in
 
 Array = NDArray[Any]
-Transition = tuple[int, str]
-"""The kind of a transition and its relation, which is empty for a shift."""
 
 TEMPLATES: Mapping[Treatment, str] = {
     Treatment.TOKENS: templates.WORDS,
@@ -108,7 +108,7 @@ class ArcStandardParser:
     """
 
     recipe: ArcStandardRecipe
-    actions: tuple[Transition, ...]
+    actions: tuple[Action, ...]
     root: str
     rows: Rows = field(repr=False)
     report: Mapping[str, Any] = field(default_factory=dict)
@@ -129,7 +129,8 @@ class ArcStandardParser:
             templates_of(self.recipe.treatment),
             np.zeros(0, np.int64),
         )
-        found = search(encoded(kept), moves, table, self._weights, self.recipe.beam, unknown)
+        matrix, beam = encoded(kept), self.recipe.beam
+        found = search(ARC_STANDARD, matrix, moves, table, self._weights, beam, unknown)
         heads, relations = tree_after((self.actions[action] for action in found), self.root)
         all_heads: list[int | None] = [None] * len(sentence.forms)
         all_relations: list[str | None] = [None] * len(sentence.forms)
@@ -149,8 +150,7 @@ class ArcStandardParser:
             "recipe": self.recipe.to_json(),
             "report": dict(self.report),
         }
-        tensors = {name: torch.from_numpy(array) for name, array in self.rows._asdict().items()}
-        return plain, tensors
+        return plain, tensors_of(self.rows)
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
@@ -162,41 +162,27 @@ class ArcStandardParser:
             vocabulary = plain["vocabulary"]
             actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
             check_actions(actions, vocabulary["root"])
-            rows = Rows(**{name: _whole_numbers(name, tensors[name]) for name in Rows._fields})
-            if set(tensors) != set(Rows._fields) or (
-                len(rows.actions) and rows.actions.max() >= len(actions)
-            ):
-                raise ValueError("there are weights of actions that it does not know")
-            recipe = ArcStandardRecipe.from_json(plain["recipe"])
-            parser = cls(recipe, actions, vocabulary["root"], rows, plain["report"])
-            parser._weights  # noqa: B018  # what is wrong with them shows at once
+            rows, recipe = rows_of(tensors, len(actions)), ArcStandardRecipe.from_json(plain["recipe"])
+            return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ValueError(f"not the parts of an arc-standard parser: {reason}") from error
-        return parser
 
 
-def check_actions(actions: Sequence[Transition], root: str) -> None:
+def check_actions(actions: Sequence[Action], root: str) -> None:
     """Make sure that actions are transitions, each there once, with which any sentence can be parsed.
 
     :raises ValueError: if they are not.
     """
-    kinds = {kind for kind, _ in actions}
-    right = all(type(kind) is int and isinstance(relation, str) for kind, relation in actions)
-    if not right or not isinstance(root, str) or len(set(actions)) < len(actions):
-        raise ValueError("an action is no transition, or there twice")
-    if not {SHIFT} < kinds <= {SHIFT, LEFT, RIGHT} or len(actions) >= MOST_ACTIONS:
+    if not isinstance(root, str):
+        raise ValueError("the relation of the root is no text")
+    check_kinds(actions, (SHIFT, LEFT, RIGHT), (SHIFT,), "an arc-standard parser")
+    if len(actions) < 2:
         raise ValueError("the actions are not those of an arc-standard parser")
 
 
-def _whole_numbers(name: str, tensor: Tensor) -> Array:
-    if tensor.dtype != torch.long or tensor.dim() != 1:
-        raise ValueError(f"{name} is no vector of whole numbers")
-    return tensor.numpy()
-
-
 def encoded(tokens: TreatedSentence) -> Array:
-    """A sentence as compiled code reads it: see `pyropunct.parsing.arc_standard.transitions.WORD`."""
+    """A sentence as compiled code reads it: see `pyropunct.parsing.transitions.cells.WORD`."""
     matrix = np.zeros((5, len(tokens.forms) + 1 + BEHIND), np.int64)
     matrix[:, 1:-BEHIND] = (
         [number_of(form) for form in tokens.forms],
@@ -209,19 +195,6 @@ def encoded(tokens: TreatedSentence) -> Array:
 
 
 @lru_cache(8)
-def moves_of(actions: Sequence[Transition]) -> Array:
-    """(actions, 2) the kind of transition of each action, and the number of its relation, 0 for none."""
-    numbers = relation_numbers(actions)
-    return np.array([(kind, numbers.get(relation, 0)) for kind, relation in actions])
-
-
-def relation_numbers(actions: Iterable[Transition]) -> dict[str, int]:
-    """The relations of transitions, numbered from 1."""
-    relations = sorted({relation for kind, relation in actions if kind != SHIFT})
-    return {relation: number for number, relation in enumerate(relations, start=1)}
-
-
-@lru_cache(8)
 def templates_of(treatment: Treatment) -> Array:
     """The templates for a treatment as compiled code reads them."""
-    return compiled_templates(templates.templates_in(TEMPLATES[treatment]), ATOMS)
+    return compiled_templates(templates_in(TEMPLATES[treatment]), ATOMS)

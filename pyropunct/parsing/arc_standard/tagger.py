@@ -10,15 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.parsing.arc_standard.perceptron import (
-    MOST_ACTIONS,
-    Rows,
-    Weights,
-    averaged,
-    no_weights,
-    weights_of,
-    with_room,
-)
 from pyropunct.parsing.arc_standard.tagging import (
     AROUND,
     OF_WORD,
@@ -27,9 +18,18 @@ from pyropunct.parsing.arc_standard.tagging import (
     learn_tags,
     tags_found,
 )
-from pyropunct.parsing.arc_standard.templates import compiled_templates, number_of, templates_in
 from pyropunct.parsing.arc_standard.treatments import MarkedSentence
 from pyropunct.parsing.jackknife import folds_of, in_order, others_of
+from pyropunct.parsing.transitions.perceptron import (
+    MOST_ACTIONS,
+    Rows,
+    Weights,
+    averaged,
+    no_weights,
+    weights_of,
+    with_room,
+)
+from pyropunct.parsing.transitions.templates import compiled_templates, number_of, templates_in
 
 Array = NDArray[Any]
 

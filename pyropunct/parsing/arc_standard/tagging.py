@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.parsing.arc_standard.perceptron import Weights, add_scores, change, features_of, has_room
+from pyropunct.parsing.transitions.perceptron import Weights, add_scores, change, features_of, has_room
 
 Array = NDArray[Any]
 
@@ -39,7 +39,7 @@ def tags_found(words: Array, templates: Array, weights: Weights, actions: int) -
     """The tags of a sentence.
 
     :param words: (n + 4, 7) the atoms of its words, with two others before and behind.
-    :param templates: see `pyropunct.parsing.arc_standard.perceptron.features_of`.
+    :param templates: see `pyropunct.parsing.transitions.perceptron.features_of`.
     :param actions: how many tags there are.
     """
     tags = np.zeros(len(words) - 2 * AROUND, np.int64)

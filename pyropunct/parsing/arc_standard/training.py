@@ -1,8 +1,8 @@
 """Training: from a treebank to a parser."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,17 +14,16 @@ from pyropunct.parsing.arc_standard.parser import (
     ArcStandardParser,
     ArcStandardRecipe,
     Oracle,
-    Transition,
     check_actions,
     encoded,
-    moves_of,
-    relation_numbers,
     templates_of,
 )
-from pyropunct.parsing.arc_standard.perceptron import Weights, averaged, no_weights, with_room
-from pyropunct.parsing.arc_standard.search import learn, search
-from pyropunct.parsing.arc_standard.transitions import SHIFT
 from pyropunct.parsing.arc_standard.treatments import MarkedSentence, ProjectiveTree, treated, tree_of
+from pyropunct.parsing.transitions.actions import Action, moves_of, relation_numbers
+from pyropunct.parsing.transitions.arc_standard import SHIFT
+from pyropunct.parsing.transitions.learning import Actions, Change, Watch, learned, searched, unwatched
+from pyropunct.parsing.transitions.perceptron import Weights, averaged
+from pyropunct.parsing.transitions.systems import ARC_STANDARD
 
 Array = NDArray[Any]
 
@@ -34,9 +33,6 @@ ROOT = "root"
 EXPLORED = 0.9
 """The share of steps at which a dynamic oracle's training goes on with the best action, right or not, from
 the second iteration on (Goldberg & Nivre 2012)."""
-
-Watch = Callable[[int, int], None]
-"""Gets how many iterations are done, and in how many sentences of the last one something was wrong."""
 
 
 class _Example(NamedTuple):
@@ -54,20 +50,11 @@ class _Example(NamedTuple):
     relations: Array
 
 
-class _Change(NamedTuple):
-    """A change of weights: see `pyropunct.parsing.arc_standard.search.learn`."""
-
-    followed: Array
-    actions: Array
-    first: int
-    by: int
-
-
 def train_arc_standard(
     sentences: Iterable[MarkedSentence],
     recipe: ArcStandardRecipe | None = None,
     *,
-    watch: Watch = lambda done, wrong: None,
+    watch: Watch = unwatched,
 ) -> ArcStandardParser:
     """Train a parser on a treebank, whose trees are made projective.
 
@@ -86,7 +73,10 @@ def train_arc_standard(
     root = max(roots, key=roots.__getitem__, default=ROOT)
     check_actions(actions, root)
     matrices = [encoded(tokens) for _, tokens in kept]
-    weights, updates = _learned(_examples(matrices, trees, goals, actions), moves_of(actions), recipe, watch)
+    known = Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
+    random = np.random.default_rng(recipe.seed)
+    examples = _examples(matrices, trees, goals, actions)
+    weights, updates = learned(examples, _Changes(known, recipe, random), recipe.iterations, random, watch)
     report = {
         "sentences": len(trees),
         "lifted_arcs": sum(tree.lifted for tree in trees),
@@ -100,8 +90,8 @@ def train_arc_standard(
 def _examples(
     matrices: Iterable[Array],
     trees: Iterable[ProjectiveTree],
-    goals: Iterable[Sequence[Transition]],
-    actions: Sequence[Transition],
+    goals: Iterable[Sequence[Action]],
+    actions: Sequence[Action],
 ) -> list[_Example]:
     numbers = {action: number for number, action in enumerate(actions)}
     relations = relation_numbers(actions)
@@ -116,62 +106,30 @@ def _examples(
     ]
 
 
-def _learned(
-    examples: Sequence[_Example], moves: Array, recipe: ArcStandardRecipe, watch: Watch
-) -> tuple[Weights, list[int]]:
-    """The weights after all iterations, and how many sentences changed them in each."""
-    weights, table, random = no_weights(), templates_of(recipe.treatment), np.random.default_rng(recipe.seed)
-    updates: list[int] = []
-    number = 0
-    for iteration in range(recipe.iterations):
-        updates.append(0)
-        if recipe.oracle is Oracle.DYNAMIC:
-            changes = partial(_explored, explored=EXPLORED if iteration else 0.0, random=random)
-        else:
-            changes = partial(_searched, beam=recipe.beam)
-        for place in random.permutation(len(examples)):
-            example = examples[place]
-            found = changes(example, moves, table, weights)
-            for followed, actions, first, by in found:
-                while first < len(actions):
-                    first = learn(
-                        example.sentence, moves, table, weights, followed, actions, first, by, number
-                    )
-                    if first < len(actions):
-                        weights = with_room(weights, len(table), len(moves))
-            updates[-1] += bool(found)
-            number += 1
-        watch(iteration + 1, updates[-1])
-    return weights, updates
+@dataclass(frozen=True)
+class _Changes:
+    """What changes weights."""
 
+    actions: Actions
+    recipe: ArcStandardRecipe
+    random: np.random.Generator
 
-def _searched(example: _Example, moves: Array, table: Array, weights: Weights, *, beam: int) -> list[_Change]:
-    """What changes when the right actions have left the beam, or are not the best in the end."""
-    found = search(example.sentence, moves, table, weights, beam, example.gold)
-    right = example.gold[: len(found)]
-    differences = np.flatnonzero(found != right)
-    if not len(differences):
-        return []
-    first = int(differences[0])  # what comes before is the same in both
-    return [_Change(right, right, first, 1), _Change(found, found, first, -1)]
+    def of(self, example: _Example, weights: Weights, iteration: int) -> list[Change]:
+        """What changes after an example."""
+        if self.recipe.oracle is Oracle.DYNAMIC:
+            return self._explored(example, weights, EXPLORED if iteration else 0.0)
+        return searched(self.actions, example.sentence, example.gold, weights, self.recipe.beam)
 
-
-def _explored(
-    example: _Example,
-    moves: Array,
-    table: Array,
-    weights: Weights,
-    *,
-    explored: float,
-    random: np.random.Generator,
-) -> list[_Change]:
-    """What changes where the best action on one way through a sentence is not right."""
-    follows_best = random.random(len(example.gold)) < explored
-    found = explore(example.sentence, moves, table, weights, example.heads, example.relations, follows_best)
-    wrong = found[BEST] != found[BEST_RIGHT]
-    if not wrong.any():
-        return []
-    return [
-        _Change(found[FOLLOWED], np.where(wrong, found[row], -1), 0, by)
-        for row, by in ((BEST_RIGHT, 1), (BEST, -1))
-    ]
+    def _explored(self, example: _Example, weights: Weights, explored: float) -> list[Change]:
+        """What changes where the best action on one way through a sentence is not right."""
+        follows_best = self.random.random(len(example.gold)) < explored
+        sentence, _, heads, relations = example
+        _, moves, table = self.actions
+        found = explore(sentence, moves, table, weights, heads, relations, follows_best)
+        wrong = found[BEST] != found[BEST_RIGHT]
+        if not wrong.any():
+            return []
+        return [
+            Change(sentence, found[FOLLOWED], np.where(wrong, found[row], -1), 0, by)
+            for row, by in ((BEST_RIGHT, 1), (BEST, -1))
+        ]

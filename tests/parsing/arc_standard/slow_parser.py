@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from slow_features import distance, features_of
 
 from pyropunct.parsing.arc_standard.oracle import transitions_to
-from pyropunct.parsing.arc_standard.parser import TEMPLATES, ArcStandardRecipe, Transition
-from pyropunct.parsing.arc_standard.templates import number_of, templates_in
-from pyropunct.parsing.arc_standard.transitions import LEFT, SHIFT
+from pyropunct.parsing.arc_standard.parser import TEMPLATES, ArcStandardRecipe
 from pyropunct.parsing.arc_standard.treatments import MarkedSentence, TreatedSentence, treated, tree_of
+from pyropunct.parsing.transitions.actions import Action
+from pyropunct.parsing.transitions.arc_standard import LEFT, SHIFT
+from pyropunct.parsing.transitions.templates import number_of, templates_in
 
 PAIRED = "paired"
 Weights = Mapping[tuple[int, int], int]
@@ -132,27 +134,6 @@ def last_word(state: State) -> int:
     return last(state.stack[-1])
 
 
-def distance(apart: int) -> int:
-    return apart if apart < 5 else 5 if apart <= 10 else 6
-
-
-def features_of(state: State, templates: Sequence[Sequence[str]]) -> list[int]:
-    atoms = atoms_of(state)
-    return [
-        key_of(number_of(" ".join(names)), [atoms.get(name, 0) for name in names])
-        for names in templates
-        if atoms.get(names[0])
-    ]
-
-
-def key_of(key: int, values: Sequence[int]) -> int:
-    for value in values:
-        key = (key ^ value) * -7046029254386353131 & (1 << 64) - 1
-        key -= key >> 63 << 64
-        key ^= key >> 29
-    return key
-
-
 @dataclass
 class SlowParser:
     """A parser that can be trained.
@@ -162,7 +143,7 @@ class SlowParser:
     """
 
     recipe: ArcStandardRecipe
-    actions: Sequence[Transition]
+    actions: Sequence[Action]
     weights: defaultdict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
     total: Counter[tuple[int, int]] = field(default_factory=Counter)
     updates: int = 0
@@ -183,7 +164,7 @@ class SlowParser:
             yield beam
 
     def following(self, state: State, weights: Weights) -> Iterator[State]:
-        features = features_of(state, self.templates)
+        features = features_of(atoms_of(state), self.templates)
         for action, (kind, relation) in enumerate(self.moves):
             if possible(state, kind):
                 score = state.score + sum(weights.get((feature, action), 0) for feature in features)
@@ -216,6 +197,6 @@ class SlowParser:
     def follow(self, tokens: TreatedSentence, actions: Sequence[int], by: int) -> None:
         state = start(tokens)
         for action in actions:
-            for feature in features_of(state, self.templates):
+            for feature in features_of(atoms_of(state), self.templates):
                 self.weights[feature, action] += by
             state = after(state, *self.moves[action])

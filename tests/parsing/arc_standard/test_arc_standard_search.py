@@ -20,10 +20,12 @@ from pyropunct.parsing.arc_standard import (
     train_arc_standard,
 )
 from pyropunct.parsing.arc_standard.oracle import transitions_to, tree_after
-from pyropunct.parsing.arc_standard.parser import encoded, moves_of, templates_of
-from pyropunct.parsing.arc_standard.perceptron import no_weights
-from pyropunct.parsing.arc_standard.search import search
+from pyropunct.parsing.arc_standard.parser import encoded, templates_of
 from pyropunct.parsing.arc_standard.treatments import treated
+from pyropunct.parsing.transitions.actions import moves_of
+from pyropunct.parsing.transitions.perceptron import no_weights
+from pyropunct.parsing.transitions.search import search
+from pyropunct.parsing.transitions.systems import ARC_STANDARD
 from pyropunct.training.model_folder import read_model_folder, write_model_folder
 from pyropunct.treebank.projective import is_projective, projectivise
 
@@ -77,7 +79,7 @@ def test_the_search_stops_where_the_right_transitions_have_left_the_beam() -> No
     actions = tuple(sorted(set(gold)))
     right = np.array([actions.index(step) for step in gold])
     sentence, moves = encoded(treated(words, Treatment.AWAY)), moves_of(actions)
-    arguments = sentence, moves, templates_of(Treatment.AWAY), no_weights()
+    arguments = ARC_STANDARD, sentence, moves, templates_of(Treatment.AWAY), no_weights()
     assert right[:3].tolist() == [0, 0, 1]
     assert search(*arguments, 1, right).tolist() == [0, 0, 0]
     assert len(search(*arguments, 1000, right)) == len(right) == 7

@@ -17,10 +17,11 @@ from pyropunct.parsing.arc_standard import (
     train_arc_standard,
 )
 from pyropunct.parsing.arc_standard.exploring import BEST, BEST_RIGHT, FOLLOWED, RIGHT_KINDS, explore
-from pyropunct.parsing.arc_standard.parser import encoded, moves_of, templates_of
-from pyropunct.parsing.arc_standard.perceptron import no_weights
-from pyropunct.parsing.arc_standard.transitions import LEFT, RIGHT, SHIFT
+from pyropunct.parsing.arc_standard.parser import encoded, templates_of
 from pyropunct.parsing.arc_standard.treatments import treated, tree_of
+from pyropunct.parsing.transitions.actions import moves_of
+from pyropunct.parsing.transitions.arc_standard import LEFT, RIGHT, SHIFT
+from pyropunct.parsing.transitions.perceptron import no_weights
 from pyropunct.treebank.projective import projectivise
 
 Stack = tuple[int, ...]

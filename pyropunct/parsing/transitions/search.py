@@ -12,18 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.parsing.arc_standard.perceptron import Weights, add_scores, change, features_of, has_room
-from pyropunct.parsing.arc_standard.transitions import (
-    ACTION,
-    BEHIND,
-    GOLD,
-    PREVIOUS,
-    SCORE,
-    SHIFT,
+from pyropunct.parsing.transitions.cells import ACTION, BEHIND, GOLD, PREVIOUS, SCORE
+from pyropunct.parsing.transitions.perceptron import Weights, add_scores, change, features_of, has_room
+from pyropunct.parsing.transitions.systems import (
     advance,
-    may_reduce,
-    may_shift,
-    workspace_of,
+    kinds_allowed,
+    room_for,
+    transitions_of,
     write_atoms,
 )
 
@@ -32,28 +27,36 @@ Array = NDArray[Any]
 
 @compiled
 def search(
-    sentence: Array, moves: Array, templates: Array, weights: Weights, beam: int, gold: Array
+    system: int,
+    sentence: Array,
+    moves: Array,
+    templates: Array,
+    weights: Weights,
+    beam: int,
+    gold: Array,
 ) -> Array:
     """The actions of the best sequence of transitions that a beam finds.
 
-    :param sentence: (5, n + 5) see `pyropunct.parsing.arc_standard.transitions.WORD`.
+    :param system: see `pyropunct.parsing.transitions.systems`.
+    :param sentence: (5, n + 5) see `pyropunct.parsing.transitions.cells.WORD`.
     :param moves: (actions, 2) the kind of transition of each action, and its relation from 1.
-    :param templates: see `pyropunct.parsing.arc_standard.perceptron.features_of`.
+    :param templates: see `pyropunct.parsing.transitions.perceptron.features_of`.
     :param beam: the most states that are kept.
-    :param gold: (2 n - 1,) the right actions, or (0,) if they are not known.  If they are, the search stops
-        when they have left the beam.
+    :param gold: (steps,) the right actions, or (0,) if they are not known.  If they are, the search stops
+        when they have left the beam, or after the last of them.
     :returns: the actions up to where it stopped.
     """
     words = sentence.shape[1] - BEHIND - 1
-    steps = 2 * words - 1
-    work = workspace_of(sentence, beam * steps, len(templates), len(moves))
+    steps = len(gold) if len(gold) else transitions_of(system, words)
+    work = room_for(sentence, beam * steps, len(templates), len(moves))
     best_scores, best_orders = np.zeros(beam, np.int64), np.zeros(beam, np.int64)
     start, end = 0, 1
     for step in range(steps):
         kept = 0
         for state in range(start, end):
-            score(work, sentence, templates, weights, state)
-            kept = _offer_actions(work, moves, words, state, state - start, best_scores, best_orders, kept)
+            score(system, work, sentence, templates, weights, state)
+            allowed = kinds_allowed(system, work, state, words)
+            kept = _offer_actions(work, moves, allowed, state, state - start, best_scores, best_orders, kept)
         _sort(best_scores, best_orders, kept)
         right = False
         for place in range(kept):
@@ -62,7 +65,7 @@ def search(
                 best_orders[place] % len(moves),
                 end + place,
             )
-            advance(work, state, moves[action, 0], moves[action, 1], new)
+            advance(system, work, state, moves[action, 0], moves[action, 1], new)
             work.states[new, ACTION], work.states[new, SCORE] = action, best_scores[place]
             if len(gold):
                 work.states[new, GOLD] = 1 if work.states[state, GOLD] and action == gold[step] else 0
@@ -74,21 +77,20 @@ def search(
 
 
 @inner
-def score(work, sentence, templates, weights, state):
+def score(system, work, sentence, templates, weights, state):
     """Write the scores of the actions in a state."""
-    write_atoms(work, sentence, state)
+    write_atoms(system, work, sentence, state)
     number = features_of(work.atoms, templates, work.keys)
     work.scores[:] = 0
     add_scores(weights, work.keys, number, work.scores)
 
 
 @inner
-def _offer_actions(work, moves, words, state, place, best_scores, best_orders, kept):
+def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders, kept):
     """Let the actions of a state compete for a place in the next beam; return how many are taken."""
-    shifts, reduces = may_shift(work, state, words), may_reduce(work, state)
     before = work.states[state, SCORE]
     for action in range(len(moves)):
-        if shifts if moves[action, 0] == SHIFT else reduces:
+        if allowed >> moves[action, 0] & 1:
             score, order = before + work.scores[action], place * len(moves) + action
             if kept < len(best_scores):
                 best_scores[kept], best_orders[kept] = score, order
@@ -153,6 +155,7 @@ def _actions_to(states, state, steps):
 
 @compiled
 def learn(
+    system: int,
     sentence: Array,
     moves: Array,
     templates: Array,
@@ -165,7 +168,7 @@ def learn(
 ) -> int:
     """Change the weights of some actions in the states to which others lead.
 
-    :param sentence: as of `search`, like the next three.
+    :param system: as of `search`, like the next four.
     :param followed: the actions that lead from one state to the next, from the start of the sentence.
     :param actions: for each of these states the action whose weights are changed, or -1 for none.
     :param first: the first of which this is done.
@@ -173,13 +176,13 @@ def learn(
     :param example: the number of the example.
     :returns: the first for which there was no more room, or how many actions there are.
     """
-    work = workspace_of(sentence, len(actions), len(templates), len(moves))
+    work = room_for(sentence, len(actions), len(templates), len(moves))
     for step in range(len(actions)):
         if step >= first and actions[step] >= 0:
             if not has_room(weights, len(templates), len(moves)):
                 return step
-            write_atoms(work, sentence, step)
+            write_atoms(system, work, sentence, step)
             number = features_of(work.atoms, templates, work.keys)
             change(weights, work.keys, number, actions[step], by, example)
-        advance(work, step, moves[followed[step], 0], moves[followed[step], 1], step + 1)
+        advance(system, work, step, moves[followed[step], 0], moves[followed[step], 1], step + 1)
     return len(actions)

@@ -1,0 +1,158 @@
+"""The parser: applied, and taken apart to be saved."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.parsing.arc_eager import templates
+from pyropunct.parsing.arc_eager.oracle import ParsedStream, stream_after
+from pyropunct.parsing.arc_eager.streams import Stream
+from pyropunct.parsing.transitions.actions import Action, check_kinds, moves_of, rows_of, tensors_of
+from pyropunct.parsing.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, SHIFT
+from pyropunct.parsing.transitions.cells import BEHIND, FIRST_MARK, MARK, TAG, WORD
+from pyropunct.parsing.transitions.perceptron import Rows, Weights, weights_of
+from pyropunct.parsing.transitions.search import search
+from pyropunct.parsing.transitions.systems import ARC_EAGER
+from pyropunct.parsing.transitions.templates import compiled_templates, number_of, templates_in
+
+Array = NDArray[Any]
+Marks = Sequence[int]
+"""The mark behind each word of a stream."""
+
+KINDS = range(REDUCE + 1)
+"""The kinds of transitions."""
+
+NEEDED = (SHIFT + NONE, SHIFT + FULL, LEFT, REDUCE)
+"""Those with which any stream can be parsed."""
+
+
+@dataclass(frozen=True)
+class ArcEagerRecipe:
+    """How a parser is trained.
+
+    :ivar reads_marks: whether it reads marks that were found before, and decides on them anew.
+    :ivar beam: the most states that are kept, in training and afterwards.
+    :ivar iterations: how often each sentence is seen.
+    :ivar seed: of the order of sentences, another one in each iteration.
+    """
+
+    reads_marks: bool = False
+    beam: int = 5
+    iterations: int = 15
+    seed: int = 0
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """The recipe that was written as plain types.
+
+        :raises ValueError: if it is none.
+        """
+        numbers = beam, iterations, seed = [plain[name] for name in ("beam", "iterations", "seed")]
+        if not all(type(number) is int and number >= 0 for number in numbers) or not beam:
+            raise ValueError(f"beam, iterations and seed are {numbers}")
+        if type(plain["reads_marks"]) is not bool:
+            raise ValueError("whether it reads marks is neither true nor false")
+        return cls(plain["reads_marks"], beam, iterations, seed)
+
+
+@dataclass(frozen=True)
+class ArcEagerParser:
+    """A parser of streams that predicts punctuation, trained by
+    `pyropunct.parsing.arc_eager.train_arc_eager`.
+
+    :ivar recipe: how it was trained.
+    :ivar actions: the transitions that it knows.
+    :ivar root: the relation of roots.
+    :ivar rows: the averaged weights.
+    :ivar report: what happened in training, in plain JSON types.
+    """
+
+    recipe: ArcEagerRecipe
+    actions: tuple[Action, ...]
+    root: str
+    rows: Rows = field(repr=False)
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+    def parse(self, some: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
+        """The marks and trees of streams, of which words and tags alone are read; nothing of no words.
+
+        :param found: the marks of each that were found before, if it reads such.
+        :raises ValueError: if there are such marks and it reads none, or the other way round.
+        """
+        some = list(some)
+        if self.recipe.reads_marks != (found is not None):
+            raise ValueError("marks that were found before are for the parser that was trained on such")
+        given = found if found is not None else [()] * len(some)
+        return [self._parse(encoded(one, marks)) for one, marks in zip(some, given, strict=True)]
+
+    def _parse(self, matrix: Array) -> ParsedStream:
+        moves, table = moves_of(self.actions), templates_of(self.recipe.reads_marks)
+        unknown = np.zeros(0, np.int64)
+        best = search(ARC_EAGER, matrix, moves, table, self._weights, self.recipe.beam, unknown)
+        return stream_after((self.actions[action] for action in best), self.root)
+
+    @cached_property
+    def _weights(self) -> Weights:
+        return weights_of(self.rows)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """It as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them."""
+        plain = {
+            "vocabulary": {"actions": [list(action) for action in self.actions], "root": self.root},
+            "recipe": asdict(self.recipe),
+            "report": dict(self.report),
+        }
+        return plain, tensors_of(self.rows)
+
+    @classmethod
+    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
+        """What `to_parts` took apart.
+
+        :raises ValueError: if these are not the parts of such a parser.
+        """
+        try:
+            vocabulary = plain["vocabulary"]
+            actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
+            check_actions(actions)
+            if not isinstance(vocabulary["root"], str):
+                raise ValueError("the relation of roots is no text")
+            rows, recipe = rows_of(tensors, len(actions)), ArcEagerRecipe.from_json(plain["recipe"])
+            return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise ValueError(f"not the parts of an arc-eager parser: {reason}") from error
+
+
+def check_actions(actions: Sequence[Action]) -> None:
+    """Make sure that any stream can be parsed with some actions.
+
+    :raises ValueError: if it cannot.
+    """
+    check_kinds(actions, KINDS, NEEDED, "an arc-eager parser")
+
+
+def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
+    """A stream from a sentence on, as compiled code reads it: `pyropunct.parsing.transitions.cells.WORD`.
+
+    :param found: marks that were found before.
+    :param first: the first word of the sentence, counted from 0.
+    """
+    forms, tags, marks = stream.forms[first:], stream.tags[first:], found[first:]
+    matrix = np.zeros((5, len(forms) + 1 + BEHIND), np.int64)
+    matrix[WORD, 1:-BEHIND] = [number_of(form) for form in forms]
+    matrix[TAG, 1:-BEHIND] = [number_of(tag) for tag in tags]
+    if len(found):
+        matrix[MARK, 1:-BEHIND] = [FIRST_MARK + mark if mark != NONE else 0 for mark in marks]
+    return matrix
+
+
+@lru_cache(2)
+def templates_of(reads_marks: bool) -> Array:
+    """The templates as compiled code reads them."""
+    text = templates.WORDS + templates.TREES + (templates.MARKS if reads_marks else "")
+    return compiled_templates(templates_in(text), ATOMS)
