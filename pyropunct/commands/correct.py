@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import polite
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import use_threads
 from pyropunct.commands.options import (
     decoding_options,
@@ -45,6 +45,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Change a slot only if its new marks have at least this probability.",
 )
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, 4),
+    help="How many errors FILE has, times those that MODEL was fitted to; by default this is found.",
+)
 @encoder_option
 @seed_option
 @trust_option
@@ -56,6 +61,7 @@ def correct(
     file: str,
     kind: str,
     shape: str,
+    rate: float | None,
     encoder: str | None,
     trust_variants: bool,
     threads: int | None,
@@ -66,25 +72,29 @@ def correct(
 
     MODEL is the folder that `pyropunct fit-correction` wrote, or en, the model of the package.  FILE may be -
     for standard input.  CoNLL-U has trees; raw text needs a MODEL with a parser.  A line that needs no
-    correction is left unchanged.  How many errors FILE has is learned from all that was read of it so far.
+    correction is left unchanged.  How many errors FILE has is learned from all that was read of it so far, if
+    it is not told.
     """
     from pyropunct.commands.restore_output import ConlluOutput
     from pyropunct.commands.sources import Items, show
     from pyropunct.correct.hearing import WritersRate
     from pyropunct.correct.loading import load_corrector
+    from pyropunct.correct.noisy_channel import NoisyChannel
     from pyropunct.correct.system import CorrectingSettings
     from pyropunct.restore.reading import read_items
     from pyropunct.treebank.lines import ByteLines, opened
 
     use_threads(threads)
     corrector = load_corrector(model, variants=trust_variants, encoder=encoder)
+    if rate is not None and not isinstance(corrector, NoisyChannel):
+        raise OneLineError(f"--rate: {model} is the corrector of the paper, which has none", BAD_INPUT)
     with opened(file) as (stream, name):
         output = _output(corrector, "json" if as_json else shape, settings["parse"])
         reader = corrector.model.raw_reader
         lines = ByteLines(stream)
         items = Items(read_items(lines, name, kind, reader), name, quiet=True)
         how = CorrectingSettings(best_tree=shape == "conllu", **settings)
-        correcting = partial(corrector.correct, settings=how, rate=WritersRate())
+        correcting = partial(corrector.correct, settings=how, rate=WritersRate(rate))
         with console.stream_bar(stream, name) as advance:
             show(items, lines, name, correcting, output, advance)
     console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))

@@ -12,10 +12,11 @@ from pyropunct.comparison.significance import PERMUTATIONS, permutation_test
 from pyropunct.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.correct.edit_scores import EditScores, edit_scores
 from pyropunct.correct.fitting import COPIES, EPOCHS, correction_recipe, fit_correction
+from pyropunct.correct.hearing import WritersRate
 from pyropunct.correct.learner_errors import ErrorRates, wrong_copies, wrong_surfaces
 from pyropunct.correct.learners import Corrected
 from pyropunct.correct.noisy_channel import NoisyChannel
-from pyropunct.correct.system import Correcting, CorrectingSettings
+from pyropunct.correct.system import USUAL, Correcting, CorrectingSettings
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import surface_distance
@@ -42,6 +43,9 @@ FOLDS = 5
 """Parts of the learners' sentences: each is corrected by a channel that was fitted to the others."""
 
 FITTED = "noisy channel, fitted to learners"
+
+AS_FITTED = ", rate as fitted"
+"""A noisy channel that takes the rate of errors to which it was fitted; otherwise it finds the rate."""
 
 Parses = Sequence[Sequence[WeightedTree]]
 Progress = Callable[[int], None]
@@ -74,8 +78,11 @@ class CorrectionSettings:
 class Fixes(Protocol):
     """Corrects sentences that have trees."""
 
-    def __call__(self, parses: Parses, wrong: Sequence[Surface]) -> list[Surface]:
-        """The corrected punctuation of each sentence."""
+    def __call__(self, parses: Parses, wrong: Sequence[Surface]) -> Mapping[str, list[Surface]]:
+        """The corrected punctuation of each sentence, by each way to decide.
+
+        :returns: for each way what it adds to the name of the system, and what it decides.
+        """
         ...
 
 
@@ -202,9 +209,9 @@ def compare_correction(
         rows = []
         for name, fix in fixes.items():
             for kind in kinds if name in (PAPER, CHANNEL) else kinds[:1]:
-                found = fix(trees[kind], wrong)
                 shown = kind if name in (PAPER, CHANNEL) else ""
-                rows.append(_row(SYSTEMS[name], shown, wrong, found, right))
+                for way, found in fix(trees[kind], wrong).items():
+                    rows.append(_row(SYSTEMS[name] + way, shown, wrong, found, right))
                 progress(1)
         return rows
 
@@ -241,24 +248,39 @@ def _fitted(
     elif name == CHANNEL:
         seen = simulated_pairs(train, rates, copies, seed, model.parser)
         channel = fit_channel(seen, model.vocabulary.tokens)
-        fixes = _Correcting(NoisyChannel(model, channel), settings)
+        fixes = _Hearing(NoisyChannel(model, channel))
     progress(1)
     return fixes
 
 
-def _left_alone(parses: Parses, wrong: Sequence[Surface]) -> list[Surface]:
-    return list(wrong)
+def _left_alone(parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+    return {"": list(wrong)}
 
 
 class _Correcting(NamedTuple):
-    """A corrector that reads trees."""
+    """The corrector of section 6.2."""
 
     corrector: Correcting
     settings: CorrectionSettings
 
-    def __call__(self, parses: Parses, wrong: Sequence[Surface]) -> list[Surface]:
+    def __call__(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
         how = CorrectingSettings(samples=self.settings.samples, seed=self.settings.seed)
-        return [one.surface for one in self.corrector.decide(parses, wrong, how)]
+        return {"": [one.surface for one in self.corrector.decide(parses, wrong, how)]}
+
+
+class _Hearing(NamedTuple):
+    """The noisy channel, which finds the rate of errors, or takes that to which it was fitted."""
+
+    corrector: NoisyChannel
+
+    def __call__(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+        heard = self.corrector.hear(parses, wrong)
+        rate = WritersRate()
+        rate.learn(np.stack([one.log_evidence for one in heard]))
+        return {
+            way: [one.surface for one in self.corrector.decisions(heard, wrong, USUAL, rates)]
+            for way, rates in (("", rate.probabilities), (AS_FITTED, WritersRate(1.0).probabilities))
+        }
 
 
 class _Tagging(NamedTuple):
@@ -266,8 +288,8 @@ class _Tagging(NamedTuple):
 
     tagger: CorrectingCRF
 
-    def __call__(self, parses: Parses, wrong: Sequence[Surface]) -> list[Surface]:
-        return self.tagger.correct([trees[0].tree.forms for trees in parses], wrong)
+    def __call__(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+        return {"": self.tagger.correct([trees[0].tree.forms for trees in parses], wrong)}
 
 
 def _row(
@@ -309,10 +331,12 @@ def _of_learners(
     right: list[Surface] = [one.right for one in learners]
     found: dict[tuple[str, str], list[Surface]] = {}
     for name, fix in fixes.items():
-        found[SYSTEMS[name], PREDICTED if name in (PAPER, CHANNEL) else ""] = fix(parses, wrong)
+        shown = PREDICTED if name in (PAPER, CHANNEL) else ""
+        found |= {(SYSTEMS[name] + way, shown): fixed for way, fixed in fix(parses, wrong).items()}
         progress(1)
     if CHANNEL in fixes:
-        found[FITTED, PREDICTED] = _cross_fitted(model, learners, parses, settings)
+        fitted = _cross_fitted(model, learners, parses, settings)
+        found |= {(FITTED + way, PREDICTED): fixed for way, fixed in fitted.items()}
         progress(1)
     rows = [_row(*key, wrong, surfaces, right) for key, surfaces in found.items()]
     closest = []
@@ -325,19 +349,19 @@ def _of_learners(
 
 def _cross_fitted(
     model: Punctuator, learners: Sequence[Corrected], parses: Parses, settings: CorrectionSettings
-) -> list[Surface]:
+) -> dict[str, list[Surface]]:
     """What a noisy channel makes of each sentence if it was fitted to the others alone."""
     pairs = [Pair(trees[0].tree, one.right, one.wrong) for trees, one in zip(parses, learners, strict=True)]
     fold = folds_by_sentence(learners, settings.seed)
-    found: dict[int, Surface] = {}
+    found: dict[str, dict[int, Surface]] = {}
     for part in range(FOLDS):
         seen = [pair for pair, own in zip(pairs, fold, strict=True) if own != part]
         unseen = [number for number, own in enumerate(fold) if own == part]
-        channel = fit_channel(seen, model.vocabulary.tokens)
-        fix = _Correcting(NoisyChannel(model, channel), settings)
+        fix = _Hearing(NoisyChannel(model, fit_channel(seen, model.vocabulary.tokens)))
         fixed = fix([parses[number] for number in unseen], [learners[number].wrong for number in unseen])
-        found |= dict(zip(unseen, fixed, strict=True))
-    return [found[number] for number in range(len(learners))]
+        for way, surfaces in fixed.items():
+            found.setdefault(way, {}).update(zip(unseen, surfaces, strict=True))
+    return {way: [every[number] for number in range(len(learners))] for way, every in found.items()}
 
 
 def folds_by_sentence(learners: Sequence[Corrected], seed: int) -> list[int]:

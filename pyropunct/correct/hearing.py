@@ -49,10 +49,19 @@ NEVER = -1e9
 
 
 class WritersRate:
-    """What is known of the rate of a writer's errors: a probability for each of `RATES`."""
+    """What is known of the rate of a writer's errors: a probability for each of `RATES`.
 
-    def __init__(self) -> None:
-        self._log_weight = np.zeros(len(RATES))
+    :param told: the rate, if it is known: then nothing is learned.  A rate between two of `RATES` is shared
+        out to both, so that it is the mean.
+    :raises ValueError: if it is not from the first to the last of `RATES`.
+    """
+
+    def __init__(self, told: float | None = None) -> None:
+        self._log_weight, self._told = np.zeros(len(RATES)), None
+        if told is not None:
+            if not RATES[0] <= told <= RATES[-1]:
+                raise ValueError(f"the rate {told:g} is not from {RATES[0]:g} to {RATES[-1]:g}")
+            self._told = np.array([np.interp(told, RATES, row) for row in np.eye(len(RATES))])
 
     def learn(self, log_evidence: Floats) -> None:
         """Take in what was written.
@@ -64,7 +73,7 @@ class WritersRate:
     @property
     def probabilities(self) -> Floats:
         """(rates,) the probability of each rate, given all that was taken in."""
-        return _shares(self._log_weight)
+        return _shares(self._log_weight) if self._told is None else self._told
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pyropunct.correct.channel import ErrorChannel
-from pyropunct.correct.hearing import Noisy, WritersRate, hear
+from pyropunct.correct.hearing import Floats, Heard, Noisy, WritersRate, hear
 from pyropunct.correct.system import USUAL, Correcting, CorrectingSettings, check_writable
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
@@ -55,20 +55,41 @@ class NoisyChannel(Correcting):
 
         The rate of the writer is averaged over, given all of these sentences and those before.
         """
-        choose, rate = DECODERS[settings.decoder], WritersRate() if rate is None else rate
-        slots = closed if closed is not None else [()] * len(wrong)
-        heard = hear(
-            self.source,
-            self.errors,
-            [
-                Noisy(some, tuple(map(tuple, surface)), shut)
-                for some, surface, shut in zip(parses, wrong, slots, strict=True)
-            ],
-        )
+        heard = self.hear(parses, wrong, closed)
+        rate = WritersRate() if rate is None else rate
         if heard:
             rate.learn(np.stack([one.log_evidence for one in heard]))
+        yield from self.decisions(heard, wrong, settings, rate.probabilities)
+
+    def hear(
+        self,
+        parses: Sequence[Sequence[WeightedTree]],
+        wrong: Sequence[Surface],
+        closed: Sequence[Sequence[int]] | None = None,
+    ) -> list[Heard]:
+        """What the noisy channel says of some sentences, with each rate of errors: see `decide`."""
+        slots = closed if closed is not None else [()] * len(wrong)
+        noisy = [
+            Noisy(some, tuple(map(tuple, surface)), shut)
+            for some, surface, shut in zip(parses, wrong, slots, strict=True)
+        ]
+        return hear(self.source, self.errors, noisy)
+
+    def decisions(
+        self,
+        heard: Sequence[Heard],
+        wrong: Sequence[Surface],
+        settings: CorrectingSettings,
+        rates: Floats,
+    ) -> Iterator[Decision]:
+        """The right punctuation of sentences that were heard.
+
+        :param wrong: x_e of each of them.
+        :param rates: (rates,) the probability of each of `pyropunct.correct.hearing.RATES`.
+        """
+        choose = DECODERS[settings.decoder]
         for one, surface in zip(heard, wrong, strict=True):
-            posterior = with_probable_changes(one.posterior(rate.probabilities), surface, settings.threshold)
+            posterior = with_probable_changes(one.posterior(rates), surface, settings.threshold)
             yield choose(with_whole_pairs(posterior, surface))
 
     def save(self, folder: str | Path, *, small: bool = False) -> None:

@@ -124,6 +124,16 @@ def test_a_threshold_keeps_what_is_likely(noisy: Path, small: Path) -> None:
     assert len(edits[0.8]) <= len(edits[0])
 
 
+def test_the_rate_of_errors_can_be_told(noisy: Path, corrector: Path, small: Path) -> None:
+    dev = small / "dev.conllu"
+    none = answer("correct", noisy, dev, "--rate", 0)
+    many = answer("correct", noisy, dev, "--rate", 4)
+    assert not any(one["edits"] for one in none["sentences"])
+    assert any(one["edits"] for one in many["sentences"])
+    told = complaint(BAD_INPUT, "correct", corrector, dev, "--rate", 1)
+    assert told == f"--rate: {corrector} is the corrector of the paper, which has none"
+
+
 @pytest.fixture
 def noisy(corrector: Path, small: Path, tmp_path: Path) -> Path:
     """A noisy channel with a parser."""

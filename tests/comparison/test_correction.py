@@ -9,6 +9,7 @@ from command_line import answer, complaint, printed
 
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.comparison.correction import (
+    AS_FITTED,
     FITTED,
     FOLDS,
     SYSTEMS,
@@ -71,13 +72,15 @@ def test_all_tables(
     files = (small / "train.conllu", small / "dev.conllu")
     options = ("--model", model_with_parser, "--systems", "alone,channel", "--trees", 2, "--threads", 1)
     value = answer("compare-correction", *files, *options, "--learners", learners, "--curve")
-    alone, gold, predicted = value["simulated"]
-    assert [row["trees"] for row in value["simulated"]] == ["", "gold", "predicted"]
+    alone, gold, gold_told, predicted, told = value["simulated"]
+    assert [row["trees"] for row in value["simulated"]] == ["", *["gold"] * 2, *["predicted"] * 2]
+    assert gold_told["system"] == told["system"] == SYSTEMS["channel"] + AS_FITTED
     assert (alone["proposed"], alone["precision"], alone["recall"]) == (0, 1, 0)
     assert alone["gold"] == gold["gold"] == predicted["gold"] > 0
     assert gold["average_edit_distance"] < alone["average_edit_distance"]
     names = [row["system"] for row in value["learners"]]
-    assert names == [SYSTEMS["alone"], SYSTEMS["channel"], FITTED]
+    both = [one + way for one in (SYSTEMS["channel"], FITTED) for way in ("", AS_FITTED)]
+    assert names == [SYSTEMS["alone"], *both]
     for row, closest in zip(value["learners"], value["closest"], strict=True):
         assert (row["gold"], row["average_edit_distance"]) == (
             2 * closest["gold"],

@@ -148,6 +148,21 @@ def test_the_rate_of_a_writer_is_learned(corrector: NoisyChannel, some: list[Sen
     assert shares[0] < 0.3 < shares[1] < 2
 
 
+def test_a_rate_that_is_told(corrector: NoisyChannel, some: list[Sentence]) -> None:
+    """Nothing is learned then; between two rates it is shared out to both."""
+    wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
+    parses, number = [given(one.tree) for one in some], {}
+    for told in (0.0, 1.0, 1.2, 4.0):
+        rate = WritersRate(told)
+        found = corrector.decide(parses, wrong, rate=rate)
+        number[told] = sum(len(changes(one, new.surface)) for one, new in zip(wrong, found, strict=True))
+        assert float(rate.probabilities @ np.array(RATES)) == pytest.approx(told)
+        assert (rate.probabilities > 0).sum() == (2 if told == 1.2 else 1)
+    assert number[0.0] == 0 < number[1.0] <= number[4.0]
+    with pytest.raises(ValueError, match="the rate 5 is not from 0 to 4"):
+        WritersRate(5)
+
+
 def test_right_text_is_left_alone_and_wrong_text_gets_better(
     corrector: NoisyChannel, some: list[Sentence]
 ) -> None:
