@@ -1,6 +1,5 @@
 """The fitted model, and everything that can be asked of it."""
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -47,6 +46,7 @@ from pyropunct.restore.restoring import (
 from pyropunct.restore.running import Finding
 from pyropunct.running import RunningReader
 from pyropunct.shipped import lacking, place_of
+from pyropunct.sums import ExactSum
 from pyropunct.tagging import SlotTagger
 from pyropunct.tagging.mixing import log_mixture
 from pyropunct.training.model_folder import (
@@ -60,6 +60,7 @@ from pyropunct.training.registry import Trusted, UnknownVariantError, require_tr
 from pyropunct.training.slot_strings import SlotStrings
 from pyropunct.training.small_tensors import rounded_rows
 from pyropunct.training.stories import blank_story, settle_story
+from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import Surface, display
 from pyropunct.treebank.pairs import unpaired
@@ -92,6 +93,10 @@ class Edit(NamedTuple):
     after: tuple[str, ...]
     probability: float
     count: float  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+
+
+class ImpossibleSentenceError(TreebankError, ImpossibleSurfaceError):
+    """A sentence of a treebank whose punctuation the model cannot produce."""
 
 
 class Evaluation(NamedTuple):
@@ -138,6 +143,60 @@ class SlotEvaluations(NamedTuple):
             Evaluation(sentences, sentences, whole - others),
             Evaluation(sentences, slots - sentences, others),
         )
+
+
+class EvaluationSums:
+    """What `Punctuator.evaluate_slots` counts and adds up; sums of parts of a treebank can be added.
+
+    :param plain: what `to_json` made of other sums, with which these begin.
+    :raises ValueError: if it is no such thing.
+    """
+
+    def __init__(self, plain: Mapping[str, Any] | None = None) -> None:
+        plain = {} if plain is None else plain
+        self.sentences, self._slots = (int(plain.get(name, 0)) for name in ("sentences", "slots"))
+        logs = plain.get("logs", {})
+        self._logs = {name: ExactSum(text) for name, text in logs.items()}
+
+    def count(self, sentences: Sequence[Sentence]) -> None:
+        """Count sentences and slots."""
+        self.sentences += len(sentences)
+        self._slots += sum(len(sentence.surface) for sentence in sentences)
+
+    def add(self, name: str, logs: Iterable[float]) -> None:
+        """Add logarithms of probabilities.
+
+        :param name: "whole" of x given T, "others" without last slots, "trees" of T, and of the unigram model
+            "unigram_last" of last slots and "unigram_others".
+        """
+        total = self._logs.setdefault(name, ExactSum())
+        for one in logs:
+            total.add(one)
+
+    def __iadd__(self, other: "EvaluationSums") -> "EvaluationSums":
+        self.sentences += other.sentences
+        self._slots += other._slots
+        for name, total in other._logs.items():
+            self._logs.setdefault(name, ExactSum()).__iadd__(total)
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """The sums in plain JSON types, with nothing rounded off."""
+        logs = {name: str(total) for name, total in self._logs.items()}
+        return {"sentences": self.sentences, "slots": self._slots, "logs": logs}
+
+    def evaluation(self) -> "WholeEvaluation":
+        """What the sums come to."""
+        log = {name: float(total) for name, total in self._logs.items()}
+        own = SlotEvaluations.of(self.sentences, self._slots, log["whole"], log["others"])
+        unigram = joint = None
+        if "unigram_last" in log:
+            whole = ExactSum(str(self._logs["unigram_last"]))
+            whole += self._logs["unigram_others"]
+            unigram = SlotEvaluations.of(self.sentences, self._slots, float(whole), log["unigram_others"])
+        if "trees" in log:
+            joint = Evaluation(self.sentences, self._slots, log["whole"] + log["trees"])
+        return WholeEvaluation(own, unigram, joint)
 
 
 class WholeEvaluation(NamedTuple):
@@ -450,7 +509,7 @@ class Punctuator:
         return Evaluation(len(found), slots, float(found.sum()))
 
     def evaluate_slots(
-        self, sentences: Iterable[Sentence], impossible: list[ImpossibleSurfaceError] | None = None
+        self, sentences: Iterable[Sentence], impossible: list[ImpossibleSentenceError] | None = None
     ) -> "WholeEvaluation":
         """`evaluate`, for last slots of sentences and all others apart, and the same of `slot_strings`.
 
@@ -466,33 +525,38 @@ class Punctuator:
         :raises ImpossibleSurfaceError: as `log_prob` does, if there is no list that takes it, or if all
             sentences are left out.
         """
-        slots, of_trees = 0, 0.0
-        own: list[Tensor] = []
-        unigram: list[tuple[float, float]] = []
+        left_out: list[ImpossibleSentenceError] = [] if impossible is None else impossible
+        sums = self.evaluation_sums(sentences, left_out)
+        if left_out and (impossible is None or not sums.sentences):
+            raise left_out[0]
+        return sums.evaluation()
+
+    def evaluation_sums(
+        self, sentences: Iterable[Sentence], impossible: list[ImpossibleSentenceError]
+    ) -> EvaluationSums:
+        """The sums of `evaluate_slots`, which may be those of a part of a treebank.
+
+        :param sentences: which are worked on in batches; no more than one batch is kept.
+        :param impossible: as for `evaluate_slots`.
+        """
+        sums = EvaluationSums()
         syntax = self.story.syntax if isinstance(self.story.syntax, HeadOutward) else None
         for part, trees, problem in self._encoded(sentences):
             others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
-            both = torch.stack((_possible(part, problem, impossible), others))
-            is_kept = both[0] > -torch.inf
-            if syntax is not None:
-                of_trees += float(syntax.log_prob(trees)[is_kept.cpu()].sum())
+            whole = _possible(part, problem, impossible)
+            is_kept = whole > -torch.inf
             kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
-            own.append(both[:, is_kept])
-            slots += sum(len(sentence.surface) for sentence in kept)
+            sums.count(kept)
+            sums.add("whole", whole[is_kept].tolist())
+            sums.add("others", others[is_kept].tolist())
+            if syntax is not None:
+                sums.add("trees", syntax.log_prob(trees)[is_kept.cpu()].tolist())
             if self.slot_strings is not None:
                 known = (self.vocabulary.known_surface(sentence.surface) for sentence in kept)
-                unigram += map(self.slot_strings.log_probs, known)
-        each = torch.cat(own, -1)
-        if impossible and not each.numel():
-            raise impossible[0]
-        number = each.shape[-1]
-        found = SlotEvaluations.of(number, slots, *each.sum(-1).tolist())
-        joint = Evaluation(number, slots, found.all.log_likelihood + of_trees)
-        chance = None
-        if unigram:
-            final, before = (math.fsum(column) for column in zip(*unigram, strict=True))
-            chance = SlotEvaluations.of(number, slots, final + before, before)
-        return WholeEvaluation(found, chance, None if syntax is None else joint)
+                for last, before in map(self.slot_strings.log_probs, known):
+                    sums.add("unigram_last", [last])
+                    sums.add("unigram_others", [before])
+        return sums
 
     def underlying(
         self, sentences: Sequence[Sentence], samples: int = 0
@@ -833,7 +897,7 @@ def _merged(edits: Tensor) -> Tensor:
 
 
 def _possible(
-    sentences: Sequence[Sentence], problem: Problem, impossible: list[ImpossibleSurfaceError] | None = None
+    sentences: Sequence[Sentence], problem: Problem, impossible: list[ImpossibleSentenceError] | None = None
 ) -> Tensor:
     """log p(x | T) of each sentence.
 
@@ -849,13 +913,11 @@ def _possible(
     return found
 
 
-def _too_unlikely(sentence: Sentence) -> ImpossibleSurfaceError:
+def _too_unlikely(sentence: Sentence) -> ImpossibleSentenceError:
     block, marks = sentence.layout.block, [len(slot) for slot in sentence.surface]
-    error = block.error(
-        f"the model cannot produce its punctuation; most marks, {max(marks)}, are in slot "
-        f"{marks.index(max(marks))}"
-    )
-    return ImpossibleSurfaceError(str(error))
+    most = f"most marks, {max(marks)}, are in slot {marks.index(max(marks))}"
+    problem = f"the model cannot produce its punctuation; {most}"
+    return ImpossibleSentenceError(block.path, problem, block.first_line, block.identifier)
 
 
 def _parts(sentences: Iterable[Sentence]) -> Iterator[Sequence[Sentence]]:

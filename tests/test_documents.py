@@ -17,7 +17,7 @@ PAGES = sorted(
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(ROOMS)})/[\w./-]*\w")
-COMMAND = re.compile(r"(?:^ {4}|`|&& )pyropunct ([a-z][a-z-]*)((?:\\\n|[^`&\n])*)", re.MULTILINE)
+COMMAND = re.compile(r"(?:^ {4}|`|&& )pyropunct ((?:corpus )?[a-z][a-z-]*)((?:\\\n|[^`&\n])*)", re.MULTILINE)
 IMPORT = re.compile(r"^from pyropunct[\w.]* import .*$", re.MULTILINE)
 DOCUMENT = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md")
 
@@ -73,9 +73,11 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_are_there(page: str) -> None:
-    assert isinstance(main, click.Group)
     for name, options in commands((ROOT / page).read_text(encoding="utf-8")):
-        command = main.get_command(click.Context(main), name)
+        command: click.Command | None = main
+        for part in name.split():
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), part)
         assert command is not None, name
         known = {option for parameter in command.params for option in parameter.opts}
         assert set(options) - known - {"--help"} == set(), name
@@ -84,7 +86,7 @@ def test_the_commands_of_a_page_are_there(page: str) -> None:
 def test_all_commands_are_in_the_reference() -> None:
     assert isinstance(main, click.Group)
     text = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
-    assert {name for name, _ in commands(text)} >= set(main.list_commands(click.Context(main)))
+    assert {name.split()[0] for name, _ in commands(text)} >= set(main.list_commands(click.Context(main)))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -95,4 +97,6 @@ def test_the_imports_of_a_page_work(page: str) -> None:
 
 def test_commands_are_found() -> None:
     text = "    pyropunct fit --set x=1 \\\n        --seed 3\n`pyropunct rules --plot f`\npyropunct is --no"
-    assert list(commands(text)) == [("fit", ["--set", "--seed"]), ("rules", ["--plot"])]
+    text += "\n`pyropunct corpus parse en IN --json`"
+    expected = [("fit", ["--set", "--seed"]), ("rules", ["--plot"]), ("corpus parse", ["--json"])]
+    assert list(commands(text)) == expected

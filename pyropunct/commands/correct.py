@@ -2,7 +2,7 @@
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -20,7 +20,10 @@ from pyropunct.commands.options import (
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
+    from pyropunct.commands.sources import Reject
+    from pyropunct.corpus.shards import Work
     from pyropunct.correct.system import Correcting
+    from pyropunct.treebank.lines import Part
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -76,39 +79,53 @@ def correct(
     it is not told.
     """
     from pyropunct.commands.restore_output import ConlluOutput
-    from pyropunct.commands.sources import Items, show
+    from pyropunct.commands.sources import show_part
     from pyropunct.correct.hearing import WritersRate
     from pyropunct.correct.loading import load_corrector
     from pyropunct.correct.noisy_channel import NoisyChannel
     from pyropunct.correct.system import CorrectingSettings
-    from pyropunct.restore.reading import read_items
-    from pyropunct.treebank.lines import ByteLines, opened
+    from pyropunct.treebank.lines import Part, opened
 
     use_threads(threads)
     corrector = load_corrector(model, variants=trust_variants, encoder=encoder)
     if rate is not None and not isinstance(corrector, NoisyChannel):
         raise OneLineError(f"--rate: {model} is the corrector of the paper, which has none", BAD_INPUT)
     with opened(file) as (stream, name):
-        output = _output(corrector, "json" if as_json else shape, settings["parse"])
-        reader = corrector.model.raw_reader
-        lines = ByteLines(stream)
-        items = Items(read_items(lines, name, kind, reader), name, quiet=True)
+        # The present stream, because a progress bar replaces sys.stdout while it is shown.
+        output = _output(corrector, "json" if as_json else shape, settings["parse"], sys.stdout)
         how = CorrectingSettings(best_tree=shape == "conllu", **settings)
         correcting = partial(corrector.correct, settings=how, rate=WritersRate(rate))
         with console.stream_bar(stream, name) as advance:
-            show(items, lines, name, correcting, output, advance)
-    console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
+            omitted = show_part(Part(stream, name, kind), corrector.model, correcting, output, advance)
+    console.tell_omitted(name, omitted, kept=isinstance(output, ConlluOutput))
 
 
-def _output(corrector: "Correcting", shape: str, parse: bool) -> "Output":
+def work(model: str, shape: str, encoder: str | None, trust_variants: bool, **settings: Any) -> "Work":
+    """What the command does with a part of a corpus, which is by a writer of its own."""
+    from pyropunct.commands.sources import show_part
+    from pyropunct.correct.hearing import WritersRate
+    from pyropunct.correct.loading import load_corrector
+    from pyropunct.correct.system import CorrectingSettings
+
+    corrector = load_corrector(model, variants=trust_variants, encoder=encoder)
+    how = CorrectingSettings(best_tree=shape == "conllu", **settings)
+
+    def corrected(part: "Part", out: TextIO, reject: "Reject") -> None:
+        output = _output(corrector, shape, how.parse, out)
+        correcting = partial(corrector.correct, settings=how, rate=WritersRate())
+        show_part(part, corrector.model, correcting, output, lambda: None, reject)
+
+    return corrected
+
+
+def _output(corrector: "Correcting", shape: str, parse: bool, out: TextIO) -> "Output":
     from pyropunct.commands.correct_output import CorrectionPrinter, EditsOutput, Explained, JsonCorrections
     from pyropunct.commands.restore_output import ConlluOutput, TextOutput
     from pyropunct.correct.explaining import Explainer
 
     model = corrector.model
     printer = CorrectionPrinter(model, capital=False)
-    # The present stream, because a progress bar replaces sys.stdout while it is shown.
     if shape in ("text", "conllu"):
-        return {"text": TextOutput, "conllu": ConlluOutput}[shape](sys.stdout, printer)
+        return {"text": TextOutput, "conllu": ConlluOutput}[shape](out, printer)
     explained = Explained(Explainer(model), Explainer(model.for_parsed), parse)
-    return {"edits": EditsOutput, "json": JsonCorrections}[shape](sys.stdout, printer, explained)
+    return {"edits": EditsOutput, "json": JsonCorrections}[shape](out, printer, explained)

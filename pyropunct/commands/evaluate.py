@@ -1,10 +1,11 @@
 """The command ``pyropunct evaluate``."""
 
+import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -12,9 +13,13 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import load_model, use_threads
 from pyropunct.commands.options import json_option, threads_option, trust_option
+from pyropunct.files import json_text
 
 if TYPE_CHECKING:
-    from pyropunct.punctuator import Evaluation, SlotEvaluations
+    from pyropunct.commands.sources import Reject
+    from pyropunct.corpus.shards import Work
+    from pyropunct.punctuator import Evaluation, ImpossibleSentenceError, SlotEvaluations
+    from pyropunct.treebank.lines import Part
     from pyropunct.treebank.reading import Omission
     from pyropunct.treebank.sentence import Sentence
 
@@ -50,41 +55,126 @@ def evaluate(
 
     The perplexity with trees is that of heads, relations, tags and punctuation together.
     """
-    from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
     from pyropunct.treebank.lines import opened, read_lines
     from pyropunct.treebank.reading import nothing_kept, read_sentences
 
     use_threads(threads)
     punctuator = load_model(model, trust_variants)
     omitted: list[Omission] = []
-    impossible: list[ImpossibleSurfaceError] = []
+    impossible: list[ImpossibleSentenceError] = []
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
         sentences = _kept(read_sentences(read_lines(stream, name), name), omitted, advance)
         first = next(sentences, None)
         if first is None:
             raise nothing_kept(name, omitted)
-        own, unigram, with_trees = punctuator.evaluate_slots(chain([first], sentences), impossible)
-    result = own.all
+        found = punctuator.evaluate_slots(chain([first], sentences), impossible)
     console.tell_omitted(name, omitted)
     _tell_impossible(name, list(map(str, impossible)))
-    values = {
+    if as_json:
+        left_out = {**console.plain_omissions(omitted), "impossible": list(map(str, impossible))}
+        console.print_json(_values(*found, left_out))
+    else:
+        _print_tables(file, *found, {"omitted": len(omitted), "impossible": len(impossible)})
+
+
+def work(model: str, trust_variants: bool) -> "Work":
+    """What the command does with a part of a corpus: it writes a line of JSON with sums."""
+    from pyropunct.commands.sources import why_omitted
+    from pyropunct.treebank.lines import ByteLines, lines_or_errors
+    from pyropunct.treebank.reading import Omission, TreebankError, sentences_or_errors
+
+    punctuator = load_model(model, trust_variants)
+
+    def measured(part: "Part", out: TextIO, reject: "Reject") -> None:
+        number = {"omitted": 0, "malformed": 0}
+        impossible: list[ImpossibleSentenceError] = []
+
+        def kept() -> "Iterator[Sentence]":
+            lines = lines_or_errors(ByteLines(part.stream), part.name, part.start)
+            for item in sentences_or_errors(lines, part.name, part.start):
+                if isinstance(item, TreebankError):
+                    number["malformed"] += 1
+                    reject(item)
+                elif isinstance(item, Omission):
+                    number["omitted"] += 1
+                    reject(why_omitted(part.name, item))
+                else:
+                    yield item
+
+        sums = punctuator.evaluation_sums(kept(), impossible)
+        for error in impossible:
+            reject(error)
+        print(json_text({**number, "impossible": len(impossible), "sums": sums.to_json()}), file=out)
+
+    return measured
+
+
+class Merged:
+    """What `work` wrote of all parts of a corpus, as one result.
+
+    :param name: of the corpus.
+    :param parts: what it wrote of each.
+    :raises TreebankError: if no sentence was evaluated.
+    """
+
+    def __init__(self, name: str, parts: Iterable[str]) -> None:
+        from pyropunct.punctuator import EvaluationSums
+        from pyropunct.treebank.conllu_block import TreebankError
+
+        self._name, self._left_out = name, dict.fromkeys(("omitted", "malformed", "impossible"), 0)
+        sums = EvaluationSums()
+        for plain in map(json.loads, parts):
+            sums += EvaluationSums(plain["sums"])
+            for reason in self._left_out:
+                self._left_out[reason] += plain[reason]
+        if not sums.sentences:
+            raise TreebankError(name, "no sentence can be used")
+        self._found = sums.evaluation()
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``pyropunct evaluate --json`` prints, with numbers of the sentences that were left out."""
+        return _values(*self._found, self._left_out)
+
+    def show(self) -> None:
+        """Print the tables of ``pyropunct evaluate``."""
+        _print_tables(self._name, *self._found, self._left_out)
+
+
+def _values(
+    own: "SlotEvaluations",
+    unigram: "SlotEvaluations | None",
+    with_trees: "Evaluation | None",
+    left_out: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The results in plain JSON types."""
+    result = own.all
+    return {
         "sentences": result.sentences,
-        **console.plain_omissions(omitted),
-        "impossible": list(map(str, impossible)),
+        **left_out,
         "slots": result.slots,
         "log_likelihood": result.log_likelihood,
         "perplexity": result.perplexity,
         "perplexity_with_trees": None if with_trees is None else with_trees.perplexity,
+        **_plain(own, ""),
+        **_plain(unigram, "unigram_"),
     }
-    if as_json:
-        plain = _plain(own, "") | _plain(unigram, "unigram_")
-        console.print_json({**values, **plain})
-    else:
-        shown = {name: value for name, value in values.items() if name != "omissions" and value is not None}
-        shown["impossible"] = len(impossible)
-        rows = [[name.replace("_", " "), _shown(value)] for name, value in shown.items()]
-        console.print_table(file, [" ", "value"], rows)
-        _tell_slots(own, unigram)
+
+
+def _print_tables(
+    title: str,
+    own: "SlotEvaluations",
+    unigram: "SlotEvaluations | None",
+    with_trees: "Evaluation | None",
+    left_out: Mapping[str, int],
+) -> None:
+    result = own.all
+    shown: dict[str, float] = {"sentences": result.sentences, **left_out, "slots": result.slots}
+    shown |= {"log_likelihood": result.log_likelihood, "perplexity": result.perplexity}
+    if with_trees is not None:
+        shown["perplexity_with_trees"] = with_trees.perplexity
+    rows = [[name.replace("_", " "), _shown(value)] for name, value in shown.items()]
+    console.print_table(title, [" ", "value"], rows)
+    _tell_slots(own, unigram)
 
 
 def _kept(

@@ -93,6 +93,8 @@ def _explained(error: Exception) -> OneLineError:
 
 def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
     """The errors that tell of bad input, and those that tell of a failure."""
+    from pyropunct.corpus.cluster import ClusterError
+    from pyropunct.corpus.inputs import CorpusError
     from pyropunct.correct.channel_fitting import NoErrorsError
     from pyropunct.correct.learners import LearnersError
     from pyropunct.divergence import DivergedError
@@ -110,6 +112,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
 
     bad_input = (
         TreebankError,
+        CorpusError,
         LearnersError,
         NoErrorsError,
         ModelFolderError,
@@ -124,4 +127,4 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
         TooManyMarksError,
         NoReaderError,
     )
-    return bad_input, (CannotWriteError,)
+    return bad_input, (CannotWriteError, ClusterError)

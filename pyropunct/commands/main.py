@@ -21,6 +21,7 @@ COMMANDS = {
     "compare-correction": "compare_correction:compare_correction",
     "compare-parsers": "compare_parsers:compare_parsers",
     "convert": "convert:convert",
+    "corpus": "corpus:corpus",
     "correct": "correct:correct",
     "dream": "dream:dream",
     "evaluate": "evaluate:evaluate",

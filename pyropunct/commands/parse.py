@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -20,8 +20,11 @@ from pyropunct.commands.options import (
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
+    from pyropunct.commands.sources import Reject
+    from pyropunct.corpus.shards import Work
     from pyropunct.punctuator import Punctuator
     from pyropunct.restore.restoring import Restored, Source
+    from pyropunct.treebank.lines import Part
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -68,23 +71,41 @@ def parse(
     it may be - for standard input.  Without MODEL, it is the English one that comes with the package; another
     one must be fitted with --parser.
     """
-    from pyropunct.commands.sources import Items, show
-    from pyropunct.restore.reading import read_items
-    from pyropunct.treebank.lines import ByteLines, opened
+    from pyropunct.commands.sources import show_part
+    from pyropunct.treebank.lines import Part, opened
 
     model, file = model_and_file(places)
     use_threads(threads)
+    punctuator = _with_parser(model, trust_variants, encoder)
+    parsing = partial(_parsed, punctuator, draws, strength)
+    with opened(file) as (stream, name):
+        output = _output(punctuator, name, score, "json" if as_json else shape)
+        with console.stream_bar(stream, name) as advance:
+            omitted = show_part(Part(stream, name, kind), punctuator, parsing, output, advance)
+    console.tell_omitted(name, omitted, kept=not score)
+
+
+def work(model: str, draws: int, strength: float, encoder: str | None, trust_variants: bool) -> "Work":
+    """What the command does with a part of a corpus."""
+    from pyropunct.commands.parse_output import TreePrinter
+    from pyropunct.commands.restore_output import ConlluOutput
+    from pyropunct.commands.sources import show_part
+
+    punctuator = _with_parser(model, trust_variants, encoder)
+    parsing, printer = partial(_parsed, punctuator, draws, strength), TreePrinter(punctuator)
+
+    def parsed(part: "Part", out: TextIO, reject: "Reject") -> None:
+        show_part(part, punctuator, parsing, ConlluOutput(out, printer), lambda: None, reject)
+
+    return parsed
+
+
+def _with_parser(model: str, trust_variants: bool, encoder: str | None) -> "Punctuator":
+    """:raises OneLineError: if the model has no parser."""
     punctuator = load_model(model, trust_variants, encoder)
     if punctuator.parser is None:
         raise OneLineError(f"{model}: has no parser: fit one with `pyropunct fit TRAIN --parser`", BAD_INPUT)
-    with opened(file) as (stream, name):
-        output = _output(punctuator, name, score, "json" if as_json else shape)
-        lines = ByteLines(stream)
-        items = Items(read_items(lines, name, kind, punctuator.raw_reader), name, quiet=True)
-        parsing = partial(_parsed, punctuator, draws, strength)
-        with console.stream_bar(stream, name) as advance:
-            show(items, lines, name, parsing, output, advance)
-    console.tell_omitted(name, items.omitted, kept=not score)
+    return punctuator
 
 
 def _parsed(

@@ -1,9 +1,9 @@
 """The command ``pyropunct restore``."""
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -21,10 +21,14 @@ from pyropunct.commands.options import (
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
+    from pyropunct.commands.sources import Reject
+    from pyropunct.corpus.shards import Work
     from pyropunct.punctuator import Punctuator
     from pyropunct.restore.cases import CaseMode
     from pyropunct.restore.raw_words import RawSentence
     from pyropunct.restore.restoring import Restoration, Restored, Source
+    from pyropunct.treebank.lines import Part
+    from pyropunct.treebank.reading import Omission
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -100,49 +104,110 @@ def restore(
     removed first.  Empty lines are kept.
     """
     from pyropunct.commands.restore_output import ConlluOutput
-    from pyropunct.commands.sources import Items, show
-    from pyropunct.restore.reading import LONGEST_PIECE, read_items
-    from pyropunct.restore.restoring import Restoration
-    from pyropunct.restore.running import Finding, FoundItems
-    from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, opened
+    from pyropunct.treebank.lines import Part, opened
 
     if keep and score:
         raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
-    if hidden is not None and marks is not None:
-        raise click.UsageError("--hidden and --marks exclude each other: all marks but the hidden ones stay")
     if running and score:
         raise click.UsageError("--running and --score exclude each other: sentences are compared")
     model, file = model_and_file(places)
     use_threads(threads)
-    punctuator = load_model(model, trust_variants, encoder)
-    only = None if marks is None else _known_marks(punctuator, marks, "--marks")
-    unseen = () if hidden is None else _known_marks(punctuator, hidden, "--hidden")
-    if hidden is not None and not unseen:
-        raise OneLineError("--hidden: there is no mark", BAD_INPUT)
-    restoration = Restoration(
-        punctuator,
-        marks=only,
-        keep=keep,
-        hidden=unseen,
-        keep_dots=not score,
-        best_tree=shape == "conllu",
-        case=case,
-        capital=capital,
-        **settings,
-    )
-    finding = Finding(punctuator.reader, running, case, capital, last_end="\n")
+    settings |= {"marks": marks, "keep": keep, "hidden": hidden, "capital": capital, "running": running}
+    settings |= {"case": case, "shape": shape, "encoder": encoder, "trust_variants": trust_variants}
+    way = Way(model, keep_dots=not score, **settings)
     with opened(file) as (stream, name):
-        output = _output(punctuator, name, score, "json" if as_json else shape, capital)
-        lines = ByteLines(stream, LONGEST_PIECE if running else LONGEST_LINE)
-        read = read_items(lines, name, kind, punctuator.raw_reader, running=running)
-        found = FoundItems(read, lines, finding, partial(_tell_long, name))
-        items = Items(found, name, quiet=bool(keep or score or unseen))
-        doubted = _Doubted(restoration)
+        output = _output(way.model, name, score, "json" if as_json else shape, capital)
+        quiet = bool(keep or score or hidden)
         with console.stream_bar(stream, name) as advance:
-            show(items, found, name, doubted.restore, output, advance)
+            omitted, doubted = way.show(Part(stream, name, kind), output, advance, quiet=quiet)
     if doubted.first:
         _tell_doubted(name, doubted.first, doubted.number)
-    console.tell_omitted(name, items.omitted, kept=isinstance(output, ConlluOutput))
+    console.tell_omitted(name, omitted, kept=isinstance(output, ConlluOutput))
+
+
+class Way:
+    """A way to restore texts, with a model.
+
+    :param model: its folder.
+    :param keep_dots: see `Restoration`.
+    :param settings: the options of the command that have other names here.
+    :raises UsageError: if options exclude each other.
+    :raises OneLineError: if the model does not know a mark in an option.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        marks: str | None,
+        hidden: str | None,
+        running: bool,
+        case: "CaseMode",
+        capital: bool,
+        shape: str,
+        encoder: str | None,
+        trust_variants: bool,
+        **settings: Any,
+    ) -> None:
+        from pyropunct.restore.restoring import Restoration
+        from pyropunct.restore.running import Finding
+
+        if hidden is not None and marks is not None:
+            raise click.UsageError(
+                "--hidden and --marks exclude each other: all marks but the hidden ones stay"
+            )
+        self.model = load_model(model, trust_variants, encoder)
+        unseen = () if hidden is None else _known_marks(self.model, hidden, "--hidden")
+        if hidden is not None and not unseen:
+            raise OneLineError("--hidden: there is no mark", BAD_INPUT)
+        self._running = running
+        self._finding = Finding(self.model.reader, running, case, capital, last_end="\n")
+        self._restoration = Restoration(
+            self.model,
+            marks=None if marks is None else _known_marks(self.model, marks, "--marks"),
+            hidden=unseen,
+            best_tree=shape == "conllu",
+            case=case,
+            capital=capital,
+            **settings,
+        )
+
+    def show(
+        self,
+        part: "Part",
+        output: "Output",
+        advance: Callable[[], None],
+        *,
+        quiet: bool = False,
+        reject: "Reject | None" = None,
+    ) -> "tuple[list[Omission], _Doubted]":
+        """Restore a text.
+
+        :param advance: called after each piece of it.
+        :param quiet: see `Items`.
+        :param reject: see `Items`; with it no sentence of CoNLL-U that is malformed ends the work.
+        :returns: the sentences that were left out, and how many could be doubted.
+        """
+        from pyropunct.commands.sources import Items, show
+        from pyropunct.restore.reading import LONGEST_PIECE, read_items
+        from pyropunct.restore.running import FoundItems
+        from pyropunct.treebank.lines import LONGEST_LINE, ByteLines
+
+        lines = ByteLines(part.stream, LONGEST_PIECE if self._running else LONGEST_LINE)
+        read = read_items(
+            lines,
+            part.name,
+            part.kind,
+            self.model.raw_reader,
+            running=self._running,
+            start=part.start,
+            tolerant=reject is not None,
+        )
+        tell = partial(_tell_long, part.name) if reject is None else _tell_nothing
+        found = FoundItems(read, lines, self._finding, tell)
+        items, doubted = Items(found, part.name, quiet, reject), _Doubted(self._restoration)
+        show(items, found, part.name, doubted.restore, output, advance)
+        return items.omitted, doubted
 
 
 class _Doubted:
@@ -179,6 +244,24 @@ def _tell_doubted(name: str, first: "Restored", number: int) -> None:
 def _tell_long(name: str, line: "RawSentence") -> None:
     what = f"{len(line.words)} words; it is read as running text (--running)"
     console.tell(f"pyropunct: {name}:{line.line}: {what}")
+
+
+def work(model: str, shape: str, capital: bool, **settings: Any) -> "Work":
+    """What the command does with a part of a corpus."""
+    from pyropunct.commands.restore_output import ConlluOutput, Printer, TextOutput
+
+    way = Way(model, keep_dots=True, shape=shape, capital=capital, **settings)
+    printer = Printer(way.model, capital)
+    kind = {"text": TextOutput, "conllu": ConlluOutput}[shape]
+
+    def restored(part: "Part", out: TextIO, reject: "Reject") -> None:
+        way.show(part, kind(out, printer), lambda: None, reject=reject)
+
+    return restored
+
+
+def _tell_nothing(line: "RawSentence") -> None:
+    """For where nobody watches."""
 
 
 def _known_marks(model: "Punctuator", wanted: str, option: str) -> Collection[str]:

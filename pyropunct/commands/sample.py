@@ -2,7 +2,6 @@
 
 import click
 
-from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import prepare
 from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
@@ -45,7 +44,7 @@ def sample(
         punctuator.sample(list(treebank), samples, balanced=balanced),
         shape,
         {
-            "text": lambda sentence, draw: console.say(sentence.text(draw)),
+            "text": lambda sentence, draw: sentence.text(draw),
             "conllu": lambda sentence, draw: sentence.conllu_with_surface(draw),
             "json": lambda sentence, draws: {"texts": [sentence.text(draw) for draw in draws]},
         },

@@ -8,6 +8,7 @@ from pyropunct.commands import console
 from pyropunct.commands.loading import chosen
 
 if TYPE_CHECKING:
+    from pyropunct.treebank.conllu_block import TreebankError
     from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
 
@@ -26,8 +27,9 @@ def tell_each(
 
     :param treebank: where the sentences are from.
     :param items: the sentences that have results, and those left out, which CoNLL-U output has unchanged.
-    :param tell: for each shape a function that shows a result of a sentence; for "json", one that makes a
-        dictionary of all results of a sentence; for "conllu", one that returns the lines of a result.
+    :param tell: for each shape a function that returns the text of a result of a sentence, None if that is
+        shown elsewhere; for "json", one that makes a dictionary of all results of a sentence; for "conllu",
+        one that returns the lines of a result.
     """
     from pyropunct.treebank.reading import Omission
 
@@ -45,7 +47,9 @@ def tell_each(
                 print(numbered([tell[shape](item, one) for one in some], item.identifier), end="")
             else:
                 for one in some:
-                    tell[shape](item, one)
+                    text = tell[shape](item, one)
+                    if text is not None:
+                        console.say(text)
     if shape == "json":
         console.print_json({"sentences": found, **console.plain_omissions(treebank.omitted)})
 
@@ -75,8 +79,8 @@ def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Seque
     return treebank.in_order()
 
 
-def usable(items: "Iterable[Sentence | Omission]") -> "list[Sentence]":
+def usable(items: "Iterable[Sentence | Omission | TreebankError]") -> "list[Sentence]":
     """Those that are not left out."""
-    from pyropunct.treebank.reading import Omission
+    from pyropunct.treebank.sentence import Sentence
 
-    return [item for item in items if not isinstance(item, Omission)]
+    return [item for item in items if isinstance(item, Sentence)]

@@ -1,20 +1,28 @@
 """How the commands for restoring and correcting go through the sentences that they read."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError
 from pyropunct.networks.pretrained import PretrainedError
 from pyropunct.restore.raw_words import RawSentence
-from pyropunct.restore.reading import AtHand, BadLine, Item, chunks
+from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.restoring import NoParserError, Restored, Source, has_marks
 from pyropunct.restore.windows import LONGEST_WHOLE
 from pyropunct.treebank.conllu_block import NO_SENTENCE, TreebankError
+from pyropunct.treebank.lines import ByteLines, Part
 from pyropunct.treebank.reading import Omission
 
 if TYPE_CHECKING:
     from pyropunct.commands.restore_output import Output
+    from pyropunct.punctuator import Punctuator
+
+Reject = Callable[[TreebankError], None]
+"""Takes what is wrong with a line or a sentence."""
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
 
 
 class Items:
@@ -23,13 +31,15 @@ class Items:
     :param items: the sentences that were read, including those that cannot be used.
     :param name: of the file.
     :param quiet: do not report that punctuation is removed.
+    :param reject: takes what is wrong with lines and sentences, omitted ones too, and nothing is reported; by
+        default it is.
     :ivar omitted: those of a treebank that cannot be used.
     :ivar failed: how many lines or sentences are left as they were because something is wrong with them.
     """
 
-    def __init__(self, items: Iterable[Item], name: str, quiet: bool) -> None:
-        self._items, self._name, self._quiet = items, name, quiet
-        self._cut = False
+    def __init__(self, items: Iterable[Item], name: str, quiet: bool, reject: Reject | None = None) -> None:
+        self._items, self._name, self._reject = items, name, reject
+        self._quiet, self._cut = quiet or reject is not None, reject is not None
         self.omitted: list[Omission] = []
         self.failed = 0
 
@@ -37,8 +47,10 @@ class Items:
         for item in self._items:
             if isinstance(item, Omission):
                 self.omitted.append(item)
+                if self._reject is not None:
+                    self._reject(why_omitted(self._name, item))
             elif isinstance(item, BadLine):
-                if item.problem:
+                if item.problem is not None:
                     self.fail(item.problem)
             else:
                 self._report(item)
@@ -55,14 +67,40 @@ class Items:
             )
             self._cut = True
 
-    def fail(self, problem: str) -> None:
+    def fail(self, problem: TreebankError) -> None:
         """Report on a line or a sentence that is left as it was."""
-        console.tell(f"pyropunct: {problem}; it is left as it was")
+        if self._reject is None:
+            console.tell(f"pyropunct: {problem}; it is left as it was")
+        else:
+            self._reject(problem)
         self.failed += 1
 
     def could_not(self, source: Source, error: Exception) -> None:
         """Report on a sentence with which something went wrong."""
-        self.fail(f"{place_in(self._name, source)}: {type(error).__name__}: {error}")
+        self.fail(what_went_wrong(self._name, source, error))
+
+    def conclude(self) -> None:
+        """Say at the end that something was left as it was.
+
+        :raises OneLineError: if that was reported.
+        """
+        if self.failed and self._reject is None:
+            raise OneLineError(f"{self._name}: {self.failed} left as they were because of errors", BAD_INPUT)
+
+
+def why_omitted(name: str, omission: Omission) -> TreebankError:
+    """An omission as an error that names its place."""
+    return TreebankError(name, f"omitted: {omission.reason}", omission.line, omission.identifier)
+
+
+def what_went_wrong(name: str, source: Source, error: Exception) -> TreebankError:
+    """An error, with the place of the sentence with which it came, if it does not name that itself."""
+    if isinstance(error, TreebankError):
+        return error
+    what = f"{type(error).__name__}: {error}"
+    if isinstance(source, RawSentence):
+        return TreebankError(name, what, source.line)
+    return TreebankError(name, what, source.layout.block.first_line, source.identifier)
 
 
 def place_in(name: str, source: Source) -> str:
@@ -95,7 +133,7 @@ def show(
     for some in chunks(items, lines):
         empty = False
         usable = [item for item in some if not isinstance(item, Omission | BadLine)]
-        restored = _one_after_the_other(usable, restore)
+        restored = one_after_the_other(usable, restore)
         for item in some:
             if isinstance(item, Omission):
                 output.omit(item)
@@ -112,13 +150,33 @@ def show(
     if empty:
         raise TreebankError(name, NO_SENTENCE)
     output.finish(items.omitted)
-    if items.failed:
-        raise OneLineError(f"{name}: {items.failed} left as they were because of errors", BAD_INPUT)
+    items.conclude()
 
 
-def _one_after_the_other(
-    sources: Sequence[Source], restore: Callable[[Sequence[Source]], Iterator[Restored]]
-) -> "Iterator[Restored | Exception]":
+def show_part(
+    part: Part,
+    model: "Punctuator",
+    restore: Callable[[Sequence[Source]], Iterator[Restored]],
+    output: "Output",
+    advance: Callable[[], None],
+    reject: Reject | None = None,
+) -> list[Omission]:
+    """`show` what becomes of a text whose lines are sentences, or that is CoNLL-U.
+
+    :param model: which reads its words.
+    :param reject: see `Items`; with it no sentence of CoNLL-U that is malformed ends the work.
+    :returns: the sentences that were left out.
+    """
+    lines, tolerant = ByteLines(part.stream), reject is not None
+    read = read_items(lines, part.name, part.kind, model.raw_reader, start=part.start, tolerant=tolerant)
+    items = Items(read, part.name, True, reject)
+    show(items, lines, part.name, restore, output, advance)
+    return items.omitted
+
+
+def one_after_the_other(
+    sources: Sequence[Given], restore: Callable[[Sequence[Given]], Iterator[Found]]
+) -> "Iterator[Found | Exception]":
     """What becomes of each sentence; if something goes wrong, the rest are restored one by one."""
     done = 0
     try:
@@ -132,4 +190,4 @@ def _one_after_the_other(
             yield error
             return
         for source in sources[done:]:
-            yield from _one_after_the_other([source], restore)
+            yield from one_after_the_other([source], restore)

@@ -156,6 +156,43 @@ def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     yield advance_log
 
 
+@contextmanager
+def paced(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yields a function that takes the number of sentences newly done, and shows pace and time left."""
+    started, done = time.monotonic(), 0
+
+    def pace() -> str:
+        rate = done / max(time.monotonic() - started, 1e-9)
+        return f"{rate:,.0f} sentences a second, {_lasting((total - done) / rate)} left" if rate else ""
+
+    if console.shows_bars():
+        with console.bar() as bar:
+            task = bar.add_task(what, total=total)
+
+            def advance_bar(number: int) -> None:
+                nonlocal done
+                done += number
+                bar.update(task, completed=done, description=", ".join(filter(None, (what, pace()))))
+
+            yield advance_bar
+        return
+    log = _Log()
+
+    def advance_log(number: int) -> None:
+        nonlocal done
+        done += number
+        told = log.say if done == total else log.say_seldom
+        told(f"{what}: {done:,} of {total:,} sentences, {pace()}")
+
+    yield advance_log
+
+
+def _lasting(seconds: float) -> str:
+    """A time in hours, minutes and seconds, of which only what matters is told."""
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes > 1 else f"{seconds:.0f} s"
+
+
 class _Log:
     """Lines with the time on standard error."""
 

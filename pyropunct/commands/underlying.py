@@ -1,20 +1,23 @@
 """The command ``pyropunct underlying``."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.head_report import tell_doubts
-from pyropunct.commands.loading import prepare
+from pyropunct.commands.loading import load_model, prepare
 from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option, trust_option
 from pyropunct.commands.showing import in_order, tell_each, usable
 
 if TYPE_CHECKING:
+    from pyropunct.commands.sources import Reject
+    from pyropunct.corpus.shards import Work
     from pyropunct.figures.drawing import PunctuatedTree
     from pyropunct.punctuator import Punctuator
+    from pyropunct.treebank.lines import Part
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -70,8 +73,7 @@ def underlying(
     if as_json and shape in ("html", "svg", "report", "tsv"):
         raise OneLineError(f"--json and --format {shape} are two formats: take one of them", BAD_INPUT)
     shape = "json" if as_json else shape
-    if attach and shape != "conllu":
-        raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
+    _check_attach(attach, shape)
     if width is not None and shape != "svg":
         raise OneLineError("--width is that of a drawing: use it with --format svg", BAD_INPUT)
     if samples and shape in ("report", "tsv"):
@@ -103,6 +105,49 @@ def underlying(
 
         # As bytes, because the page declares UTF-8, whatever the encoding of standard output is.
         click.echo(page_html(treebank, drawings, model, punctuator.recipe).encode(), nl=False)
+
+
+def work(model: str, shape: str, attach: bool, trust_variants: bool) -> "Work":
+    """What the command does with a part of a corpus."""
+    from pyropunct.commands.sources import one_after_the_other, what_went_wrong, why_omitted
+    from pyropunct.punctuator import BATCH_SIZE
+    from pyropunct.treebank.lines import ByteLines, lines_or_errors
+    from pyropunct.treebank.reading import Omission, TreebankError, sentences_or_errors
+
+    _check_attach(attach, shape)
+    punctuator = load_model(model, trust_variants)
+    tell = _underlying_shapes(punctuator, attach, [])[shape]
+    end = "" if shape == "conllu" else "\n"
+
+    def texts(sentences: "Sequence[Sentence]") -> Iterator[str]:
+        for sentence, [tree] in zip(sentences, punctuator.underlying(sentences), strict=True):
+            yield tell(sentence, tree) + end
+
+    def shown(part: "Part", out: TextIO, reject: "Reject") -> None:
+        lines = lines_or_errors(ByteLines(part.stream), part.name, part.start)
+        items = sentences_or_errors(lines, part.name, part.start)
+        while some := list(islice(items, BATCH_SIZE)):
+            found = one_after_the_other(usable(some), texts)
+            for item in some:
+                if isinstance(item, TreebankError):
+                    reject(item)
+                elif isinstance(item, Omission):
+                    reject(why_omitted(part.name, item))
+                    out.write(item.conllu() if shape == "conllu" else "")
+                else:
+                    text = next(found)
+                    if isinstance(text, Exception):
+                        reject(what_went_wrong(part.name, item, text))
+                    else:
+                        out.write(text)
+
+    return shown
+
+
+def _check_attach(attach: bool, shape: str) -> None:
+    """:raises OneLineError: if marks are to get heads that are not written."""
+    if attach and shape != "conllu":
+        raise OneLineError("--attach-punctuation writes trees: use it with --format conllu", BAD_INPUT)
 
 
 def _check_drawable(drawings: int) -> None:
@@ -143,9 +188,9 @@ def _underlying_shapes(
         return sentence.conllu(misc_entries(tree))
 
     return {
-        "brackets": lambda sentence, tree: console.say(bracketed(sentence, tree)),
+        "brackets": bracketed,
         "conllu": conllu,
-        "text": lambda sentence, tree: console.say(drawn_text(drawing(sentence, tree))),
+        "text": lambda sentence, tree: drawn_text(drawing(sentence, tree)),
         "svg": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
         "html": lambda sentence, tree: drawings.append(drawing(sentence, tree)),
         "json": lambda sentence, trees: {"forms": list(sentence.tree.forms), "trees": plain(trees)},

@@ -1,29 +1,27 @@
 """Reading sentences to restore one by one, from raw text or CoNLL-U of any length."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import BinaryIO, Protocol
 
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.treebank.conllu_block import TreebankError
-from pyropunct.treebank.conllu_reader import is_comment
-from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, decoded, decoded_lines
-from pyropunct.treebank.reading import Omission, read_sentences
+from pyropunct.treebank.kinds import recognised
+from pyropunct.treebank.lines import BEGINNING, LONGEST_LINE, ByteLines, Start, decoded, lines_or_errors
+from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 
 
 @dataclass(frozen=True)
 class BadLine:
-    """A line of raw text, or a piece of one, that cannot be read.
+    """A line of raw text, or a piece of one, or a sentence of CoNLL-U, that cannot be read.
 
-    :ivar text: the line as it was, with its end; bytes that are not UTF-8 are surrogates.
-    :ivar problem: what is wrong with it; empty for what follows the first piece of a line.
+    :ivar text: the line as it was, with its end; bytes that are not UTF-8 are surrogates.  Empty for CoNLL-U.
+    :ivar problem: what is wrong with it; None for what follows the first piece of a line.
     """
 
     text: str
-    problem: str
+    problem: TreebankError | None
 
 
 Item = RawSentence | Sentence | Omission | BadLine
@@ -32,17 +30,19 @@ Item = RawSentence | Sentence | Omission | BadLine
 CHUNK = 100
 """Sentences that are worked on together."""
 
-LINES_LOOKED_AT = 1000
-"""The most comments and blank lines before the line by which CoNLL-U and raw text are distinguished."""
-
 LONGEST_PIECE = LONGEST_LINE // 4
 """The most bytes of a line of running text that are read together, but for a word that begins before."""
 
-_TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
-
 
 def read_items(
-    stream: BinaryIO | ByteLines, name: str, kind: str, reader: RawReader, *, running: bool = False
+    stream: BinaryIO | ByteLines,
+    name: str,
+    kind: str,
+    reader: RawReader,
+    *,
+    running: bool = False,
+    start: Start = BEGINNING,
+    tolerant: bool = False,
 ) -> Iterator[Item]:
     """The sentences of a file, one after the other; no more than one is in memory.
 
@@ -50,17 +50,31 @@ def read_items(
         neither blank nor a comment starts with an id and has tabs.
     :param reader: for raw text.
     :param running: whether it is running text: a line of any length is read in pieces, cut between words.
-    :raises TreebankError: at the first line that is no CoNLL-U, or no UTF-8 in CoNLL-U; if running text is
-        CoNLL-U.
+    :param start: where the stream begins in the file.
+    :param tolerant: whether sentences of CoNLL-U that are malformed are bad lines too.
+    :raises TreebankError: at the first line that is no CoNLL-U, or no UTF-8 in CoNLL-U, unless that is
+        tolerated; if running text is CoNLL-U.
     """
     lines: Iterator[bytes] = stream if isinstance(stream, ByteLines) else ByteLines(stream)
     if kind == "auto":
-        lines, kind = _recognised(lines, name)
+        lines, kind = recognised(lines, name)
     if kind == "conllu" and running:
         raise TreebankError(name, "is CoNLL-U, whose sentences are known: --running takes raw text")
     if kind == "conllu":
-        return read_sentences(decoded_lines(lines, name), name)
-    return _raw_lines(cut_between_words(lines) if running else lines, name, reader, running)
+        return _sentences(lines, name, start, tolerant)
+    return _raw_lines(cut_between_words(lines) if running else lines, name, reader, running, start)
+
+
+def _sentences(
+    lines: Iterable[bytes], name: str, start: Start, tolerant: bool
+) -> Iterator[Sentence | Omission | BadLine]:
+    for sentence in sentences_or_errors(lines_or_errors(lines, name, start), name, start):
+        if not isinstance(sentence, TreebankError):
+            yield sentence
+        elif tolerant:
+            yield BadLine("", sentence)
+        else:
+            raise sentence
 
 
 def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -79,19 +93,21 @@ def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _raw_lines(
-    lines: Iterable[bytes], name: str, reader: RawReader, running: bool
+    lines: Iterable[bytes], name: str, reader: RawReader, running: bool, start: Start
 ) -> Iterator[RawSentence | BadLine]:
     """:param running: whether a line that has no end goes on in the next one."""
-    number, offset, whole = 1, 0, True
+    number, offset, whole = start.line, start.offset, True
     for line in lines:
         end = "\r\n" if line.endswith(b"\r\n") else "" if running and not line.endswith(b"\n") else "\n"
         try:
             text = decoded(line, name, number, offset) if whole or running else None
             yield (
-                BadLine(_kept(line), "") if text is None else reader.read(text.removesuffix(end), number, end)
+                BadLine(_kept(line), None)
+                if text is None
+                else reader.read(text.removesuffix(end), number, end)
             )
         except TreebankError as error:
-            yield BadLine(_kept(line), str(error))
+            yield BadLine(_kept(line), error)
         offset += len(line)
         whole = line.endswith(b"\n")
         number += whole
@@ -99,21 +115,6 @@ def _raw_lines(
 
 def _kept(line: bytes) -> str:
     return line.decode(errors="surrogateescape")
-
-
-def _recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
-    """The lines again, and whether they are raw text or CoNLL-U."""
-    if name.endswith(".conllu"):
-        return lines, "conllu"
-    seen: list[bytes] = []
-    for read in lines:
-        seen.append(read)
-        line = _kept(read).removeprefix("\ufeff")
-        if _TOKEN_LINE.match(line):
-            return chain(seen, lines), "conllu"
-        if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
-            break
-    return chain(seen, lines), "text"
 
 
 class AtHand(Protocol):

@@ -29,6 +29,7 @@ class TreebankError(ValueError):
     :ivar path: the file.
     :ivar line: the line, counted from 1, or None if the error is not about a line.
     :ivar sentence: the identifier of the sentence, or None if the error is not about a sentence.
+    :ivar reason: the text without file and line.
     """
 
     def __init__(self, path: str, problem: str, line: int | None = None, sentence: str | None = None) -> None:
@@ -37,7 +38,8 @@ class TreebankError(ValueError):
         self.sentence = sentence
         place = path if line is None else f"{path}:{line}"
         whose = "" if sentence is None else f"sentence {shortened(repr(sentence), LONGEST_PROBLEM)}: "
-        super().__init__(visible(f"{place}: {whose}{shortened(problem, LONGEST_PROBLEM)}"))
+        self.reason = visible(f"{whose}{shortened(problem, LONGEST_PROBLEM)}")
+        super().__init__(f"{visible(place)}: {self.reason}")
 
 
 def visible(text: str) -> str:

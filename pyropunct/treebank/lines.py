@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from select import select
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from pyropunct.treebank.conllu_block import TreebankError
 
@@ -14,6 +14,38 @@ LONGEST_LINE = 1 << 20
 
 SIZE = 1 << 16
 """The most bytes that are read at a time."""
+
+
+class Start(NamedTuple):
+    """Where a part of a text begins: what errors and identifiers count from.
+
+    :ivar line: the number of its first line, from 1.
+    :ivar offset: how many bytes come before it.
+    :ivar sentence: how many sentences of CoNLL-U come before it.
+    """
+
+    line: int = 1
+    offset: int = 0
+    sentence: int = 0
+
+
+BEGINNING = Start()
+"""That of a whole text."""
+
+
+class Part(NamedTuple):
+    """A text to be worked on: a file, the standard input, or a part of a file.
+
+    :ivar stream: its bytes.
+    :ivar name: that errors give to the whole.
+    :ivar kind: "text", "conllu", or "auto" for what it looks like.
+    :ivar start: where it begins.
+    """
+
+    stream: BinaryIO
+    name: str
+    kind: str = "auto"
+    start: Start = BEGINNING
 
 
 STANDARD_INPUT = "<stdin>"
@@ -103,10 +135,29 @@ def decoded_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
     :raises TreebankError: at the first line that is not UTF-8, holds a zero byte, or is longer than a
         megabyte.
     """
-    offset = 0
-    for number, line in enumerate(lines, start=1):
-        yield decoded(line, name, number, offset).rstrip("\r\n")
+    for line in lines_or_errors(lines, name):
+        if isinstance(line, TreebankError):
+            raise line
+        yield line
+
+
+def lines_or_errors(
+    lines: Iterable[bytes], name: str, start: Start = BEGINNING
+) -> Iterator[str | TreebankError]:
+    """`decoded_lines`, with errors in the places of lines that cannot be read.
+
+    :param start: where the lines begin.
+    """
+    number, offset, whole = start.line, start.offset, True
+    for line in lines:
+        if whole:  # the rest of a line that is too long is left out with its first piece
+            try:
+                yield decoded(line, name, number, offset).rstrip("\r\n")
+            except TreebankError as error:
+                yield error
         offset += len(line)
+        whole = line.endswith(b"\n")
+        number += whole
 
 
 def decoded(line: bytes, name: str, number: int, offset: int) -> str:

@@ -21,7 +21,7 @@ from pyropunct.treebank.conllu_block import (
 )
 from pyropunct.treebank.conllu_reader import Progress, decode, is_comment, read_block, read_blocks
 from pyropunct.treebank.conllu_writer import as_written
-from pyropunct.treebank.lines import STANDARD_INPUT, standard_input
+from pyropunct.treebank.lines import BEGINNING, STANDARD_INPUT, Start, standard_input
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.quotes import direct_quotes
@@ -171,19 +171,50 @@ def read_sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | Omiss
     :param name: the name that errors give to the text.
     :raises TreebankError: at the first malformed line or tree.
     """
-    position = 0
-    for first_line, paragraph in _paragraphs(lines):
-        if not all(map(is_comment, paragraph)):
-            position += 1
-            yield prepare(read_block(tuple(paragraph), name, first_line, position), True)
+    for sentence in sentences_or_errors(lines, name):
+        if isinstance(sentence, TreebankError):
+            raise sentence
+        yield sentence
 
 
-def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """The maximal runs of lines that are not blank, with the number of the first."""
-    paragraph: list[str] = []
-    number = 0
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
+def sentences_or_errors(
+    lines: Iterable[str | TreebankError], name: str, start: Start = BEGINNING
+) -> Iterator[Sentence | Omission | TreebankError]:
+    """`read_sentences`, with errors in the places of sentences that are malformed.
+
+    :param lines: errors stand for lines that cannot be read.
+    :param start: where the lines begin.
+    """
+    position = start.sentence
+    for first_line, paragraph in _paragraphs(lines, start.line):
+        texts = [line for line in paragraph if isinstance(line, str)]
+        unread = [line for line in paragraph if isinstance(line, TreebankError)]
+        if not unread and all(map(is_comment, texts)):
+            continue
+        position += 1
+        yield unread[0] if unread else _sentence_or_error(tuple(texts), name, first_line, position)
+
+
+def _sentence_or_error(
+    lines: tuple[str, ...], name: str, first_line: int, position: int
+) -> Sentence | Omission | TreebankError:
+    try:
+        return prepare(read_block(lines, name, first_line, position), True)
+    except TreebankError as error:
+        return error
+
+
+def _paragraphs(
+    lines: Iterable[str | TreebankError], first: int
+) -> Iterator[tuple[int, list[str | TreebankError]]]:
+    """The maximal runs of lines that are not blank, with the number of the first.
+
+    :param first: the number of the first line of all.
+    """
+    paragraph: list[str | TreebankError] = []
+    number = first - 1
+    for number, line in enumerate(lines, start=first):
+        if isinstance(line, TreebankError) or line.strip():
             paragraph.append(line)
         elif paragraph:
             yield number - len(paragraph), paragraph

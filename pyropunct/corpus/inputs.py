@@ -1,0 +1,132 @@
+"""The files of a corpus: text or CoNLL-U, plain or compressed."""
+
+import glob
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from pyropunct.treebank.lines import SIZE
+
+TEXT, CONLLU = (".txt", ".text"), (".conllu",)
+"""How the names of raw text and of CoNLL-U end, before what says that they are compressed."""
+
+COMPRESSED = (".gz", ".zst")
+
+
+class CorpusError(ValueError):
+    """A corpus, a place for its results, or a cluster that cannot be used: one line that names it."""
+
+
+def kind_of(file: str) -> str | None:
+    """Whether a file is "text" or "conllu", by its name; None if that does not tell."""
+    name = Path(file).name.lower()
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    kinds = {"text": TEXT, "conllu": CONLLU}
+    return next((kind for kind, endings in kinds.items() if name.endswith(endings)), None)
+
+
+def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[str]:
+    """The files of a corpus in their order, which is that of their paths.
+
+    :param given: a folder, whose folders count too but nothing that begins with a dot; a file; or a pattern
+        such as ``texts/**/*.txt.gz``.
+    :param any_name: whether files may be called as they like.
+    :param conllu: whether all must be CoNLL-U.
+    :raises CorpusError: if there is none, or one of them is neither text nor CoNLL-U by its name.
+    """
+    place = Path(given)
+    if place.is_dir():
+        inside = (path.relative_to(place) for path in place.rglob("*") if path.is_file())
+        shown = (path for path in inside if not any(part.startswith(".") for part in path.parts))
+        found = [str(place / path) for path in shown]
+    elif place.exists():
+        found = [given]
+    else:
+        found = [file for file in glob.glob(given, recursive=True) if Path(file).is_file()]
+    if not found:
+        raise CorpusError(f"{given}: there is no file" + (" in it" if place.is_dir() else " of this name"))
+    found.sort(key=lambda file: Path(file).parts)
+    for file in found:
+        if not any_name and (kind_of(file) is None or (conllu and kind_of(file) != "conllu")):
+            endings = ", ".join(CONLLU if conllu else (*TEXT, *CONLLU))
+            raise CorpusError(
+                f"{file}: is {'not' if conllu else 'neither text nor'} CoNLL-U by its name ({endings}, and "
+                f"perhaps {' or '.join(COMPRESSED)}): take it away, or give a pattern of the files meant"
+            )
+    return found
+
+
+@contextmanager
+def contents(file: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, decompressed.
+
+    :raises CorpusError: if it cannot be read, or is damaged.
+    """
+    try:
+        with open(file, "rb") as stored:
+            yield _decompressed(stored, file)
+    except (EOFError, gzip.BadGzipFile, zlib.error, _DamagedError) as error:
+        raise CorpusError(f"{file}: cannot be decompressed: {error}") from error
+    except FileNotFoundError:
+        raise CorpusError(f"{file}: there is no such file") from None
+
+
+def _decompressed(stored: BinaryIO, file: str) -> BinaryIO:
+    if file.lower().endswith(".gz"):
+        return cast(BinaryIO, gzip.GzipFile(fileobj=stored))
+    if file.lower().endswith(".zst"):
+        return io.BufferedReader(_Zstandard(stored, file))
+    return stored
+
+
+class _DamagedError(ValueError):
+    """What was compressed is not whole, or is something else."""
+
+
+class _Zstandard(io.RawIOBase):
+    """What a stream of one or more Zstandard frames contains; one that is cut off is an error."""
+
+    def __init__(self, stored: BinaryIO, file: str) -> None:
+        try:
+            import zstandard
+        except ModuleNotFoundError:
+            raise CorpusError(f"{file}: reading .zst needs pip install 'pyropunct[corpus]'") from None
+        self._library, self._stored = zstandard, stored
+        self._frame: Any = None
+        self._rest, self._found = b"", b""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with what comes next."""
+        view = memoryview(buffer)
+        while not self._found:
+            if not self._decompress():
+                return 0
+        size = min(len(view), len(self._found))
+        view[:size], self._found = self._found[:size], self._found[size:]
+        return size
+
+    def _decompress(self) -> bool:
+        """Take more; tells whether there was any."""
+        stored = self._rest or self._stored.read(SIZE)
+        if not stored:
+            if self._frame is not None:
+                raise _DamagedError("it is cut off")
+            return False
+        if self._frame is None:
+            self._frame = self._library.ZstdDecompressor().decompressobj()
+        try:
+            self._found, self._rest = self._frame.decompress(stored), b""
+        except self._library.ZstdError as error:
+            raise _DamagedError(str(error)) from error
+        if self._frame.eof:
+            self._rest, self._frame = self._frame.unused_data, None
+        return True

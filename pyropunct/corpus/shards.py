@@ -1,0 +1,352 @@
+"""Shards: how files are cut into them, and how one of them is made.
+
+The shards of a file, one after the other, are what a command writes for the whole file.  So each knows the
+line, the byte and the sentence at which it begins, and lines and sentences are whole.
+"""
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
+
+from pyropunct.corpus.inputs import COMPRESSED, CorpusError, contents
+from pyropunct.files import written_whole
+from pyropunct.shipped import place_of
+from pyropunct.treebank.conllu_block import TreebankError, visible
+from pyropunct.treebank.conllu_reader import is_comment
+from pyropunct.treebank.kinds import recognised
+from pyropunct.treebank.lines import SIZE, ByteLines, Part, Start, decoded
+
+LARGEST = 64 << 20
+"""The bytes of its text behind which a shard ends, however few its sentences are."""
+
+REJECTS = ".rejects.tsv"
+"""The end of the name of the file beside a shard that lists what could not be used."""
+
+
+class Work(Protocol):
+    """What is done with a text, by a model that is loaded.
+
+    It depends on nothing but the text, and what comes of a sentence does not depend on the others; if it
+    does, on those of the same shard alone.
+    """
+
+    def __call__(self, part: Part, out: TextIO, reject: Callable[[TreebankError], None]) -> None:
+        """Write what comes of a text.
+
+        :param reject: takes what is wrong with each line or sentence that cannot be used.
+        """
+        ...
+
+
+class Shard(NamedTuple):
+    """A part of a file.
+
+    :ivar number: from 1, in the whole corpus.
+    :ivar file: the file.
+    :ivar kind: "text" or "conllu".
+    :ivar start: where it begins.
+    :ivar size: how many bytes of text it has.
+    :ivar sentences: how many sentences; in raw text, lines.
+    """
+
+    number: int
+    file: str
+    kind: str
+    start: Start
+    size: int
+    sentences: int
+
+
+class CutFile(NamedTuple):
+    """A file and its shards.
+
+    :ivar kind: "text" or "conllu".
+    :ivar checksum: of its text, which does not depend on how it is compressed.
+    :ivar shards: without their numbers in the corpus, which are 0.
+    """
+
+    file: str
+    kind: str
+    checksum: str
+    shards: tuple[Shard, ...]
+
+
+def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutFile:
+    """Read a file through, and cut it into shards.
+
+    :param kind: "text", "conllu", or "auto" for what the file looks like.
+    :param most: the most sentences of a shard; in raw text, lines.
+    :param whole_paragraphs: whether raw text is cut behind blank lines alone, where running text can be: then
+        a shard goes on to the next of these.
+    :raises CorpusError: if it cannot be read.
+    """
+    with contents(file) as stream:
+        hashed = _Hashed(stream)
+        lines: Iterator[bytes] = ByteLines(cast(BinaryIO, hashed))
+        if kind == "auto":
+            lines, kind = recognised(lines, _without_compression(file))
+        counted = _Sentences(file) if kind == "conllu" else _Lines(whole_paragraphs)
+        shards, start = list[Shard](), Start()
+        for line in lines:
+            if counted.ends(line):
+                here = counted.place
+                size = here.offset - start.offset
+                if here.sentence - start.sentence >= most or size >= LARGEST:
+                    shards.append(Shard(0, file, kind, start, size, here.sentence - start.sentence))
+                    start = here
+        counted.finish()
+        rest = counted.place.sentence - start.sentence
+        if rest:
+            shards.append(Shard(0, file, kind, start, counted.place.offset - start.offset, rest))
+        return CutFile(file, kind, hashed.checksum, tuple(shards))
+
+
+def _without_compression(file: str) -> str:
+    for ending in COMPRESSED:
+        file = file.removesuffix(ending)
+    return file
+
+
+class _Hashed:
+    """A stream whose bytes are summed as they are read."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._sum = stream, hashlib.sha256()
+
+    def read1(self, size: int) -> bytes:
+        """What is there, at most so many bytes."""
+        some = self._stream.read1(size)  # type: ignore[attr-defined]  # which all streams of bytes have
+        self._sum.update(some)
+        return bytes(some)
+
+    @property
+    def checksum(self) -> str:
+        return self._sum.hexdigest()
+
+
+class _Lines:
+    """Counts lines of raw text.
+
+    :param whole_paragraphs: see `cut`.
+    """
+
+    def __init__(self, whole_paragraphs: bool) -> None:
+        self._whole_paragraphs, self._whole = whole_paragraphs, True
+        self.place = Start()
+
+    def ends(self, line: bytes) -> bool:
+        """Count a line, or a piece of one; tells whether the text can be cut behind it."""
+        starts, self._whole = self._whole, line.endswith(b"\n")
+        number, offset, sentence = self.place
+        self.place = Start(number + self._whole, offset + len(line), sentence + starts)
+        return self._whole and not (self._whole_paragraphs and line.strip())
+
+    def finish(self) -> None:
+        """There are no more."""
+
+
+class _Sentences:
+    """Counts sentences of CoNLL-U, as `pyropunct.treebank.reading.sentences_or_errors` does."""
+
+    def __init__(self, file: str) -> None:
+        self._file, self._whole, self._inside = file, True, False
+        self.place = Start()
+
+    def ends(self, line: bytes) -> bool:
+        """Count a line, or a piece of one; tells whether the text can be cut behind it."""
+        text = self._text(line) if self._whole else None
+        blank = text is not None and not text.strip()
+        done = blank and self._inside
+        self._inside = not blank and (self._inside or text is None or not is_comment(text))
+        self._whole = line.endswith(b"\n")
+        number, offset, sentence = self.place
+        self.place = Start(number + self._whole, offset + len(line), sentence + done)
+        return blank
+
+    def _text(self, line: bytes) -> str | None:
+        """A line as text, None if it cannot be read."""
+        try:
+            return decoded(line, self._file, self.place.line, self.place.offset)
+        except TreebankError:
+            return None
+
+    def finish(self) -> None:
+        """There are no more lines, so that the last sentence is done."""
+        self.place = self.place._replace(sentence=self.place.sentence + self._inside)
+        self._inside = False
+
+
+class Job(NamedTuple):
+    """What is done with all shards.
+
+    :ivar work: ``module:function``, where the function is given a model and settings and returns a `Work`.
+    :ivar model: where the model is, or its name if it comes with the package.
+    :ivar model_checksum: see `folder_checksum`.
+    :ivar settings: names and values, by the names.
+    :ivar threads: of torch, in each process.
+    :ivar out: the folder for the shards.
+    :ivar ending: of their names.
+    """
+
+    work: str
+    model: str
+    model_checksum: str
+    settings: tuple[tuple[str, Any], ...]
+    threads: int
+    out: str
+    ending: str
+
+    def path(self, number: int) -> Path:
+        """The file of a shard."""
+        return Path(self.out) / f"{number:08d}{self.ending}"
+
+    def rejects(self, number: int) -> Path:
+        """The file beside it that lists what could not be used, if there is such."""
+        return Path(self.out) / f"{number:08d}{REJECTS}"
+
+
+class Made(NamedTuple):
+    """What came of making a shard.
+
+    :ivar number: of the shard.
+    :ivar problem: why it could not be made; None if it is there.
+    """
+
+    number: int
+    problem: str | None = None
+
+
+_ALONE = Lock()
+"""A model is not made for several threads at a time."""
+
+
+def make(job: Job, shard: Shard) -> Made:
+    """Make a shard: it is there whole or not at all, and what could not be used is listed beside it."""
+    with _ALONE:
+        try:
+            _write(job, shard, _loaded(job))
+        except Exception as error:  # of any kind: it is told where the corpus is looked after
+            return Made(shard.number, _in_one_line(error))
+    return Made(shard.number)
+
+
+@lru_cache(maxsize=1)
+def _loaded(job: Job) -> Work:
+    """The work of a job, with its model; the next shard has it at hand.
+
+    :raises CorpusError: if the model is not the one that was meant.
+    """
+    import torch
+
+    torch.set_num_threads(job.threads)
+    found = folder_checksum(place_of(job.model))
+    if found != job.model_checksum:
+        raise CorpusError(f"{job.model}: is another model here than where the corpus is looked after")
+    return load_work(job.work, job.model, dict(job.settings))
+
+
+def load_work(place: str, model: str, settings: Mapping[str, Any]) -> Work:
+    """A model, made ready for work.
+
+    :param place: ``module:function``.
+    """
+    module, _, name = place.partition(":")
+    return cast(Work, getattr(import_module(module), name)(model, **settings))
+
+
+def _write(job: Job, shard: Shard, work: Work) -> None:
+    rejected: list[TreebankError] = []
+    with written_whole(job.path(shard.number)) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="\n")
+        with text_of(shard) as of_shard:
+            work(Part(of_shard, shard.file, shard.kind, shard.start), text, rejected.append)
+        text.detach()
+        _on_disk(stream)
+        # Before the shard has its name, so that one that is finished never lacks them.
+        _write_rejects(job.rejects(shard.number), rejected)
+
+
+def _write_rejects(path: Path, rejected: list[TreebankError]) -> None:
+    if not rejected:
+        path.unlink(missing_ok=True)
+        return
+    with written_whole(path) as stream:
+        for error in rejected:
+            line = "" if error.line is None else error.line
+            stream.write(f"{visible(error.path)}\t{line}\t{error.reason}\n".encode())
+        _on_disk(stream)
+
+
+def _on_disk(stream: BinaryIO) -> None:
+    """Wait until all that was written outlasts a failure of power."""
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+@contextmanager
+def text_of(shard: Shard) -> Iterator[BinaryIO]:
+    """The bytes of a shard.
+
+    :raises CorpusError: if its file cannot be read.
+    """
+    with contents(shard.file) as stream:
+        if stream.seekable() and not shard.file.lower().endswith(COMPRESSED):
+            stream.seek(shard.start.offset)
+        else:
+            _skip(stream, shard.start.offset)
+        yield cast(BinaryIO, _Section(stream, shard.size))
+
+
+def _skip(stream: BinaryIO, size: int) -> None:
+    while size and (some := stream.read(min(size, SIZE))):
+        size -= len(some)
+
+
+class _Section:
+    """The next bytes of a stream, and then its end.
+
+    :param size: how many.
+    """
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream, self._left = stream, size
+
+    def read1(self, size: int) -> bytes:
+        """What is there, at most so many bytes."""
+        some = self._stream.read1(min(size, self._left))  # type: ignore[attr-defined]
+        self._left -= len(some)
+        return bytes(some)
+
+    def fileno(self) -> int:
+        """There is none, so nobody waits for more."""
+        raise io.UnsupportedOperation("fileno")
+
+
+def folder_checksum(folder: Path) -> str:
+    """A checksum of all files in a folder, and of their names.
+
+    :raises CorpusError: if there is no such folder.
+    """
+    if not folder.is_dir():
+        raise CorpusError(f"{folder}: there is no such folder")
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        found.update(f"{path.relative_to(folder).as_posix()}\0{digest}\n".encode())
+    return found.hexdigest()
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, CorpusError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'the shard'}: {error.strerror}"
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,0 +1,135 @@
+"""Shards: one after the other they are the text, and each knows where it begins."""
+
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyropunct.corpus import shards
+from pyropunct.corpus.shards import Job, Made, Shard, cut, make, text_of
+from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.lines import ByteLines, Part, Start, lines_or_errors
+from pyropunct.treebank.reading import Omission, sentences_or_errors
+from pyropunct.treebank.sentence import Sentence
+
+WORD = b"1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n"
+LINES = (
+    WORD,
+    WORD,
+    b"\n",
+    b"\n",
+    b" \r\n",
+    "\u00a0\n".encode(),
+    b"# sent_id = a\n",
+    b"# comment\xff\n",
+    b"1\tno columns\n",
+    b"\xff\n",
+    b"\0\n",
+    b"1\t!\t!\tPUNCT\t_\t_\t0\troot\t_\t_\n",
+)
+"""Lines of sentences, of one without words, and of some that cannot be read."""
+
+
+def pieces(file: Path, found: tuple[Shard, ...]) -> list[bytes]:
+    """The text of each shard, read in small pieces."""
+    texts = []
+    for shard in found:
+        with text_of(shard) as stream:
+            texts.append(b"".join(ByteLines(stream)))
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("most", "whole", "sizes"), [(2, False, [2, 2, 1]), (1, True, [3, 2]), (9, True, [5])]
+)
+def test_raw_text(tmp_path: Path, most: int, whole: bool, sizes: list[int]) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"a\nb \n \r\nc\nd")
+    found = cut(str(file), "auto", most, whole)
+    assert found.kind == "text"
+    assert [shard.sentences for shard in found.shards] == sizes
+    assert b"".join(pieces(file, found.shards)) == file.read_bytes()
+    assert [shard.start.line for shard in found.shards] == [1 + sum(sizes[:n]) for n in range(len(sizes))]
+
+
+def test_long_lines_stay_whole_and_end_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "LARGEST", 3_000_000)
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"a\n" + b"b" * 3_000_000 + b"\nc\n")
+    first, second = cut(str(file), "text", 100).shards
+    assert (first.sentences, second.sentences, second.start) == (2, 1, Start(3, 3_000_003, 2))
+
+
+def described(item: Sentence | Omission | TreebankError) -> tuple[object, ...]:
+    if isinstance(item, TreebankError):
+        return (str(item),)
+    line = item.line if isinstance(item, Omission) else item.layout.block.first_line
+    return (item.identifier, line, item.conllu())
+
+
+def read(stream: io.BufferedIOBase, start: Start) -> list[tuple[object, ...]]:
+    lines = lines_or_errors(ByteLines(stream), "x", start)  # type: ignore[arg-type]
+    return [described(item) for item in sentences_or_errors(lines, "x", start)]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=40).map(b"".join), st.integers(1, 4), st.booleans())
+def test_sentences_are_those_of_the_whole_file(
+    tmp_path_factory: pytest.TempPathFactory, text: bytes, most: int, bom: bool
+) -> None:
+    """Identifiers, line numbers and errors too."""
+    file = tmp_path_factory.getbasetemp() / "a.conllu"
+    file.write_bytes(b"\xef\xbb\xbf" * bom + text)
+    found = cut(str(file), "auto", most).shards
+    assert all(shard.sentences == most for shard in found[:-1])
+    items = []
+    for shard in found:
+        with text_of(shard) as stream:
+            own = read(stream, shard.start)  # type: ignore[arg-type]
+        assert len(own) == shard.sentences
+        items += own
+    assert items == read(io.BytesIO(file.read_bytes()), Start())  # type: ignore[arg-type]
+
+
+def test_the_sum_is_that_of_the_text(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"a\nb\n")
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"a\nb\n"))
+    (tmp_path / "c.txt").write_bytes(b"a\nc\n")
+    sums = [cut(str(tmp_path / name), "auto", 1).checksum for name in ("a.txt", "b.txt.gz", "c.txt")]
+    assert sums[0] == sums[1] != sums[2]
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """A job that writes lines in capital letters, but rejects those with digits and cannot stand an x."""
+
+    def shout(part: Part, out: io.TextIOBase, reject: object) -> None:
+        for number, line in enumerate(ByteLines(part.stream), part.start.line):
+            if b"x" in line:
+                raise ValueError("there is\nan x")
+            if line[:1].isdigit():
+                reject(TreebankError(part.name, "a digit", number))  # type: ignore[operator]
+            else:
+                out.write(line.decode().upper())
+
+    monkeypatch.setattr(shards, "_loaded", lambda job: shout)
+    (tmp_path / "out").mkdir()
+    return Job("", "", "", (), 1, str(tmp_path / "out"), ".txt")
+
+
+def test_a_shard_is_made(job: Job, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"a\n1\nb\n2\nx\n")
+    one, two, three = cut(str(file), "text", 2).shards
+    assert make(job, one._replace(number=1)) == Made(1)
+    assert make(job, two._replace(number=2)) == Made(2)
+    assert make(job, three._replace(number=3)) == Made(3, "ValueError: there is an x")
+    written = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
+    assert written == {
+        "00000001.txt": "A\n",
+        "00000001.rejects.tsv": f"{file}\t2\ta digit\n",
+        "00000002.txt": "B\n",
+        "00000002.rejects.tsv": f"{file}\t4\ta digit\n",
+    }
