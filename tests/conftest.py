@@ -1,5 +1,7 @@
 import fcntl
-from collections.abc import Iterator
+import os
+import shutil
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,13 +64,32 @@ def single_precision(fresh_pyro: None) -> None:
     torch.set_default_dtype(torch.float)
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that the first process to need it makes, and all processes that run tests then use."""
+    of_process = factory.getbasetemp()
+    folder = (of_process.parent if "PYTEST_XDIST_WORKER" in os.environ else of_process) / f"{name} of all"
+    with open(folder.with_suffix(".lock"), "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            half = folder.with_suffix(".half")
+            shutil.rmtree(half, ignore_errors=True)
+            half.mkdir()
+            make(half)
+            half.rename(folder)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the small treebanks train.conllu and dev.conllu, and a model fitted to them.
 
     Use it as it is; copy what a test changes.
     """
-    folder = tmp_path_factory.mktemp("small")
+    return made_once(tmp_path_factory, "small", make_small)
+
+
+def make_small(folder: Path) -> None:
+    """Write the files of `small`."""
     for split, size in (("train", 120), ("dev", 30)):
         text = embedded_treebank_path(split).read_text(encoding="utf-8")
         sentences = "\n\n".join(text.split("\n\n")[:size])
@@ -76,7 +97,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train, dev = folder / "train.conllu", folder / "dev.conllu"
     options = ("--direction", "right", "--epochs", 3, "--threads", 1)
     printed("fit", train, "--dev", dev, "--out", folder / "model", *options)
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +114,15 @@ def dev(small: Path) -> list[Sentence]:
 @pytest.fixture(scope="session")
 def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with a parser, neither of them good.  Use it as it is; copy what a test changes."""
-    folder = tmp_path_factory.mktemp("restore") / "model"
+
+    def make(folder: Path) -> None:
+        make_model_with_parser(small, folder / "model")
+
+    return made_once(tmp_path_factory, "restore", make) / "model"
+
+
+def make_model_with_parser(small: Path, folder: Path) -> None:
+    """Write the model of `model_with_parser`."""
     options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)  # as in a process of a user
@@ -113,7 +141,6 @@ def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     assert value["parsed_trees"]["perplexity"] > 1
     assert set(value["reader"]) == {"words", "f1", "lower_f1", "case"}
     assert 0 < value["tagger"]["share"] < 1
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -176,8 +176,8 @@ def test_other_choices_with_the_same_parts(small: Path, out: Path) -> None:
 
 
 @pytest.mark.usefixtures("untrainable")
-def test_measured_on_another_treebank(small: Path, out: Path) -> None:
-    test = small / "test.conllu"
+def test_measured_on_another_treebank(small: Path, out: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test.conllu"
     shutil.copy(small / "train.conllu", test)
     result = invoke(*compare(small, out, "--test", test, "--systems", "trivial,crf"))
     assert f"{test}: 120 sentences" in result.stdout

@@ -101,20 +101,16 @@ def whole(few: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.parametrize("direction", ["left", "right"])
-def test_going_on_gives_the_model_of_an_uninterrupted_fit(
-    few: Path, tmp_path: Path, whole: Path, direction: str
-) -> None:
-    """Interrupted in the first or in the second of the directions that it tries."""
+def test_going_on_gives_the_model_of_an_uninterrupted_fit(few: Path, tmp_path: Path, whole: Path) -> None:
+    """Interrupted in the second of the directions that it tries."""
     out, kept = tmp_path / "m", tmp_path / "m.unfinished"
-    done = interrupted(fit(few, out), kept / f"checkpoint.{direction}")
+    done = interrupted(fit(few, out), kept / "checkpoint.right")
     message = one_line(done.returncode, done.stdout, done.stderr, FAILURE)
     advice = "continue with the same command and --resume"
     assert message == f"interrupted: finished epochs are kept in {kept}; {advice}"
     assert not out.exists()
-    known = json.dumps(sorted(path.name for path in kept.iterdir()))
-    assert known in ('["checkpoint.left"]', '["checkpoint.left", "checkpoint.right"]')
-    (kept / f".checkpoint.{direction}.abc123.new").write_bytes(b"half of a checkpoint, as a kill leaves it")
+    assert {path.name for path in kept.iterdir()} == {"checkpoint.left", "checkpoint.right"}
+    (kept / ".checkpoint.right.abc123.new").write_bytes(b"half of a checkpoint, as a kill leaves it")
     printed(*fit(few, out, "--resume"))
     assert_same_model(out, whole)
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
@@ -205,21 +201,29 @@ def test_interrupted_elsewhere(small: Path, monkeypatch: pytest.MonkeyPatch) -> 
 # Going on with something else, in this process: epochs are few, and the interruption is simulated.
 
 
-@pytest.fixture
-def unfinished(small: Path, tmp_path: Path) -> Path:
-    """Where the model will be of a fit that was interrupted after its first epoch."""
-    from pyropunct.training.fitting import Training
-
-    run_epoch = Training.run_epoch
+@pytest.fixture(scope="module")
+def half_done(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkpoints of a fit that was interrupted after its first epoch.  Copy them."""
+    run_epoch, out = Training.run_epoch, tmp_path_factory.mktemp("half") / "m"
 
     def once(training: Training, watch: Any = None) -> None:
         if training.epochs:
             raise KeyboardInterrupt
         run_epoch(training, watch)
 
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Training, "run_epoch", once)
-        assert "--resume" in complaint(FAILURE, *fit(small, tmp_path / "m", "--direction", "left"))
+        assert "--resume" in complaint(FAILURE, *fit(small, out, "--direction", "left"))
+    torch.set_default_dtype(default)
+    return out.with_name("m.unfinished")
+
+
+@pytest.fixture
+def unfinished(half_done: Path, tmp_path: Path) -> Path:
+    """Where the model will be of the fit that was interrupted."""
+    shutil.copytree(half_done, tmp_path / "m.unfinished")
     return tmp_path / "m"
 
 

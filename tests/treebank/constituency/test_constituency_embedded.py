@@ -44,13 +44,13 @@ def test_analyses_differ(dev: Treebank) -> None:
 
 
 def test_perplexity(dev: Treebank) -> None:
-    """Two epochs on 800 sentences: 1.134 on the dependency trees, 1.129 on the converted trees."""
+    """After an epoch on 600 sentences."""
     train = read_treebank(embedded_treebank_path("train"))
-    part = Treebank(train.path, train.sentences[:800], ())
-    recipe = Recipe(epochs=2)
+    part = Treebank(train.path, train.sentences[:600], ())
+    recipe = Recipe(epochs=1)
     perplexities = [
         fit(some, test, recipe, direction="right").evaluate(list(test)).perplexity
         for some, test in [(part, dev), (converted(part), converted(dev))]
     ]
     assert perplexities[1] == pytest.approx(perplexities[0], abs=0.02)
-    assert perplexities[1] < 1.16
+    assert perplexities[1] < 1.25
