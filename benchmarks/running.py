@@ -28,7 +28,7 @@ from pyropunct.baselines.training import train_tagger
 from pyropunct.parsing import attachment_scores
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.mark_scores import RestorationScores
-from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.raw_words import RawSentence, line_of
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restoring import SAMPLES, Restoration
 from pyropunct.restore.running import ENDING, Finding
@@ -91,9 +91,9 @@ def main() -> None:
         for lower in (False, True):
             given = [sentence.tree.forms for sentence in dev]
             finding = Finding(model.reader, running=True)
-            cut = [list(finding.sentences([as_line(_seen(text.words, lower))])) for text in texts]
+            cut = [list(finding.sentences([line_of(_seen(text.words, lower))])) for text in texts]
             print(_row(name, lower, "model", texts, restored(model, cut, options.samples)), flush=True)
-            lines = iter([as_line(_seen(words, lower)) for words in given])
+            lines = iter([line_of(_seen(words, lower)) for words in given])
             cut = [[next(lines) for _ in range(sum(text.ends))] for text in texts]
             found = restored(model, cut, options.samples)
             print(_row(name, lower, "model, sentences given", texts, found), flush=True)
@@ -146,12 +146,6 @@ def put_together(sentences: Sequence[tuple[Sequence[str], Surface]]) -> Found:
     return Found(tuple(words), surface, ends)
 
 
-def as_line(words: Sequence[str]) -> RawSentence:
-    """Words as a line of raw text."""
-    slots = ((START,), *[()] * len(words))
-    return RawSentence(1, " ".join(words), tuple(words), slots, (None, *[" "] * len(words)))
-
-
 def restored(model: Punctuator, texts: Sequence[Sequence[RawSentence]], samples: int) -> list[Found]:
     """What the model makes of documents, given their sentences."""
     lines = [line for lines in texts for line in lines]
@@ -199,7 +193,7 @@ def seen_by_the_parser(
 ) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     """The words of the sentences of dev: as written, lower-cased, and with restored capital letters."""
     written = [sentence.tree.forms for sentence in dev]
-    lines = [as_line(_seen(words, True)) for words in written]
+    lines = [line_of(_seen(words, True)) for words in written]
     assert model.reader is not None
     yield "as written", written
     yield "lower-cased", [line.words for line in lines]

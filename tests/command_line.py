@@ -33,7 +33,7 @@ def printed(*arguments: object) -> str:
     return result.stdout
 
 
-TRAINING = ("fit", "fit-correction", "compare", "compare-parsers")
+TRAINING = ("fit", "fit-correction", "compare", "compare-joint", "compare-parsers")
 """The commands that tell how far they are."""
 
 

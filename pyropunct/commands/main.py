@@ -19,6 +19,7 @@ COMMANDS = {
     "compare": "compare:compare",
     "compare-commas": "compare_commas:compare_commas",
     "compare-correction": "compare_correction:compare_correction",
+    "compare-joint": "compare_joint:compare_joint",
     "compare-parsers": "compare_parsers:compare_parsers",
     "convert": "convert:convert",
     "corpus": "corpus:corpus",

@@ -128,6 +128,12 @@ class RawSentence:
         )
 
 
+def line_of(words: Sequence[str]) -> RawSentence:
+    """Words as a line of raw text without punctuation."""
+    slots = ((START,), *[()] * len(words))
+    return RawSentence(1, " ".join(words), tuple(words), slots, (None, *[" "] * len(words)))
+
+
 class _Mark(NamedTuple):
     """A mark of the text.
 

@@ -12,8 +12,14 @@ from torch import Tensor
 from pyropunct.parsing.arc_eager import templates
 from pyropunct.parsing.arc_eager.oracle import ParsedStream, stream_after
 from pyropunct.parsing.arc_eager.streams import Stream
-from pyropunct.parsing.transitions.actions import Action, check_kinds, moves_of, rows_of, tensors_of
-from pyropunct.parsing.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, SHIFT
+from pyropunct.parsing.transitions.actions import (
+    Action,
+    check_kinds,
+    relation_numbers,
+    rows_of,
+    tensors_of,
+)
+from pyropunct.parsing.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.parsing.transitions.cells import BEHIND, FIRST_MARK, MARK, TAG, WORD
 from pyropunct.parsing.transitions.perceptron import Rows, Weights, weights_of
 from pyropunct.parsing.transitions.search import search
@@ -121,7 +127,8 @@ class ArcEagerParser:
             check_actions(actions)
             if not isinstance(vocabulary["root"], str):
                 raise ValueError("the relation of roots is no text")
-            rows, recipe = rows_of(tensors, len(actions)), ArcEagerRecipe.from_json(plain["recipe"])
+            rows = rows_of(tensors, int(moves_of(actions).max()) + 1)
+            recipe = ArcEagerRecipe.from_json(plain["recipe"])
             return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
@@ -149,6 +156,23 @@ def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
     if len(found):
         matrix[MARK, 1:-BEHIND] = [FIRST_MARK + mark if mark != NONE else 0 for mark in marks]
     return matrix
+
+
+@lru_cache(8)
+def moves_of(actions: Sequence[Action]) -> Array:
+    """(actions, 4) actions as `pyropunct.parsing.transitions.search.search` reads them.
+
+    The score of an arc is that of the transition with its mark, plus that of the arc with its relation: so a
+    mark has the same weights whatever the relation is.
+    """
+    numbers = relation_numbers(actions)
+    arcs = [(side, relation) for side in (LEFT, RIGHT) for relation in sorted(numbers)]
+    rows = []
+    for kind, relation in actions:
+        side = LEFT if kind == LEFT else RIGHT
+        second = len(KINDS) + arcs.index((side, relation)) if relation else -1
+        rows.append((kind, numbers.get(relation, 0), kind, second))
+    return np.array(rows)
 
 
 @lru_cache(2)

@@ -16,10 +16,11 @@ from pyropunct.parsing.arc_eager.parser import (
     Marks,
     check_actions,
     encoded,
+    moves_of,
     templates_of,
 )
 from pyropunct.parsing.arc_eager.streams import Stream
-from pyropunct.parsing.transitions.actions import Action, moves_of
+from pyropunct.parsing.transitions.actions import Action
 from pyropunct.parsing.transitions.arc_eager import LEFT
 from pyropunct.parsing.transitions.learning import Actions, Change, Watch, learned, searched, unwatched
 from pyropunct.parsing.transitions.perceptron import Weights, averaged

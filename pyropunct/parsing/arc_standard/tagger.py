@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from pyropunct.parsing.arc_standard.tagging import (
     learn_tags,
     tags_found,
 )
-from pyropunct.parsing.arc_standard.treatments import MarkedSentence
 from pyropunct.parsing.jackknife import folds_of, in_order, others_of
 from pyropunct.parsing.transitions.perceptron import (
     MOST_ACTIONS,
@@ -40,6 +39,23 @@ FOLDS = 10
 """How many folds there are by default, as in the paper."""
 
 _EDGE = "\t"
+
+
+class Tagged(Protocol):
+    """Some tokens: a dataclass, such as `pyropunct.parsing.arc_standard.MarkedSentence`."""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """As written."""
+        ...
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Their parts of speech."""
+        ...
+
+
+Tokens = TypeVar("Tokens", bound=Tagged)
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,7 @@ class PerceptronTagger:
 
 
 def train_perceptron_tagger(
-    sentences: Iterable[MarkedSentence], *, iterations: int = ITERATIONS, seed: int = 0
+    sentences: Iterable[Tagged], *, iterations: int = ITERATIONS, seed: int = 0
 ) -> PerceptronTagger:
     """Train a tagger on a treebank.
 
@@ -96,18 +112,21 @@ def _learned(weights: Weights, words: Array, gold: Array, tags: int, number: int
     return weights
 
 
-def with_tags(sentences: Iterable[MarkedSentence], tagger: PerceptronTagger) -> list[MarkedSentence]:
+def with_tags(sentences: Iterable[Tokens], tagger: PerceptronTagger) -> list[Tokens]:
     """Sentences with the tags of a tagger in the place of their own."""
-    return [replace(sentence, tags=tagger.tag(sentence.forms)) for sentence in sentences]
+    return [
+        replace(sentence, tags=tagger.tag(sentence.forms))  # type: ignore[type-var]
+        for sentence in sentences
+    ]
 
 
 def with_jackknifed_tags(
-    sentences: Sequence[MarkedSentence],
+    sentences: Sequence[Tokens],
     *,
     folds: int = FOLDS,
     seed: int = 0,
     progress: Callable[[int], None] = lambda done: None,
-) -> list[MarkedSentence]:
+) -> list[Tokens]:
     """Sentences with the tags that taggers find which were trained on others.
 
     :param folds: how many parts are tagged, each by what is learned from the others.

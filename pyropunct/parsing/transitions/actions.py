@@ -19,9 +19,11 @@ Action = tuple[int, str]
 
 @lru_cache(8)
 def moves_of(actions: Sequence[Action]) -> Array:
-    """(actions, 2) the kind of transition of each action, and the number of its relation, 0 for none."""
+    """(actions, 4) actions as `pyropunct.parsing.transitions.search.search` reads them: each has weights of
+    its own."""
     numbers = relation_numbers(actions)
-    return np.array([(kind, numbers.get(relation, 0)) for kind, relation in actions])
+    rows = enumerate(actions)
+    return np.array([(kind, numbers.get(relation, 0), place, -1) for place, (kind, relation) in rows])
 
 
 def relation_numbers(actions: Iterable[Action]) -> dict[str, int]:

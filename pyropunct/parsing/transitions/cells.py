@@ -57,7 +57,7 @@ class Workspace(NamedTuple):
     :ivar states: (C, 8) the cell with the number of a state is new in it.
     :ivar atoms: the atoms of one state.
     :ivar keys: the keys of its features.
-    :ivar scores: (actions,) the scores of its actions.
+    :ivar scores: (numbers,) the scores of what has weights, such as its actions.
     """
 
     trees: Array
@@ -69,7 +69,7 @@ class Workspace(NamedTuple):
 
 
 @inner
-def workspace_of(sentence, states, atoms, templates, actions):
+def workspace_of(sentence, states, atoms, templates, numbers):
     """Room for so many states besides the first, which is there."""
     words = sentence.shape[1] - BEHIND
     work = Workspace(
@@ -78,7 +78,7 @@ def workspace_of(sentence, states, atoms, templates, actions):
         np.zeros((1 + states, 8), np.int64),
         np.zeros(atoms, np.int64),
         np.zeros(templates, np.int64),
-        np.zeros(actions, np.int64),
+        np.zeros(numbers, np.int64),
     )
     for word in range(1, words):
         tree = work.trees[word]

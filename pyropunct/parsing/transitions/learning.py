@@ -106,5 +106,5 @@ def _changed(weights: Weights, known: Actions, change: Change, number: int) -> W
     while first < len(actions):
         first = learn(system, sentence, moves, table, weights, followed, actions, first, by, number)
         if first < len(actions):
-            weights = with_room(weights, len(table), len(moves))
+            weights = with_room(weights, 2 * len(table), int(moves[:, 2:].max()) + 1)
     return weights

@@ -39,7 +39,8 @@ def search(
 
     :param system: see `pyropunct.parsing.transitions.systems`.
     :param sentence: (5, n + 5) see `pyropunct.parsing.transitions.cells.WORD`.
-    :param moves: (actions, 2) the kind of transition of each action, and its relation from 1.
+    :param moves: (actions, 4) the kind of transition of each action, its relation from 1, and one or two
+        numbers of weights, whose scores add up to its own; -1 if there is no second.
     :param templates: see `pyropunct.parsing.transitions.perceptron.features_of`.
     :param beam: the most states that are kept.
     :param gold: (steps,) the right actions, or (0,) if they are not known.  If they are, the search stops
@@ -48,7 +49,7 @@ def search(
     """
     words = sentence.shape[1] - BEHIND - 1
     steps = len(gold) if len(gold) else transitions_of(system, words)
-    work = room_for(sentence, beam * steps, len(templates), len(moves))
+    work = room_for(sentence, beam * steps, len(templates), weights_in(moves))
     best_scores, best_orders = np.zeros(beam, np.int64), np.zeros(beam, np.int64)
     start, end = 0, 1
     for step in range(steps):
@@ -77,8 +78,14 @@ def search(
 
 
 @inner
+def weights_in(moves):
+    """How many numbers of weights some actions have."""
+    return max(moves[:, 2].max(), moves[:, 3].max()) + 1
+
+
+@inner
 def score(system, work, sentence, templates, weights, state):
-    """Write the scores of the actions in a state."""
+    """Write the scores of what has weights in a state."""
     write_atoms(system, work, sentence, state)
     number = features_of(work.atoms, templates, work.keys)
     work.scores[:] = 0
@@ -91,7 +98,9 @@ def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders,
     before = work.states[state, SCORE]
     for action in range(len(moves)):
         if allowed >> moves[action, 0] & 1:
-            score, order = before + work.scores[action], place * len(moves) + action
+            score, order = before + work.scores[moves[action, 2]], place * len(moves) + action
+            if moves[action, 3] >= 0:
+                score += work.scores[moves[action, 3]]
             if kept < len(best_scores):
                 best_scores[kept], best_orders[kept] = score, order
                 kept += 1
@@ -176,13 +185,16 @@ def learn(
     :param example: the number of the example.
     :returns: the first for which there was no more room, or how many actions there are.
     """
-    work = room_for(sentence, len(actions), len(templates), len(moves))
+    numbers = weights_in(moves)
+    work = room_for(sentence, len(actions), len(templates), numbers)
     for step in range(len(actions)):
         if step >= first and actions[step] >= 0:
-            if not has_room(weights, len(templates), len(moves)):
+            if not has_room(weights, 2 * len(templates), numbers):
                 return step
             write_atoms(system, work, sentence, step)
             number = features_of(work.atoms, templates, work.keys)
-            change(weights, work.keys, number, actions[step], by, example)
+            for column in (2, 3):
+                if moves[actions[step], column] >= 0:
+                    change(weights, work.keys, number, moves[actions[step], column], by, example)
         advance(system, work, step, moves[followed[step], 0], moves[followed[step], 1], step + 1)
     return len(actions)

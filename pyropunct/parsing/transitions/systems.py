@@ -17,9 +17,9 @@ def transitions_of(system, words):
 
 
 @inner
-def room_for(sentence, states, templates, actions):
+def room_for(sentence, states, templates, numbers):
     """Room for so many states besides the first, which is there."""
-    return workspace_of(sentence, states, _ATOMS, templates, actions)
+    return workspace_of(sentence, states, _ATOMS, templates, numbers)
 
 
 @inner

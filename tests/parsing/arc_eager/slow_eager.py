@@ -11,7 +11,7 @@ from pyropunct.parsing.transitions.templates import number_of, templates_in
 
 NONE, MIDDLE, FULL = range(3)
 Weights = Mapping[tuple[int, int], int]
-"""The weights of features, by their keys, for actions, by their numbers."""
+"""The weights of features, by their keys, with numbers."""
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ def words_of(stream: Stream, found: Sequence[int]) -> list[Word]:
 
 
 def parsed(
-    stream: Stream, moves: Sequence[tuple[int, int]], weights: Weights, found: Sequence[int] = ()
+    stream: Stream, moves: Sequence[tuple[int, int, int, int]], weights: Weights, found: Sequence[int] = ()
 ) -> list[Word]:
     """The words of a stream after the best transition each time."""
     templates = templates_in(WORDS + TREES + (MARKS if found else ""))
@@ -49,9 +49,12 @@ def parsed(
     waiting, stack, closing = list(words), list[Word](), False
     while waiting or stack:
         features = features_of(atoms_of(stack, waiting), templates)
-        allowed = [place for place, (kind, _) in enumerate(moves) if may(kind, stack, waiting, closing)]
-        scores = {place: sum(weights.get((one, place), 0) for one in features) for place in allowed}
-        kind, relation = moves[max(allowed, key=lambda place: scores[place])]
+        allowed = [place for place, (kind, *_) in enumerate(moves) if may(kind, stack, waiting, closing)]
+        scores = {
+            place: sum(weights.get((one, number), 0) for one in features for number in moves[place][2:])
+            for place in allowed
+        }
+        kind, relation, *_ = moves[max(allowed, key=lambda place: scores[place])]
         if kind == 7:
             stack.pop()
         elif kind == 6:

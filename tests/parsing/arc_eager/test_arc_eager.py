@@ -14,8 +14,7 @@ from treebank_strategies import head_lists
 
 from pyropunct.parsing.arc_eager import ArcEagerParser, ArcEagerRecipe, Stream, train_arc_eager
 from pyropunct.parsing.arc_eager.oracle import stream_after, transitions_to
-from pyropunct.parsing.arc_eager.parser import encoded, templates_of
-from pyropunct.parsing.transitions.actions import moves_of
+from pyropunct.parsing.arc_eager.parser import encoded, moves_of, templates_of
 from pyropunct.parsing.transitions.arc_eager import FULL, LEFT, MIDDLE, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.parsing.transitions.perceptron import no_weights
 from pyropunct.parsing.transitions.search import search
@@ -95,7 +94,9 @@ def test_a_beam_of_one_takes_the_best_transition_each_time(found: list[tuple[int
     rows = parser.rows
     keys = np.repeat(rows.keys, rows.counts).tolist()
     weights = dict(zip(zip(keys, rows.actions.tolist(), strict=True), rows.values.tolist(), strict=True))
-    moves = [(kind, relation) for kind, relation in moves_of(parser.actions).tolist()]
+    moves = [
+        (kind, relation, first, second) for kind, relation, first, second in moves_of(parser.actions).tolist()
+    ]
     given = [()] * 2 if found is None else found
     pairs = zip(STREAMS, parser.parse(STREAMS, found), given, strict=True)
     for some, (marks, heads, _), read in pairs:
@@ -109,7 +110,7 @@ def test_trees_marks_and_ends_are_learned(beam: int) -> None:
     known = [
         replace(one, forms=tuple(f"{one.sizes}{place}" for place in range(sum(one.sizes)))) for one in STREAMS
     ]
-    parser = train_arc_eager(known, ArcEagerRecipe(beam=beam, iterations=25))
+    parser = train_arc_eager(known, ArcEagerRecipe(beam=beam, iterations=200))
     assert parser.report["updates"][0] > 0 == parser.report["updates"][-1]
     for some, found in zip(known, parser.parse(known), strict=True):
         assert found == (some.targets, some.heads, some.relations)
@@ -120,7 +121,7 @@ def test_marks_that_were_found_before_are_read() -> None:
     chains = [stream((0, 1, 2), (0, 1), (0, 1, 2, 3, 4)), stream((0, 1), (0,), (0, 1, 2))]
     same = [replace(one, forms=("w",) * len(one.forms), tags=("X",) * len(one.forms)) for one in chains]
     found = [one.targets for one in same]
-    parser = train_arc_eager(same, ArcEagerRecipe(True, iterations=60), found=found)
+    parser = train_arc_eager(same, ArcEagerRecipe(True, iterations=200), found=found)
     assert [one.marks for one in parser.parse(same, found)] == found
     unread = train_arc_eager(same, ArcEagerRecipe(iterations=20))
     assert [one.marks for one in unread.parse(same)] != found

@@ -1,0 +1,164 @@
+"""The command ``pyropunct compare-joint``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pyropunct.commands import console
+from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.loading import load_model, read_file, use_threads
+from pyropunct.commands.options import (
+    chosen_names,
+    json_option,
+    permutations_option,
+    seed_option,
+    threads_option,
+    trust_option,
+)
+from pyropunct.commands.training_reports import step_bar
+from pyropunct.shipped import DEFAULT
+
+if TYPE_CHECKING:
+    from pyropunct.comparison.joint import Trained
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+MOST_SENTENCES = 1000
+"""The most sentences of a stream."""
+
+
+@click.command("compare-joint")
+@click.argument("train")
+@click.argument("dev")
+@click.option(
+    "--model",
+    default=DEFAULT,
+    show_default=True,
+    help="The model that restores running text: a model folder, or the model of the package.",
+)
+@click.option("--systems", help="Compare only these, such as crf,unified; an unknown name lists all.")
+@click.option(
+    "--sentences",
+    metavar="LIST",
+    default="3,10",
+    show_default=True,
+    help="How many sentences of DEV are put together.",
+)
+@click.option("--beam", type=click.IntRange(1, 1024), default=5, show_default=True, help="Width of the beam.")
+@click.option(
+    "--iterations",
+    type=click.IntRange(1),
+    default=15,
+    show_default=True,
+    help="How often training of parsers sees each sentence.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    help="Find tags, and marks for the parser that reads them, of each of so many parts of TRAIN by what is "
+    "learned from the others.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="The most draws of restoration for each sentence.",
+)
+@permutations_option
+@click.option("--out", metavar="DIR", help="Save the CRF and each parser in a folder of its own in this one.")
+@trust_option
+@seed_option
+@threads_option
+@json_option
+@polite
+def compare_joint(
+    train: str,
+    dev: str,
+    model: str,
+    systems: str | None,
+    sentences: str,
+    beam: int,
+    iterations: int,
+    folds: int,
+    samples: int,
+    permutations: int,
+    out: str | None,
+    trust_variants: bool,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Find marks, ends of sentences and trees in running words of DEV; both files are CoNLL-U.
+
+    Sentences of a document of DEV are put together, in lower case and without punctuation.  The systems are a
+    CRF, a parser that reads its marks, and one that predicts marks itself, after Zhang, Wu, Yang & Li (2013),
+    trained on TRAIN; and restoration of running text by a model.
+    """
+    from pyropunct.comparison.joint import RESTORATION, STREAM, SYSTEMS, JointSettings
+    from pyropunct.comparison.joint import compare_joint as run_comparison
+    from pyropunct.parsing.arc_eager import streams
+    from pyropunct.parsing.arc_standard import have_language_tags
+    from pyropunct.treebank.conllu_block import TreebankError
+
+    chosen = chosen_names(systems, SYSTEMS, "systems")
+    sizes = _sizes(sentences)
+    settings = JointSettings(chosen, sizes, beam, iterations, folds, samples, permutations, seed)
+    if out is not None:
+        _check_folders(out, chosen)
+    use_threads(threads)
+    restores = load_model(model, trust_variants) if RESTORATION in chosen else None
+    treebanks = read_file(train), read_file(dev)
+    universal = not all(map(have_language_tags, treebanks))
+    learned = streams(treebanks[0], STREAM, universal=universal)
+    if len(learned) < 2:
+        raise TreebankError(train, f"there is one stream of {STREAM} sentences; tags are learned from others")
+    measured = {size: streams(treebanks[1], size, universal=universal) for size in sizes}
+    comparison = run_comparison(
+        learned, measured, restores, settings, steps=step_bar, done=lambda trained: _save(trained, out)
+    )
+    if as_json:
+        console.print_json(comparison.to_json())
+        return
+    for treebank in treebanks:
+        for line in console.describe_treebank(treebank):
+            console.say(line)
+    header, rows = comparison.table()
+    console.print_table("Running words", [header[0], f" {header[1]}", *header[2:]], rows)
+    for line in comparison.notes():
+        console.say(line)
+
+
+def _sizes(sentences: str) -> tuple[int, ...]:
+    """The numbers in the option, each once.
+
+    :raises OneLineError: if one is not from 1 to `MOST_SENTENCES`.
+    """
+    sizes = sentences.split(",")
+    if not all(size.isdecimal() and 1 <= int(size) <= MOST_SENTENCES for size in sizes):
+        problem = f"give numbers from 1 to {MOST_SENTENCES}, such as 3,10"
+        raise OneLineError(f"--sentences {sentences}: {problem}", BAD_INPUT)
+    return tuple(dict.fromkeys(map(int, sizes)))
+
+
+def _check_folders(out: str, systems: tuple[str, ...]) -> None:
+    """Make sure, before anything is trained, that it can be saved.
+
+    :raises ModelFolderError: if it cannot.
+    """
+    from pyropunct.training.model_folder import check_writable
+
+    for name in systems:
+        check_writable(Path(out) / name)
+
+
+def _save(trained: "Trained", out: str | None) -> None:
+    """Save what was trained, if it is to be saved."""
+    from pyropunct.training.model_folder import write_model_folder
+
+    if out is not None:
+        for name, part in trained.parts.items():
+            write_model_folder(Path(out) / name, *part.to_parts())
