@@ -12,6 +12,9 @@ from pyropunct.inference.forest import Forest
 COLUMNS = ("relation", "tag", "form", "shape")
 """What is known of each word of a batch."""
 
+PRETRAINED = "pretrained"
+"""The name, in `TreeBatch.more`, of features that somebody else has learned of the words in their context."""
+
 
 @dataclass(frozen=True)
 class TreeBatch:
@@ -23,7 +26,7 @@ class TreeBatch:
     :ivar form: (N,) ``int64``, each word's lower-cased form; see `Vocabulary.forms`.
     :ivar shape: (N,) ``int64``, how the word is written; see `pyropunct.vocabulary.word_shape`.
     :ivar more: (N,) ``int64``, whatever else an attach model is to look at, by the names that its templates
-        have for it.
+        have for it; under `PRETRAINED`, which no template reads, (N, size) numbers in half precision.
     """
 
     forest: Forest

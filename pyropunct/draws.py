@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pyropunct.inference.forward import renumber
 from pyropunct.models.drawing import ManyDraws, Numbers
+from pyropunct.networks.pretrained import Pretrained
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
@@ -56,15 +57,17 @@ def draw_surfaces(
     samples: int,
     seed: int,
     alike: bool = False,
+    pretrained: Pretrained | None = None,
 ) -> Iterator[Draws]:
     """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
 
     :param fitted: a fitted story.
+    :param pretrained: gives the features of words that its attach model reads, if it reads such.
     """
     random = generators(trees, seed, alike)
     blocks = [min(DRAWS_AT_ONCE, samples - done) for done in range(0, samples, DRAWS_AT_ONCE)]
     for some in _parts([len(tree) for tree in trees], blocks[0]):
-        batch = vocabulary.encode_trees(trees[some])
+        batch = vocabulary.encode_trees(trees[some], pretrained)
         told = fitted.of(batch, list(islice(random, len(batch))))
         numbers = np.concatenate([told.draw(size) for size in blocks], 1)
         for first, last in pairwise(batch.forest.slot_start.tolist()):

@@ -25,7 +25,7 @@ from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
-from pyropunct.networks.pretrained import Pretrained, PretrainedError
+from pyropunct.networks.pretrained import Pretrained, PretrainedError, Remembered, check_same
 from pyropunct.networks.sources import pretrained_from
 from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.parsing import BiaffineParser, Parser, WeightedTree
@@ -73,6 +73,9 @@ BATCH_SIZE = 100
 
 REJECTED, LEAST_REDRAWN = 20, 100
 """How often draws that are not balanced are made up for, and the least number of draws each time."""
+
+PARTS = ("parser", "reader", "pretrained", "parsed", "tagger")
+"""What a model folder may have tensors of, besides the story."""
 
 Puncteme = tuple[str, ...]
 Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
@@ -232,6 +235,8 @@ class Punctuator:
     :ivar tagger: the tagger of words that is mixed with p(x | T) where a parser has found T, None if there is
         none: see `pyropunct.training.tagged_words`.
     :ivar share: the weight of the tagger in this mixture, from 0 to 1.
+    :ivar attach_pretrained: gives the pretrained features of words that the attach model reads, None if it
+        reads none.
     """
 
     vocabulary: Vocabulary
@@ -245,6 +250,7 @@ class Punctuator:
     parsed: "Punctuator | None" = None
     tagger: SlotTagger | None = None
     share: float = 0.0
+    attach_pretrained: Pretrained | None = None
 
     @property
     def for_parsed(self) -> "Punctuator":
@@ -253,15 +259,24 @@ class Punctuator:
 
     @property
     def pretrained(self) -> Pretrained | None:
-        """What gives features of words to the parser and the reader, None if they read none.
+        """What gives features of words to parser, reader and attach model, None if none of them reads such.
 
-        :raises ValueError: if each of them reads others.
+        :raises ValueError: if some of them read others.
         """
         networks = [one for one in (self.parser, self.reader) if isinstance(one, TrainedNetwork)]
-        found = [one.pretrained for one in networks if one.pretrained is not None]
+        sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
+        found = [one for one in sources if one is not None]
         if any(one.identity() != found[0].identity() for one in found):
-            raise ValueError("parser and reader were trained with different pretrained features of words")
+            raise ValueError("parts of the model were trained with different pretrained features of words")
         return found[0] if found else None
+
+    def encode_trees(self, trees: Sequence[Tree]) -> TreeBatch:
+        """A batch of trees as the story reads them; see `pyropunct.vocabulary.Vocabulary.encode_trees`.
+
+        :raises PretrainedError: if the attach model reads pretrained features of words, and what gives them
+            cannot be used.
+        """
+        return self.vocabulary.encode_trees(trees, self.attach_pretrained)
 
     @property
     def model(self) -> Story:
@@ -328,6 +343,8 @@ class Punctuator:
         if self.reader is not None:
             plain["reader"], weights = self.reader.to_parts()
             tensors |= _of_network("reader", weights, small)
+        if self.attach_pretrained is not None:
+            plain["attach"] = {"pretrained": self.attach_pretrained.identity()}
         if pretrained is not None:
             plain["pretrained"], weights = pretrained.to_parts()
             tensors |= _of_network("pretrained", weights, small=True)
@@ -359,7 +376,8 @@ class Punctuator:
     ) -> "Punctuator":
         """Read a model that `save` wrote.  No code in the folder is ever run, and none that it names.
 
-        An encoder that the model was trained with is not in the folder.  It is opened when words are parsed.
+        An encoder that the model was trained with is not in the folder.  It is opened when it is first
+        needed: when words are parsed, or for any tree if the attach model reads what it says of words.
 
         :param folder: its folder, or the name of a model that comes with the package.
         :param variants: attach models and channels outside the package, each as ``module:Class``, that may be
@@ -390,48 +408,56 @@ class Punctuator:
     def _rebuilt(
         cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], encoder: str | Path | None = None
     ) -> "Punctuator":
-        if not isinstance(plain["report"], dict):
-            raise ValueError("the report is no object")
-        vocabulary = Vocabulary.from_json(plain["vocabulary"])
-        recipe = Recipe.from_json(plain["recipe"])
-        parts = ("parser", "reader", "pretrained", "parsed", "tagger")
-        names = ("value", "scale", "parameter", "buffer", *parts)
-        kinds: dict[str, dict[str, Tensor]] = {name: {} for name in names}
-        for key, tensor in tensors.items():
-            kind, _, name = key.partition(" ")
-            kinds[kind][name] = tensor
-        for part in parts:
-            if kinds[part] and part not in plain:
-                raise ValueError(f"there are tensors of the part {part!r}, but not the part")
-        story = blank_story(vocabulary, recipe)
-        settle_story(story, kinds["parameter"] | kinds["buffer"], kinds["value"], kinds["scale"])
-        check_buffers(story)
-        for name, scale in kinds["scale"].items():
-            if not bool((scale > 0).all()):
-                raise ValueError(f"the scale of {name} is not above zero everywhere")
-        conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
+        kinds = _kinds(plain, tensors)
         pretrained = pretrained_from(plain.get("pretrained"), kinds["pretrained"], encoder)
+        if pretrained is not None and "attach" in plain:
+            pretrained = Remembered(pretrained)  # parser and attach model read the same sentences
+        told = cls._told(plain, kinds, pretrained)
+        conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
         parser = _network(BiaffineParser, "parser", plain, kinds, pretrained)
         slot_strings = SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None
         reader = _network(RunningReader, "reader", plain, kinds, pretrained)
         shared = {name: tensor for name, tensor in tensors.items() if _is_of_syntax(name)}
-        parsed = cls._rebuilt(_of_parsed(plain), shared | kinds["parsed"]) if "parsed" in plain else None
+        parsed = None
+        if "parsed" in plain:
+            own = _of_parsed(plain)
+            parsed = cls._told(own, _kinds(own, shared | kinds["parsed"]), pretrained)
         tagger, share = None, 0.0
         if "tagger" in plain:
-            tagger, share = _tagger_of(plain["tagger"], kinds["tagger"], vocabulary, parser)
-        return cls(
-            vocabulary,
-            recipe,
-            story,
-            plain["report"],
-            conventions,
-            parser,
-            slot_strings,
-            reader,
-            parsed,
-            tagger,
-            share,
+            tagger, share = _tagger_of(plain["tagger"], kinds["tagger"], told.vocabulary, parser)
+        return replace(
+            told,
+            conventions=conventions,
+            parser=parser,
+            slot_strings=slot_strings,
+            reader=reader,
+            parsed=parsed,
+            tagger=tagger,
+            share=share,
         )
+
+    @classmethod
+    def _told(
+        cls,
+        plain: Mapping[str, Any],
+        kinds: Mapping[str, Mapping[str, Tensor]],
+        pretrained: Pretrained | None,
+    ) -> "Punctuator":
+        """The story of a model folder, with its vocabulary, recipe and report alone."""
+        if not isinstance(plain["report"], dict):
+            raise ValueError("the report is no object")
+        vocabulary = Vocabulary.from_json(plain["vocabulary"])
+        recipe = Recipe.from_json(plain["recipe"])
+        source = pretrained if "attach" in plain else None
+        check_same(source, plain["attach"]["pretrained"] if "attach" in plain else None)
+        story = blank_story(vocabulary, recipe, 0 if source is None else source.size)
+        fixed = {**kinds["parameter"], **kinds["buffer"]}
+        settle_story(story, fixed, kinds["value"], kinds["scale"])
+        check_buffers(story)
+        for name, scale in kinds["scale"].items():
+            if not bool((scale > 0).all()):
+                raise ValueError(f"the scale of {name} is not above zero everywhere")
+        return cls(vocabulary, recipe, story, plain["report"], attach_pretrained=source)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.
@@ -455,7 +481,7 @@ class Punctuator:
             distinct = {id(tree): tree for tree in trees[some]}
             place = {key: number for number, key in enumerate(distinct)}
             with torch.no_grad():
-                batch = self.vocabulary.encode_trees([*distinct.values()])
+                batch = self.encode_trees([*distinct.values()])
                 batch = batch.pick([place[id(tree)] for tree in trees[some]])
                 problem = tree_problem(self.story, batch, self.vocabulary.encode_surfaces(surfaces[some]))
             found.append(log_evidence(problem).detach().cpu())
@@ -604,7 +630,9 @@ class Punctuator:
             seed = int(torch.randint(2**63 - 1, ()))
         if seed < 0:
             raise ValueError(f"seed is {seed}: it must not be negative")
-        return draw_surfaces(self._many_draws, self.vocabulary, trees, samples, seed, alike)
+        return draw_surfaces(
+            self._many_draws, self.vocabulary, trees, samples, seed, alike, self.attach_pretrained
+        )
 
     def sample(
         self, sentences: Sequence[Sentence], samples: int = 1, *, balanced: bool = False
@@ -833,14 +861,32 @@ class Punctuator:
             yield part, trees, problem
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
-        trees = self.vocabulary.encode_trees([sentence.tree for sentence in sentences])
+        trees = self.encode_trees([sentence.tree for sentence in sentences])
         return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
 
 
 def _of_parsed(plain: Mapping[str, Any]) -> dict[str, Any]:
     """The description of the model for parsed trees, which shares all else with that of the whole."""
     vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
-    return {"vocabulary": vocabulary, "recipe": plain["recipe"], "report": plain["parsed"]["report"]}
+    own = {"vocabulary": vocabulary, "recipe": plain["recipe"], "report": plain["parsed"]["report"]}
+    return {**own, "attach": plain["attach"]} if "attach" in plain else own
+
+
+def _kinds(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    """The tensors of a model folder by their kinds: of the story itself, or of one of its `PARTS`.
+
+    :raises ValueError: if there are tensors of a part that is not there.
+    """
+    kinds: dict[str, dict[str, Tensor]] = {
+        name: {} for name in ("value", "scale", "parameter", "buffer", *PARTS)
+    }
+    for key, tensor in tensors.items():
+        kind, _, name = key.partition(" ")
+        kinds[kind][name] = tensor
+    for part in PARTS:
+        if kinds[part] and part not in plain:
+            raise ValueError(f"there are tensors of the part {part!r}, but not the part")
+    return kinds
 
 
 def _tagger_of(

@@ -1,10 +1,40 @@
-"""Small encoders that have learned nothing."""
+"""Small encoders that have learned nothing, and other sources of features of words."""
 
 import string
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
+
+
+class MadeUp:
+    """Features of words that depend on the word and on how long the sentence is.
+
+    :ivar asked: the sentences whose features were asked for, in order.
+    """
+
+    def __init__(self, size: int = 3) -> None:
+        self.size = size
+        self.asked: list[tuple[str, ...]] = []
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        found = torch.zeros(len(sentences), max(map(len, sentences), default=0), self.size)
+        for row, words in zip(found, sentences, strict=True):
+            self.asked.append(tuple(words))
+            for place, word in enumerate(words):
+                generator = torch.Generator().manual_seed(zlib.crc32(f"{word} {len(words)}".encode()))
+                row[place] = torch.randn(self.size, generator=generator).half()
+        return found
+
+    def identity(self) -> dict[str, Any]:
+        return {"kind": "made up", "size": self.size}
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        return self.identity(), {}
 
 
 def made_encoder(folder: Path, seed: int = 0, size: int = 16, others: str = "") -> Path:

@@ -41,7 +41,7 @@ from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.templates import FAMILIES
 from pyropunct.models.attach.views import Views
 from pyropunct.models.symmetry import CLASSES, symmetry_classes
-from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import PRETRAINED, TreeBatch
 
 NETWORKS = 3
 """The number K of networks.  Each batch trains one of them, drawn at random."""
@@ -51,6 +51,9 @@ SHARE = 0.4
 
 WORD_SIZE, COLUMN_SIZE = 48, 16
 """Features of a word's form, and of each other column of a word."""
+
+PRETRAINED_SIZE = 96
+"""Features that a network makes of the pretrained features of a word, if there are such."""
 
 STATE_SIZE, SIZE = 64, 128
 """Features of a word in its context, in each direction, and of a constituent."""
@@ -108,12 +111,17 @@ class EmbeddedAttributes(nn.Module):
 class Words(nn.Module):
     """Words in their context: a bidirectional LSTM over forms, tags, relations and shapes.
 
+    If there are pretrained features of the words, it reads a linear function of these too, with each word's
+    features moved and scaled to mean 0 and variance 1; words of which none are known, as in trees that the
+    model of trees has made, have the features 0.
+
     :param num_forms: how many forms, tags and relations the vocabulary has.
     :param num_tags: likewise.
     :param num_relations: likewise.
+    :param num_pretrained: how many pretrained features a word has; 0 if there are none.
     """
 
-    def __init__(self, num_forms: int, num_tags: int, num_relations: int) -> None:
+    def __init__(self, num_forms: int, num_tags: int, num_relations: int, num_pretrained: int = 0) -> None:
         super().__init__()
         self.forms = nn.Embedding(num_forms, WORD_SIZE)
         nn.init.normal_(self.forms.weight, std=0.3)
@@ -121,7 +129,11 @@ class Words(nn.Module):
             nn.Embedding(number, COLUMN_SIZE) for number in (num_tags, num_relations, OTHERS)
         )
         self.dropout = nn.Dropout(DROPOUT)
-        self.context = nn.LSTM(WORD_SIZE + len(self.columns) * COLUMN_SIZE, STATE_SIZE, bidirectional=True)
+        size = WORD_SIZE + len(self.columns) * COLUMN_SIZE
+        self.pretrained = nn.Linear(num_pretrained, PRETRAINED_SIZE) if num_pretrained else None
+        if self.pretrained is not None:
+            size += PRETRAINED_SIZE
+        self.context = nn.LSTM(size, STATE_SIZE, bidirectional=True)
 
     def forward(self, trees: TreeBatch) -> Tensor:
         """(N, 2 STATE_SIZE), the states of all words of all trees."""
@@ -131,10 +143,20 @@ class Words(nn.Module):
         vectors = [self.forms(form.to(device))]
         for table, column in zip(self.columns, (trees.tag, trees.relation, trees.shape), strict=True):
             vectors.append(table(column.to(device)))
+        if self.pretrained is not None:
+            vectors.append(self.pretrained(self._features(trees, self.pretrained)))
         order, batch_sizes = _word_by_word(trees.forest.node_start.diff().numpy())
         words = self.dropout(torch.cat(vectors, -1))[order.to(device)]
         states, _ = self.context(PackedSequence(words, batch_sizes))
         return self.dropout(states.data[order.argsort().to(device)])
+
+    def _features(self, trees: TreeBatch, reader: nn.Linear) -> Tensor:
+        """(N, size) the pretrained features of the words, scaled."""
+        size = reader.in_features
+        features = trees.more.get(PRETRAINED)
+        if features is None:
+            features = torch.zeros(len(trees.form), size)
+        return nn.functional.layer_norm(features.to(reader.weight), (size,))
 
 
 def _word_by_word(sizes: Ints) -> tuple[Tensor, Tensor]:
@@ -160,11 +182,12 @@ class Constituents(nn.Module):
     :param num_forms: how many forms, tags and relations the vocabulary has.
     :param num_tags: likewise.
     :param num_relations: likewise.
+    :param num_pretrained: see `Words`.
     """
 
-    def __init__(self, num_forms: int, num_tags: int, num_relations: int) -> None:
+    def __init__(self, num_forms: int, num_tags: int, num_relations: int, num_pretrained: int = 0) -> None:
         super().__init__()
-        self.words = Words(num_forms, num_tags, num_relations)
+        self.words = Words(num_forms, num_tags, num_relations, num_pretrained)
         self.places = nn.Linear(8 * 2 * STATE_SIZE, SIZE)
         sizes = {"relation": num_relations, "tag": num_tags}
         self.attributes = EmbeddedAttributes(OF_TREES, sizes, SIZE)
@@ -323,13 +346,20 @@ class Network(nn.Module):
     :param num_forms: how many forms, tags and relations the vocabulary has.
     :param num_tags: likewise.
     :param num_relations: likewise.
+    :param num_pretrained: see `Words`.
     """
 
     def __init__(
-        self, inventory: Inventory, marks: Sequence[str], num_forms: int, num_tags: int, num_relations: int
+        self,
+        inventory: Inventory,
+        marks: Sequence[str],
+        num_forms: int,
+        num_tags: int,
+        num_relations: int,
+        num_pretrained: int = 0,
     ) -> None:
         super().__init__()
-        self.constituents = Constituents(num_forms, num_tags, num_relations)
+        self.constituents = Constituents(num_forms, num_tags, num_relations, num_pretrained)
         self.inside = MarksInside(inventory.num_tokens)
         self.deep = nn.Linear(SIZE, SIZE)
         self.pairs = PairScores(inventory, marks)
@@ -360,6 +390,8 @@ class NeuralAttach(LogLinearAttach):
         `pyropunct.models.attach.templates.FAMILIES`.
     :param prior_scale: the standard deviation of the prior of its weights; networks have none.
     :param least: contexts seen at fewer nodes get no weights.
+    :param num_pretrained: how many pretrained features a word has, which the networks read; 0 if there are
+        none.
     """
 
     def __init__(
@@ -372,11 +404,11 @@ class NeuralAttach(LogLinearAttach):
         families: Sequence[str] = tuple(FAMILIES),
         prior_scale: float = 1.0,
         least: int = 2,
+        num_pretrained: int = 0,
     ) -> None:
         super().__init__(inventory, marks, families, prior_scale, least)
-        self.networks = nn.ModuleList(
-            Network(inventory, marks, num_forms, num_tags, num_relations) for _ in range(NETWORKS)
-        )
+        sizes = num_forms, num_tags, num_relations, num_pretrained
+        self.networks = nn.ModuleList(Network(inventory, marks, *sizes) for _ in range(NETWORKS))
 
     @property
     def reads_surface(self) -> bool:

@@ -8,6 +8,7 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.options import (
     chosen_names,
+    encoder_option,
     json_option,
     permutations_option,
     seed_option,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 )
 @permutations_option
 @trust_option
+@encoder_option
 @seed_option
 @threads_option
 @json_option
@@ -70,6 +72,7 @@ def compare_commas(
     least: int,
     permutations: int,
     trust_variants: bool,
+    encoder: str | None,
     seed: int,
     threads: int | None,
     as_json: bool,
@@ -86,7 +89,7 @@ def compare_commas(
     from pyropunct.comparison.story_commas import story_systems
 
     settings = CommaSettings(chosen_names(models, MODELS, "models"), smoothing, least, permutations, seed)
-    story = None if model is None else _story(model, threads, trust_variants)
+    story = None if model is None else _story(model, threads, trust_variants, encoder)
     parser = None if story is None else story.parser
     learned, measured = read_comma_sentences(train), read_comma_sentences(dev)
     require_commas(learned, train)
@@ -111,7 +114,7 @@ def compare_commas(
         console.say(line)
 
 
-def _story(folder: str, threads: int | None, trust_variants: bool) -> "Punctuator":
+def _story(folder: str, threads: int | None, trust_variants: bool, encoder: str | None) -> "Punctuator":
     """The model of a folder, with the threads to use it.
 
     :raises OneLineError: if it has no comma.
@@ -120,7 +123,7 @@ def _story(folder: str, threads: int | None, trust_variants: bool) -> "Punctuato
     from pyropunct.commands.loading import load_model, use_threads
 
     use_threads(threads)
-    model = load_model(folder, trust_variants=trust_variants)
+    model = load_model(folder, trust_variants, encoder)
     if COMMA not in model.vocabulary.tokens:
         raise OneLineError(f"{folder}: the model has no comma among its marks", BAD_INPUT)
     return model

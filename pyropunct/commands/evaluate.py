@@ -12,7 +12,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import load_model, use_threads
-from pyropunct.commands.options import json_option, threads_option, trust_option
+from pyropunct.commands.options import encoder_option, json_option, threads_option, trust_option
 from pyropunct.files import json_text
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ NOT_COUNTED = (
 @click.argument("model")
 @click.argument("file")
 @trust_option
+@encoder_option
 @threads_option
 @json_option
 @polite
@@ -48,6 +49,7 @@ def evaluate(
     model: str,
     file: str,
     trust_variants: bool,
+    encoder: str | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -59,7 +61,7 @@ def evaluate(
     from pyropunct.treebank.reading import nothing_kept, read_sentences
 
     use_threads(threads)
-    punctuator = load_model(model, trust_variants)
+    punctuator = load_model(model, trust_variants, encoder)
     omitted: list[Omission] = []
     impossible: list[ImpossibleSentenceError] = []
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
@@ -77,13 +79,13 @@ def evaluate(
         _print_tables(file, *found, {"omitted": len(omitted), "impossible": len(impossible)})
 
 
-def work(model: str, trust_variants: bool) -> "Work":
+def work(model: str, trust_variants: bool, encoder: str | None) -> "Work":
     """What the command does with a part of a corpus: it writes a line of JSON with sums."""
     from pyropunct.commands.sources import why_omitted
     from pyropunct.treebank.lines import ByteLines, lines_or_errors
     from pyropunct.treebank.reading import Omission, TreebankError, sentences_or_errors
 
-    punctuator = load_model(model, trust_variants)
+    punctuator = load_model(model, trust_variants, encoder)
 
     def measured(part: "Part", out: TextIO, reject: "Reject") -> None:
         number = {"omitted": 0, "malformed": 0}

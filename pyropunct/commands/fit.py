@@ -113,13 +113,13 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
 @click.option(
     "--encoder",
     metavar="PLACE",
-    help="With --parser: an encoder that the package transformers loads, whose states parser and reader get "
-    "too: a folder, a model that was downloaded before, or an installed package with a model.",
+    help="An encoder that the package transformers loads, whose states parser, reader and the neural attach "
+    "model get too: a folder, a model that was downloaded before, or an installed package with a model.",
 )
 @click.option(
     "--vectors",
     metavar="FILE",
-    help="With --parser: vectors of words in the text format of word2vec, in the place of an encoder.",
+    help="Vectors of words in the text format of word2vec, in the place of an encoder.",
 )
 @click.option(
     "--tagger/--no-tagger",
@@ -161,7 +161,8 @@ def fit(
 
     if folds and not parser:
         raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
-    _check_sources(encoder, vectors, parser)
+    changed = _changed(recipe, changes, settings)
+    _check_sources(encoder, vectors, parser, changed)
     if tagger and not parser:
         raise OneLineError("--tagger is for --parser: without it only given trees are punctuated", BAD_INPUT)
     folder = Path(out)
@@ -171,7 +172,6 @@ def fit(
         raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
     use_threads(threads)
     check_device(device)
-    changed = _changed(recipe, changes, settings)
     treebanks = _read(train, dev)
     pretrained = _pretrained(encoder, vectors, treebanks)
     with own_folder(checkpoint.parent):
@@ -182,7 +182,7 @@ def fit(
         )
         try:
             with interrupts():
-                model = _train(treebanks, changed, direction, seed, device, checkpoint, resume)
+                model = _train(treebanks, changed, direction, pretrained, seed, device, checkpoint, resume)
                 if parser:
                     model = replace(model, parser=_train_parser(treebanks, pretrained, seed, checkpoint))
                     model = replace(model, reader=_train_reader(treebanks, pretrained, seed, checkpoint))
@@ -283,12 +283,14 @@ def _train(
     treebanks: _Treebanks,
     recipe: "Recipe",
     direction: str,
+    pretrained: "Kept | None",
     seed: int,
     device: str,
     checkpoint: Path,
     resume: bool,
 ) -> "Punctuator":
     from pyropunct.training.fitting import fit as train_model
+    from pyropunct.training.variant_options import reads_pretrained
 
     with training_watch(recipe.epochs) as watch:
         return train_model(
@@ -296,6 +298,7 @@ def _train(
             treebanks.dev,
             recipe,
             direction=direction,
+            pretrained=pretrained if reads_pretrained(recipe) else None,
             seed=seed,
             device=device,
             checkpoint=checkpoint,
@@ -304,17 +307,23 @@ def _train(
         )
 
 
-def _check_sources(encoder: str | None, vectors: str | None, parser: bool) -> None:
-    """:raises OneLineError: if both are given, or one of them without ``--parser``."""
+def _check_sources(encoder: str | None, vectors: str | None, parser: bool, recipe: "Recipe") -> None:
+    """:raises OneLineError: if both are given, or one of them where nothing would read it."""
+    from pyropunct.training.variant_options import reads_pretrained
+
     for option, value in (("--encoder", encoder), ("--vectors", vectors)):
-        if value is not None and not parser:
-            raise OneLineError(f"{option} is for --parser: parser and reader are what gets it", BAD_INPUT)
+        if value is not None and not parser and not reads_pretrained(recipe):
+            raise OneLineError(
+                f"{option} is for --parser, and for attach models such as neural: the attach model "
+                f"{recipe.attach!r} does not read it",
+                BAD_INPUT,
+            )
     if encoder is not None and vectors is not None:
         raise OneLineError("--encoder and --vectors exclude each other", BAD_INPUT)
 
 
 def _pretrained(encoder: str | None, vectors: str | None, treebanks: _Treebanks) -> "Kept | None":
-    """What gives features of words, each of which is computed once for all parsers."""
+    """What gives features of words, each of which is computed once for all that reads them."""
     from pyropunct.networks.encoder import Encoder
     from pyropunct.networks.pretrained import Kept
     from pyropunct.networks.vectors import read_vectors

@@ -88,9 +88,10 @@ def _print_scores(model: "Punctuator") -> None:
     tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
     console.say(f"dev perplexity per slot by direction: {tried}")
     if encoder := _place(model, ENCODER):
-        console.say(f"parser and reader need the encoder {encoder} to restore raw text")
+        use = "to restore raw text" if model.attach_pretrained is None else "for whatever it does"
+        console.say(f"the model needs the encoder {encoder} {use}")
     if vectors := _place(model, VECTORS):
-        console.say(f"parser and reader read word vectors of {vectors}, which the model has in it")
+        console.say(f"the model reads word vectors of {vectors}, which it has in it")
     if scores := _best_scores(_parser_epochs(model), "las"):
         console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
     if scores := _best_scores(_reader_epochs(model), "lower_f1"):
@@ -125,10 +126,7 @@ def _print_epochs(title: str, model: "Punctuator") -> None:
 
 
 def _place(model: "Punctuator", kind: str) -> str | None:
-    """Where the encoder is, or the vectors were, that parser and reader were trained with.
-
-    None if they were trained without such.
-    """
+    """Where the encoder is, or the vectors were, that the model was trained with; None if without such."""
     plain = {} if model.pretrained is None else model.pretrained.to_parts()[0]
     return plain["place"] if plain.get("kind") == kind else None
 

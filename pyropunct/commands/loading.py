@@ -103,11 +103,11 @@ def check_device(device: str) -> None:
 
 
 def prepare(
-    model: str, file: str, seed: int, threads: int | None, trust_variants: bool
+    model: str, file: str, seed: int, threads: int | None, trust_variants: bool, encoder: str | None
 ) -> "tuple[Punctuator, Treebank]":
     """Load a model and read a file, for a command that draws."""
     import pyro
 
     use_threads(threads)
     pyro.set_rng_seed(seed)
-    return load_model(model, trust_variants), read_file(file)
+    return load_model(model, trust_variants, encoder), read_file(file)

@@ -10,6 +10,7 @@ from pyropunct.commands.examples import EXAMPLE_COLUMNS, example_rows, occurs, s
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
 from pyropunct.commands.options import (
+    encoder_option,
     examples_option,
     json_option,
     tables_option,
@@ -64,6 +65,7 @@ All shares are expectations, given the text.  Rare relations are left out
 @tables_option
 @threads_option
 @trust_option
+@encoder_option
 @json_option
 @polite
 def relations(
@@ -76,6 +78,7 @@ def relations(
     shape: str,
     threads: int | None,
     trust_variants: bool,
+    encoder: str | None,
     as_json: bool,
 ) -> None:
     """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
@@ -88,7 +91,7 @@ def relations(
 
     check_output(plot, SVG, (model, file))
     use_threads(threads)
-    punctuator, treebank = load_model(model, trust_variants), read_file(file)
+    punctuator, treebank = load_model(model, trust_variants, encoder), read_file(file)
     console.tell_omitted(treebank.path, treebank.omitted)
     with console.sentence_bar("relations", len(treebank)) as advance:
         found = relation_punctemes(punctuator, list(treebank), least=least, advance=advance)

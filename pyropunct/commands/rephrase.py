@@ -9,7 +9,14 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
-from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option, trust_option
+from pyropunct.commands.options import (
+    encoder_option,
+    json_option,
+    seed_option,
+    sentence_option,
+    threads_option,
+    trust_option,
+)
 from pyropunct.commands.showing import in_order, numbered, usable
 from pyropunct.rephrase.choices import FULL, PLACES, VARIANTS
 
@@ -78,6 +85,7 @@ def _moves(context: click.Context, parameter: click.Parameter, values: tuple[str
 @sentence_option
 @seed_option
 @trust_option
+@encoder_option
 @threads_option
 @json_option
 @polite
@@ -94,6 +102,7 @@ def rephrase(
     identifier: str | None,
     seed: int,
     trust_variants: bool,
+    encoder: str | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -107,7 +116,7 @@ def rephrase(
 
     _check_options(bool(deleted or moves), permute, samples, best)
     use_threads(threads)
-    punctuator, treebank = load_model(model, trust_variants), read_file(file)
+    punctuator, treebank = load_model(model, trust_variants, encoder), read_file(file)
     _check_relations(treebank, punctuator, "--delete", deleted)
     _check_relations(treebank, punctuator, "--move", [move.relation for move in moves])
     source = treebank if like is None else read_file(like)

@@ -10,6 +10,7 @@ from pyropunct.commands.examples import EXAMPLE_COLUMNS, example_rows, say_examp
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
 from pyropunct.commands.options import (
+    encoder_option,
     examples_option,
     json_option,
     seed_option,
@@ -99,6 +100,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 @seed_option
 @threads_option
 @trust_option
+@encoder_option
 @json_option
 @polite
 def rules(
@@ -110,6 +112,7 @@ def rules(
     shape: str,
     threads: int | None,
     trust_variants: bool,
+    encoder: str | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -126,7 +129,9 @@ def rules(
     check_output(plot, SVG, (model, file))
     use_threads(threads)
     try:
-        learned, places, treebank = _learn(load_model(model, trust_variants), file, examples, settings)
+        learned, places, treebank = _learn(
+            load_model(model, trust_variants, encoder), file, examples, settings
+        )
     except NoEditsError as error:
         raise OneLineError(f"{model}: {error}", BAD_INPUT) from error
     shown = learned.prominent(pairs)

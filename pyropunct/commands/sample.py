@@ -4,7 +4,7 @@ import click
 
 from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import prepare
-from pyropunct.commands.options import json_option, seed_option, threads_option, trust_option
+from pyropunct.commands.options import encoder_option, json_option, seed_option, threads_option, trust_option
 from pyropunct.commands.showing import in_order, tell_each
 
 
@@ -20,6 +20,7 @@ from pyropunct.commands.showing import in_order, tell_each
 )
 @seed_option
 @trust_option
+@encoder_option
 @threads_option
 @json_option
 @polite
@@ -31,12 +32,13 @@ def sample(
     balanced: bool,
     seed: int,
     trust_variants: bool,
+    encoder: str | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
     """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored."""
     shape = "json" if as_json else shape
-    punctuator, treebank = prepare(model, file, seed, threads, trust_variants)
+    punctuator, treebank = prepare(model, file, seed, threads, trust_variants, encoder)
     tell_each(
         "sampling",
         treebank,

@@ -9,7 +9,14 @@ import click
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.head_report import tell_doubts
 from pyropunct.commands.loading import load_model, prepare
-from pyropunct.commands.options import json_option, seed_option, sentence_option, threads_option, trust_option
+from pyropunct.commands.options import (
+    encoder_option,
+    json_option,
+    seed_option,
+    sentence_option,
+    threads_option,
+    trust_option,
+)
 from pyropunct.commands.showing import in_order, tell_each, usable
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
 )
 @seed_option
 @trust_option
+@encoder_option
 @threads_option
 @json_option
 @polite
@@ -63,6 +71,7 @@ def underlying(
     attach: bool,
     seed: int,
     trust_variants: bool,
+    encoder: str | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -78,7 +87,7 @@ def underlying(
         raise OneLineError("--width is that of a drawing: use it with --format svg", BAD_INPUT)
     if samples and shape in ("report", "tsv"):
         raise OneLineError(f"--format {shape} has exact probabilities: leave out --samples", BAD_INPUT)
-    punctuator, treebank = prepare(model, file, seed, threads, trust_variants)
+    punctuator, treebank = prepare(model, file, seed, threads, trust_variants, encoder)
     items = in_order(treebank, identifier, shape)
     sentences = usable(items)
     if shape in ("report", "tsv"):
@@ -107,7 +116,7 @@ def underlying(
         click.echo(page_html(treebank, drawings, model, punctuator.recipe).encode(), nl=False)
 
 
-def work(model: str, shape: str, attach: bool, trust_variants: bool) -> "Work":
+def work(model: str, shape: str, attach: bool, trust_variants: bool, encoder: str | None) -> "Work":
     """What the command does with a part of a corpus."""
     from pyropunct.commands.sources import one_after_the_other, what_went_wrong, why_omitted
     from pyropunct.punctuator import BATCH_SIZE
@@ -115,7 +124,7 @@ def work(model: str, shape: str, attach: bool, trust_variants: bool) -> "Work":
     from pyropunct.treebank.reading import Omission, TreebankError, sentences_or_errors
 
     _check_attach(attach, shape)
-    punctuator = load_model(model, trust_variants)
+    punctuator = load_model(model, trust_variants, encoder)
     tell = _underlying_shapes(punctuator, attach, [])[shape]
     end = "" if shape == "conllu" else "\n"
 

@@ -74,7 +74,7 @@ def _best(
 ) -> list[tuple[tuple[Puncteme, Puncteme], ...]]:
     """The best derivation of each sentence of a batch."""
     vocabulary = model.vocabulary
-    batch = vocabulary.encode_trees(trees)
+    batch = model.encode_trees(trees)
     problem = tree_problem(model.story, batch, vocabulary.encode_surfaces(surfaces))
     pairs = problem.inventory.pairs
     chosen = [

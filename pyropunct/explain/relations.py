@@ -150,7 +150,7 @@ def _add_expected(
 ) -> None:
     """Add the expected count of each row of the inventory, and the number of nodes of each relation."""
     vocabulary = model.vocabulary
-    trees = vocabulary.encode_trees([sentence.tree for sentence in sentences])
+    trees = model.encode_trees([sentence.tree for sentence in sentences])
     surfaces = vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
     with torch.no_grad():
         problem = tree_problem(model.story, trees, surfaces)

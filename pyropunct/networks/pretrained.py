@@ -6,6 +6,9 @@ from typing import Any, Protocol
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+REMEMBERED_WORDS = 10_000
+"""The words whose features a fitted model remembers."""
+
 
 class PretrainedError(ValueError):
     """What gives such features cannot be used; the message is one line and names it."""
@@ -33,8 +36,8 @@ class Pretrained(Protocol):
         """What a model folder keeps of it, in plain JSON types and tensors."""
 
 
-class Kept:
-    """Features that are computed once and kept in memory, in half precision: for training.
+class _Memory:
+    """Features that are kept in memory, in half precision, after they were computed.
 
     :param source: computes them.
     """
@@ -51,10 +54,14 @@ class Kept:
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `Pretrained.features`."""
         keys = [tuple(sentence) for sentence in sentences]
+        self._make_room(keys)
         if new := [key for key in dict.fromkeys(keys) if key not in self._rows]:
             for key, found in zip(new, self.source.features(new), strict=True):
                 self._rows[key] = found[: len(key)].half()
         return pad_sequence([self._rows[key] for key in keys], batch_first=True).float()
+
+    def _make_room(self, sentences: Sequence[tuple[str, ...]]) -> None:
+        """Forget what is not to be kept any more when some sentences are asked for."""
 
     def identity(self) -> dict[str, Any]:
         """That of the source."""
@@ -63,6 +70,28 @@ class Kept:
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Those of the source."""
         return self.source.to_parts()
+
+
+class Kept(_Memory):
+    """Features that are computed once, however many there are: for training."""
+
+
+class Remembered(_Memory):
+    """The features of the sentences that were asked for last: for use, where several networks read them.
+
+    No more than `REMEMBERED_WORDS` words are remembered, unless more are asked for at once.
+    """
+
+    def _make_room(self, sentences: Sequence[tuple[str, ...]]) -> None:
+        asked = set(sentences)
+        for key in [key for key in self._rows if key in asked]:
+            self._rows[key] = self._rows.pop(key)  # it is the last one now
+        new = sum(map(len, asked - self._rows.keys()))
+        surplus = new + sum(map(len, self._rows)) - REMEMBERED_WORDS
+        for key in [key for key in self._rows if key not in asked]:
+            if surplus <= 0:
+                break
+            surplus -= len(self._rows.pop(key))
 
 
 def kept(pretrained: Pretrained | None) -> Kept | None:

@@ -12,6 +12,7 @@ from pyropunct.inference.evidence import Evidence
 from pyropunct.inference.forward import renumber
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioner, WeightedDraws
+from pyropunct.networks.pretrained import Pretrained
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.rewriting import mixture, without_unknown
@@ -77,6 +78,7 @@ class PosteriorDraws:
     :param seed: equal seeds give equal draws, whatever other sentences there are.
     :param of_words: what the model's tagger says, given the evidence; None without.
     :param share: the weight of the tagger in the mixture.
+    :param pretrained: gives the features of words that the attach model reads, if it reads such.
     :raises ValueError: if there is evidence for more or fewer slots than there are.
     """
 
@@ -89,13 +91,14 @@ class PosteriorDraws:
         seed: int,
         of_words: GivenSlots | None = None,
         share: float = 0.0,
+        pretrained: Pretrained | None = None,
     ) -> None:
         trees = [parse.tree for parse in parses]
         if len(evidence) != len(trees[0]) + 1:
             raise ValueError(f"there is evidence about {len(evidence)} slots of {len(trees[0]) + 1}")
         self._vocabulary, self._parses = vocabulary, tuple(parses)
         self._seed, self._of_words, self._share = seed, of_words, share
-        batch, weights = vocabulary.encode_trees(trees), [parse.weight for parse in parses]
+        batch, weights = vocabulary.encode_trees(trees, pretrained), [parse.weight for parse in parses]
         [generator] = generators(trees[:1], seed, alike=True)
         self._given = told.given(batch, weights, evidence, generator)
         self._rounds: list[WeightedDraws] = []

@@ -11,6 +11,7 @@ import torch
 from pyropunct.inference.evidence import Evidence
 from pyropunct.models.conditioning import Conditioner
 from pyropunct.models.story import Story
+from pyropunct.networks.pretrained import Pretrained
 from pyropunct.parsing.protocol import Parser, WeightedTree
 from pyropunct.restore.cases import CaseMode, in_their_cases
 from pyropunct.restore.decoders import DECODERS, Decision, Decoder, Probabilities
@@ -100,6 +101,11 @@ class Punctuates(Protocol):
     @property
     def vocabulary(self) -> Vocabulary:
         """The types that it knows."""
+        ...
+
+    @property
+    def attach_pretrained(self) -> Pretrained | None:
+        """Gives the pretrained features of words that the attach model reads, if it reads such."""
         ...
 
     def draws(
@@ -281,7 +287,16 @@ class Posteriors:
         if self._tagger is not None and of_words is not None:
             tagged = self._tagger.given(trees[0].tree.forms, of_words, evidence)
         told = self._told[given]
-        return PosteriorDraws(told, teller.vocabulary, trees, evidence, seed, tagged, self._model.share)
+        return PosteriorDraws(
+            told,
+            teller.vocabulary,
+            trees,
+            evidence,
+            seed,
+            tagged,
+            self._model.share,
+            teller.attach_pretrained,
+        )
 
 
 def _rounds(samples: int) -> list[int]:

@@ -30,6 +30,7 @@ from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
+from pyropunct.networks.pretrained import Pretrained, kept
 from pyropunct.punctuator import Punctuator
 from pyropunct.testing import check_attach, check_channel
 from pyropunct.training.checkpoints import Checkpoint
@@ -38,6 +39,7 @@ from pyropunct.training.recipes import OF_TREEBANKS, Recipe, unusual
 from pyropunct.training.registry import ATTACH, CHANNEL, is_own
 from pyropunct.training.slot_strings import SlotStrings
 from pyropunct.training.stories import blank_story, build_story, settle_story
+from pyropunct.training.variant_options import reads_pretrained
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
@@ -114,6 +116,7 @@ def fit(
     recipe: Recipe | None = None,
     *,
     direction: str = "auto",
+    pretrained: Pretrained | None = None,
     seed: int = 0,
     device: str = "cpu",
     checkpoint: Path | None = None,
@@ -130,6 +133,8 @@ def fit(
         tenth training sentence is held out.
     :param recipe: the settings; by default ``RECIPES["default"]``.
     :param direction: "left", "right", or "auto" to train both and keep the better on dev.
+    :param pretrained: gives features of words that the attach model reads besides.  They are computed once,
+        and forgotten after the training unless it is a `pyropunct.networks.pretrained.Kept`.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: the device of the weights and the optimiser, as torch names it.
     :param checkpoint: the state of training is saved after every epoch, in one file per direction; these are
@@ -138,23 +143,28 @@ def fit(
     :param watch: called after every step, and when an epoch is finished.
     :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
     :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
+    :raises PretrainedError: if ``pretrained`` cannot be used.
     :raises UnknownVariantError: if the recipe names an unknown variant.
+    :raises ValueError: if there is ``pretrained``, but the attach model reads no such features.
     :raises VariantError: if it names one that is not the package's, and does not keep to the rules of the
         story: see `pyropunct.testing`.
     """
     recipe = Recipe() if recipe is None else recipe
+    if pretrained is not None and not reads_pretrained(recipe):
+        raise ValueError(f"the attach model {recipe.attach!r} reads no pretrained features of words")
     train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     recipe = _for_treebanks(recipe, vocabulary)
     directions = ("left", "right") if direction == "auto" else (direction,)
-    kept = {} if checkpoint is None else _checkpoints(checkpoint)
+    files = {} if checkpoint is None else _checkpoints(checkpoint)
     if not resume:
-        for file in kept.values():
+        for file in files.values():
             file.forget()
+    source = kept(pretrained)
     fitted = []
     for one in directions:
-        training = Training(vocabulary, train, dev, replace(recipe, direction=one), seed, device)
-        training.run(kept.get(one), watch)
+        training = Training(vocabulary, train, dev, replace(recipe, direction=one), seed, device, source)
+        training.run(files.get(one), watch)
         fitted.append(training.punctuator())
     best = min(fitted, key=lambda model: model.report["epochs"][-1]["perplexity"])
     tried = {model.recipe.direction: model.report["epochs"][-1]["perplexity"] for model in fitted}
@@ -163,7 +173,13 @@ def fit(
     slot_strings = SlotStrings.count(surfaces, len(vocabulary.tokens) - 1)
     main = [sentence for sentence in train if sentence.tree.treebank == MAIN_TREEBANK]
     conventions = Conventions.learn(main or train)
-    return replace(best, report=report, conventions=conventions, slot_strings=slot_strings)
+    return replace(
+        best,
+        report=report,
+        conventions=conventions,
+        slot_strings=slot_strings,
+        attach_pretrained=pretrained,
+    )
 
 
 def _for_treebanks(recipe: Recipe, vocabulary: Vocabulary) -> Recipe:
@@ -196,7 +212,10 @@ def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, .
 
 @dataclass
 class Training:
-    """The training of one model, an epoch at a time."""
+    """The training of one model, an epoch at a time.
+
+    :ivar pretrained: gives the features of words that its attach model reads, if it reads such.
+    """
 
     vocabulary: Vocabulary
     train: Sequence[Sentence]
@@ -204,14 +223,16 @@ class Training:
     recipe: Recipe
     seed: int
     device: str
+    pretrained: Pretrained | None = None
     epochs: list[Epoch] = field(default_factory=list)
 
     @_OWN_PARAMETERS
     def __post_init__(self) -> None:
         pyro.set_rng_seed(self.seed)
-        self.trees = self.vocabulary.encode_trees([sentence.tree for sentence in self.train])
+        trees = [sentence.tree for sentence in self.train]
+        self.trees = self.vocabulary.encode_trees(trees, self.pretrained)
         self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
-        self.story = build_story(self.vocabulary, self.recipe, self.surfaces)
+        self.story = build_story(self.vocabulary, self.recipe, self.surfaces, self._num_pretrained)
         self._contexts: Contexts | None = None
         self.story.attach.learn(self._parts())
         self._check_variants()
@@ -227,6 +248,10 @@ class Training:
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._checked = False
         self._spent = 0.0
+
+    @property
+    def _num_pretrained(self) -> int:
+        return 0 if self.pretrained is None else self.pretrained.size
 
     def _check_variants(self) -> None:
         """Refuse variants that do not keep to the rules of the story, before time goes into them."""
@@ -447,10 +472,10 @@ class Training:
             "dev_sentences": len(self.dev),
             "weights": sum(weight.numel() for weight in weights),
         }
-        return Punctuator(self.vocabulary, self.recipe, story, report)
+        return Punctuator(self.vocabulary, self.recipe, story, report, attach_pretrained=self.pretrained)
 
     def _blank(self) -> Story:
-        return blank_story(self.vocabulary, self.recipe).to(self.device)
+        return blank_story(self.vocabulary, self.recipe, self._num_pretrained).to(self.device)
 
     @_OWN_PARAMETERS
     def _settle(self, story: Story, kept: Callable[[Tensor], Tensor] = lambda tensor: tensor) -> None:
@@ -484,6 +509,8 @@ class Training:
     def fingerprint(self) -> str:
         """A checksum of the data, the settings and the seed."""
         digest = sha256(repr((self.recipe, self.seed)).encode())
+        if self.pretrained is not None:
+            digest.update(repr(self.pretrained.identity()).encode())
         for part in (self.train, self.dev):
             for sentence in part:
                 digest.update(repr((sentence.tree, sentence.surface)).encode())

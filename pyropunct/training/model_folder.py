@@ -37,7 +37,7 @@ SEAL, DIGEST = b"pyropunct checkpoint 1\n", hashlib.sha256().digest_size
 PLAIN = ("vocabulary", "recipe", "report")
 """The parts of a model that are no tensors."""
 
-OPTIONAL = ("conventions", "parser", "slot_strings", "reader", "parsed", "pretrained", "tagger")
+OPTIONAL = ("conventions", "parser", "slot_strings", "reader", "parsed", "pretrained", "tagger", "attach")
 """Parts that a model may have besides."""
 
 

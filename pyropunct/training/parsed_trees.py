@@ -23,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from pyropunct.networks.pretrained import kept
 from pyropunct.parsing import attachment_scores, with_trees
 from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.punctuator import Evaluation, Punctuator
@@ -85,7 +86,8 @@ def fit_parsed(
     sentences += with_trees(sentences, [one.trees for one in seen])
     vocabulary = with_pairs_of(model.vocabulary, [(one.tree, one.surface) for one in sentences])
     last = with_trees([one.sentence for one in unseen], [one.trees for one in unseen])
-    training = Training(vocabulary, sentences, last, model.recipe, seed, device)
+    pretrained = kept(model.attach_pretrained)
+    training = Training(vocabulary, sentences, last, model.recipe, seed, device, pretrained)
     training.run(checkpoint, watch)
     parsed = training.punctuator()
     report = {
@@ -96,7 +98,8 @@ def fit_parsed(
         "unparsed_perplexity": _perplexity(replace(model, parsed=None), unseen),
     }
     parsed.story.syntax = model.story.syntax  # what trees are like is not to be learned from a parser
-    return replace(model, parsed=replace(parsed, report=report))
+    own = replace(parsed, report=report, attach_pretrained=model.attach_pretrained)
+    return replace(model, parsed=own)
 
 
 def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:

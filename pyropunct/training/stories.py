@@ -12,19 +12,23 @@ from pyropunct.models.learned import fixed_names, require_like, require_names, s
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.training.recipes import Recipe
-from pyropunct.training.variant_options import made
+from pyropunct.training.variant_options import NUM_PRETRAINED, made
 from pyropunct.treebank.marks import START
 from pyropunct.vocabulary import Vocabulary
 
 
-def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = ()) -> Story:
+def build_story(
+    vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = (), num_pretrained: int = 0
+) -> Story:
     """The untrained story that a recipe describes.
 
     :param surfaces: the surface strings of the training treebank, for the slip.
+    :param num_pretrained: how many pretrained features a word has, for an attach model that reads such.
     :raises UnknownVariantError: if the recipe names an unknown attach model or channel.
     :raises VariantOptionError: if it has options that its attach model or channel does not have.
     """
     sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
+    sizes[NUM_PRETRAINED] = num_pretrained
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
@@ -41,14 +45,15 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
         )
 
 
-def blank_story(vocabulary: Vocabulary, recipe: Recipe) -> Story:
+def blank_story(vocabulary: Vocabulary, recipe: Recipe, num_pretrained: int = 0) -> Story:
     """An unfitted story for `settle_story`, made without changing the state of torch's random numbers.
 
+    :param num_pretrained: see `build_story`.
     :raises UnknownVariantError: as `build_story` does.
     :raises VariantOptionError: as `build_story` does.
     """
     with torch.random.fork_rng(devices=[]):
-        return build_story(vocabulary, recipe)
+        return build_story(vocabulary, recipe, num_pretrained=num_pretrained)
 
 
 def settle_story(

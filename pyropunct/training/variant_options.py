@@ -15,7 +15,10 @@ VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
 PART_NAMES = {"attach": "attach model", "channel": "channel"}
 """What they are called in messages."""
 
-GIVEN = {"attach": ("num_forms", "num_tags", "num_relations"), "channel": ()}
+NUM_PRETRAINED = "num_pretrained"
+"""How many pretrained features a word has: an attach model whose constructor asks for this reads them."""
+
+GIVEN = {"attach": ("num_forms", "num_tags", "num_relations", NUM_PRETRAINED), "channel": ()}
 """Arguments, after the first two, that a variant gets if its constructor has parameters of these names."""
 
 
@@ -89,6 +92,14 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
         if name not in arguments and _is_needed(parameters[name]):
             raise VariantOptionError(f"{getattr(recipe, part)} needs a value: --set {part}.{name}=VALUE")
     return variant(*first, **arguments)
+
+
+def reads_pretrained(recipe: Recipe) -> bool:
+    """Whether the attach model that a recipe names reads pretrained features of words.
+
+    :raises UnknownVariantError: if there is no such attach model.
+    """
+    return NUM_PRETRAINED in inspect.signature(find(recipe.attach, ATTACH)).parameters
 
 
 def option_kinds(part: str, name: str) -> dict[str, type | None]:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.running import ReaderRecipe
 from pyropunct.tagging import SlotTaggerRecipe
 from pyropunct.training.model_folder import OPTIONAL, PLAIN, read_model_folder, write_model_folder
+from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -33,6 +35,19 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "train.conllu").write_text("\n\n".join(text.split("\n\n")[:40]) + "\n\n", encoding="utf-8")
     (folder / "words.txt").write_text(WORDS, encoding="utf-8")
     made_encoder(folder / "encoder")
+    fit_quickly(folder, "model")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def neural(files: Path) -> Path:
+    """A model whose attach model reads the encoder too."""
+    fit_quickly(files, "neural", "--attach", "neural", "--no-tagger")
+    return files / "neural"
+
+
+def fit_quickly(folder: Path, out: str, *more: object) -> None:
+    """Fit a model with a parser and an encoder."""
     with pytest.MonkeyPatch.context() as patch:
         quick = partial(ParserRecipe, epochs=1, least_steps=0, batch_words=200, lstm_size=20)
         patch.setattr("pyropunct.parsing.ParserRecipe", quick)
@@ -42,10 +57,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr("pyropunct.tagging.SlotTaggerRecipe", tagging)
         torch.set_default_dtype(torch.float)
         options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
-        fitted = ("--encoder", folder / "encoder", "--out", folder / "model")
-        value = answer("fit", folder / "train.conllu", *options, *fitted)
+        fitted = ("--encoder", folder / "encoder", "--out", folder / out)
+        value = answer("fit", folder / "train.conllu", *options, *fitted, *more)
     assert value["encoder"] == str(folder / "encoder")
-    return folder
 
 
 def test_the_folder_has_no_encoder(files: Path) -> None:
@@ -96,10 +110,67 @@ def test_a_model_without_encoder(files: Path, model_with_parser: Path) -> None:
 
 def test_what_fit_refuses(files: Path, tmp_path: Path) -> None:
     fit = ("fit", files / "train.conllu", "--out", tmp_path / "model")
-    assert complaint(2, *fit, "--encoder", files / "encoder").startswith("--encoder is for --parser")
+    assert complaint(2, *fit, "--encoder", files / "encoder") == (
+        "--encoder is for --parser, and for attach models such as neural: the attach model 'log-linear' does "
+        "not read it"
+    )
     told = complaint(2, *fit, "--parser", "--encoder", tmp_path / "nothing")
     assert told.startswith(f"encoder {tmp_path / 'nothing'}: is not there")
     assert not list(tmp_path.iterdir())
+
+
+def test_an_attach_model_that_reads_it(files: Path, neural: Path, tmp_path: Path) -> None:
+    plain, tensors = read_model_folder(neural)
+    assert plain["attach"]["pretrained"] == plain["parser"]["pretrained"]
+    readers = {name.partition(" attach.")[0] for name in tensors if name.endswith("words.pretrained.weight")}
+    assert readers == {"parameter", "parsed parameter"}
+    model, sentences = Punctuator.load(neural), read_treebank(files / "train.conllu").sentences[:3]
+    words = [sentence.tree.forms for sentence in sentences]
+    assert model.attach_pretrained is not None
+    assert model.parsed is not None
+    for one in (model, model.parsed):
+        nothing = replace(one, attach_pretrained=None)  # features of 0
+        assert (one.log_prob(sentences) - nothing.log_prob(sentences)).abs().min() > 1e-7
+    assert model.restore(words, seed=1) == Punctuator.load(neural).restore(words, seed=1)
+    model.save(tmp_path / "again")
+    again = Punctuator.load(tmp_path / "again")
+    assert torch.equal(again.log_prob(sentences), Punctuator.load(neural).log_prob(sentences))
+    given = [[None] * (len(one) + 1) for one in words[:1]]
+    assert again.posterior(words[0], given[0], samples=8, seed=0).draws.strings
+
+
+def test_its_encoder_has_moved(files: Path, neural: Path, tmp_path: Path) -> None:
+    """Whatever asks for p(x | T) says so; the rules that were learned need no words."""
+    place, train = str(tmp_path / "gone"), files / "train.conllu"
+    Punctuator.load(neural, encoder=place).save(tmp_path / "model")
+    there = ("--encoder", files / "encoder", "--threads", 1)
+    commands = ("evaluate", "sample", "underlying", "relations", "rephrase", "restore")
+    more = {"rephrase": ("--delete", "det")}
+    for command in commands:
+        file = files / "words.txt" if command == "restore" else train
+        told = complaint(2, command, tmp_path / "model", file, *more.get(command, ()))
+        assert told.startswith(f"encoder {place}: is not there")
+    assert printed("evaluate", tmp_path / "model", train, *there) == printed("evaluate", neural, train)
+    for command in commands[1:]:
+        assert invoke(command, tmp_path / "model", train, *there, *more.get(command, ())).exit_code == 0
+    assert invoke("rules", tmp_path / "model").exit_code == 0
+    other = made_encoder(tmp_path / "other", seed=1)
+    told = complaint(2, "evaluate", neural, train, "--encoder", other)
+    assert told.startswith(f"encoder {other}: is not the one that the model was trained with: it has other")
+
+
+@pytest.mark.parametrize("option", ["--encoder", "--vectors"])
+def test_an_attach_model_alone(files: Path, tmp_path: Path, option: str) -> None:
+    (tmp_path / "some.vec").write_text("2 2\nthe 0.5 -1\nGrace 1 2\n", encoding="utf-8")
+    value = files / "encoder" if option == "--encoder" else tmp_path / "some.vec"
+    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--attach", "neural")
+    told = answer("fit", files / "train.conllu", *options, option, value, "--out", tmp_path / "model")
+    assert told[option.strip("-")] == str(value)
+    assert told["parser"] is None
+    found = answer("evaluate", tmp_path / "model", files / "train.conllu", "--threads", 1)
+    assert found["perplexity"] > 1
+    plain, _ = read_model_folder(tmp_path / "model")
+    assert plain["attach"]["pretrained"]["size"] == (16 if option == "--encoder" else 2)
 
 
 def test_damaged_descriptions(files: Path, tmp_path: Path) -> None:

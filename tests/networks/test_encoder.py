@@ -6,17 +6,15 @@ import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from encoders import made_encoder
+from encoders import MadeUp, made_encoder
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
 
 from pyropunct.networks.encoder import MOST_PIECES, Encoder, _cuts
-from pyropunct.networks.pretrained import Kept, PretrainedError
+from pyropunct.networks.pretrained import Kept, PretrainedError, Remembered
 from pyropunct.networks.sources import pretrained_from
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -79,27 +77,21 @@ def test_windows_have_every_word_once(lengths: Sequence[int], room: int) -> None
 
 
 def test_features_are_computed_once() -> None:
-    class Counting:
-        size = 2
-        seen: list[tuple[str, ...]]
-
-        def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-            self.seen = getattr(self, "seen", []) + [tuple(sentence) for sentence in sentences]
-            lengths = [len(sentence) for sentence in sentences]
-            return torch.tensor([[[float(size)] * 2] * max(lengths) for size in lengths])
-
-        def identity(self) -> dict[str, Any]:
-            return {}
-
-        def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-            return {}, {}
-
-    source = Counting()
+    source = MadeUp()
     kept = Kept(source)
-    first = kept.features([["a"], ["b", "c"], ["a"]])
-    assert first.tolist() == [[[1, 1], [0, 0]], [[2, 2], [2, 2]], [[1, 1], [0, 0]]]
-    assert kept.features([["b", "c"]]).tolist() == [[[2, 2], [2, 2]]]
-    assert source.seen == [("a",), ("b", "c")]
+    wanted = MadeUp().features([["a"], ["b", "c"], ["a"]])
+    assert torch.equal(kept.features([["a"], ["b", "c"], ["a"]]), wanted)
+    assert torch.equal(kept.features([["b", "c"]]), wanted[1:2])
+    assert source.asked == [("a",), ("b", "c")]
+
+
+def test_the_last_features_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyropunct.networks.pretrained.REMEMBERED_WORDS", 4)
+    source = MadeUp()
+    remembered = Remembered(source)
+    for sentences in ([["a"], ["b", "c"]], [["a"]], [["d", "e"]], [["a"]], [["b", "c"], ["d", "e"], ["a"]]):
+        assert torch.equal(remembered.features(sentences), MadeUp().features(sentences))
+    assert source.asked == [("a",), ("b", "c"), ("d", "e"), ("b", "c")]
 
 
 def test_what_a_folder_keeps(encoder: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from brute_force import String, chi_square_is_plausible
+from encoders import MadeUp
 from problems import NOTHING, padded, scores_of, seen, seen_several_times, slope, tree_batch
 from pyro import poutine
 from torch import Tensor
@@ -23,7 +24,7 @@ from pyropunct.models.attach.neural import SHARE, NeuralAttach, _edges
 from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
-from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import PRETRAINED, TreeBatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.testing import check_attach
 from pyropunct.training.recipes import Recipe
@@ -41,8 +42,8 @@ HEADS = [[2, 0, 5, 5, 2, 5], [2, 0, 5, 5, 2, 5], [0, 1, 1], [0]]
 SLOTS = 20
 
 
-def trees(*heads: list[int]) -> TreeBatch:
-    """Trees with random words."""
+def trees(*heads: list[int], features: int = 3) -> TreeBatch:
+    """Trees with random words, which have so many pretrained features each."""
     heads = heads or tuple(HEADS)
     generator = torch.Generator().manual_seed(7)
     size = sum(map(len, heads))
@@ -50,7 +51,9 @@ def trees(*heads: list[int]) -> TreeBatch:
         name: torch.randint(0, 3, (size,), generator=generator).tolist()
         for name in ("relation", "tag", "form", "shape")
     }
-    return tree_batch(list(heads), columns.pop("relation"), **columns)
+    batch = tree_batch(list(heads), columns.pop("relation"), **columns)
+    more = {PRETRAINED: torch.randn(size, features, generator=generator).half()} if features else {}
+    return replace(batch, more=more)
 
 
 def random_surface(seed: int, slots: int = SLOTS) -> Tensor:
@@ -61,9 +64,11 @@ def random_surface(seed: int, slots: int = SLOTS) -> Tensor:
 
 
 def attach_of(some: TreeBatch, families: tuple[str, ...] = ("symmetry", "inside")) -> NeuralAttach:
-    """With random weights, not in training."""
+    """With random weights, not in training; it reads pretrained features if the words have such."""
     torch.manual_seed(3)
-    attach = NeuralAttach(Inventory(4, PAIRS, 0), MARKS, 3, 3, 3, families, least=1)
+    size = some.more[PRETRAINED].shape[-1] if PRETRAINED in some.more else 0
+    inventory = Inventory(4, PAIRS, 0)
+    attach = NeuralAttach(inventory, MARKS, 3, 3, 3, families, least=1, num_pretrained=size)
     attach.learn([seen(some, random_surface(seed, some.forest.num_slots)) for seed in range(6)])
     attach.weights = 0.3 * torch.randn(int(attach.starts[-1]))
     for parameter in attach.parameters():
@@ -82,9 +87,10 @@ def changed_nodes(attach: NeuralAttach, some: TreeBatch, one: Tensor, other: Ten
     return {node for node, (first, second) in enumerate(both) if not torch.equal(first, second)}
 
 
-def test_a_constituent_sees_just_the_marks_strictly_inside() -> None:
+@pytest.mark.parametrize("features", [0, 3])
+def test_a_constituent_sees_just_the_marks_strictly_inside(features: int) -> None:
     """It sees no others, and a new mark changes the scores of all constituents that have its slot inside."""
-    some = trees()
+    some = trees(features=features)
     attach, forest = attach_of(some), some.forest
     check_attach(attach, some)
     empty: list[String] = [()] * SLOTS
@@ -112,11 +118,17 @@ def test_every_word_is_seen_by_every_constituent_of_its_tree_and_by_no_other() -
     some, surface = trees(), random_surface(0)
     attach, tree = attach_of(some), some.forest.tree.tolist()
     before = per_node(attach, some, surface)
-    for name in ("form", "tag"):
+    for name in ("form", "tag", PRETRAINED):
         for word in range(len(tree)):
-            column = getattr(some, name).clone()
-            column[word] = (column[word] + 1) % 3
-            after = per_node(attach, replace(some, **{name: column}), surface)
+            if name == PRETRAINED:
+                features = some.more[PRETRAINED].clone()
+                features[word] = features[word].flip(0)
+                other = replace(some, more={PRETRAINED: features})
+            else:
+                column = getattr(some, name).clone()
+                column[word] = (column[word] + 1) % 3
+                other = replace(some, **{name: column})
+            after = per_node(attach, other, surface)
             differ = [
                 not torch.allclose(a, b, rtol=0, atol=1e-12) for a, b in zip(before, after, strict=True)
             ]
@@ -125,8 +137,19 @@ def test_every_word_is_seen_by_every_constituent_of_its_tree_and_by_no_other() -
                     assert different == (tree[node] == tree[word])
 
 
-def test_scores_do_not_depend_on_the_other_trees_of_the_batch() -> None:
+def test_words_of_which_nothing_is_known_have_features_of_zero() -> None:
+    """As those of trees that the model of trees has made."""
     some, surface = trees(), random_surface(0)
+    attach = attach_of(some)
+    zeros = replace(some, more={PRETRAINED: torch.zeros(16, 3)})
+    found = scores_of(attach, replace(some, more={}), surface)
+    assert torch.equal(found, scores_of(attach, zeros, surface))
+    assert not torch.equal(found, scores_of(attach, some, surface))
+
+
+@pytest.mark.parametrize("features", [0, 3])
+def test_scores_do_not_depend_on_the_other_trees_of_the_batch(features: int) -> None:
+    some, surface = trees(features=features), random_surface(0)
     attach = attach_of(some)
     together = scores_of(attach, some, surface)
     alone = []
@@ -306,11 +329,16 @@ VOCABULARY = Vocabulary(
 TREE = Tree((2, 0, 4, 2), ("a", "b", "a", "b"), ("X", "Y", "Y", "X"), ("one", "two", "three", "one"))
 
 
-def model_of(direction: str) -> Punctuator:
-    """A model with random weights."""
+def model_of(direction: str, size: int = 0) -> Punctuator:
+    """A model with random weights.
+
+    :param size: how many pretrained features of words it reads.
+    """
     trees = VOCABULARY.encode_trees([TREE])
     torch.manual_seed(5)
-    attach = NeuralAttach(VOCABULARY.inventory, TOKENS, 3, 3, 3, ("symmetry", "inside"), least=1)
+    families = ("symmetry", "inside")
+    inventory = VOCABULARY.inventory
+    attach = NeuralAttach(inventory, TOKENS, 3, 3, 3, families, least=1, num_pretrained=size)
     attach.learn([seen(trees, random_surface(seed, 5)) for seed in range(6)])
     attach.weights = 0.3 * torch.randn(int(attach.starts[-1]))
     for network in attach.networks:
@@ -318,29 +346,30 @@ def model_of(direction: str) -> Punctuator:
             part.weight.data *= 10
     channel = SlidingWindow(len(TOKENS), direction)
     channel.edit_logits = torch.randn(5, 5, 4)
-    return Punctuator(VOCABULARY, Recipe(), Story(VOCABULARY.inventory, attach, channel).eval(), {})
+    story, pretrained = Story(inventory, attach, channel).eval(), MadeUp(size) if size else None
+    return Punctuator(VOCABULARY, Recipe(), story, {}, attach_pretrained=pretrained)
 
 
 def agree(model: Punctuator, shown: list[tuple[tuple[str, ...], ...]]) -> bool:
     """Whether surfaces of the tree are as frequent as the inside algorithm says."""
     counts = Counter(shown)
     assert len(counts) > 5
-    batch = VOCABULARY.encode_trees([TREE] * len(counts)), VOCABULARY.encode_surfaces(list(counts))
+    batch = model.encode_trees([TREE] * len(counts)), VOCABULARY.encode_surfaces(list(counts))
     trace = poutine.trace(collapse_trees(model.story)).get_trace(*batch)
     chances = trace.nodes["tree_evidence"]["fn"].log_factor.exp().tolist()
     return chi_square_is_plausible(list(counts.values()), chances, len(shown))
 
 
-@pytest.mark.parametrize("direction", ["left", "right"])
-def test_frequencies_of_draws(direction: str) -> None:
+@pytest.mark.parametrize(("direction", "features"), [("left", 0), ("right", 3)])
+def test_frequencies_of_draws(direction: str, features: int) -> None:
     """Told bottom-up, many at a time, the story has the probabilities that the inside algorithm gives."""
-    model = model_of(direction)
+    model = model_of(direction, features)
     (found,) = model.draws([TREE], 5000, seed=3)
     assert agree(model, [tuple(found.surface(draw)) for draw in range(len(found))])
 
 
 def test_frequencies_of_the_story_told_forward() -> None:
-    model = model_of("left")
-    surface = model.story(VOCABULARY.encode_trees([TREE] * 1000)).surface.tolist()
+    model = model_of("left", 3)
+    surface = model.story(model.encode_trees([TREE] * 1000)).surface.tolist()
     shown = [VOCABULARY.decode_string(row) for row in surface]
     assert agree(model, [tuple(shown[at : at + 5]) for at in range(0, len(shown), 5)])
