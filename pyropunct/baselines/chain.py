@@ -83,11 +83,11 @@ class LinearChain:
         """(B,) log Z by the forward algorithm, on probabilities scaled by the largest of each slot."""
         highest = self.transitions.max().detach()
         factors = (self.transitions - highest).exp()
-        total = self.scores[:, 0]
-        for slot in range(1, self.scores.shape[1]):
+        total, *others = self.scores.unbind(1)  # by number, each would have a gradient as large as all
+        for slot, scores in enumerate(others, start=1):
             largest = total.detach().amax(-1, keepdim=True)
             reached = ((total - largest).exp() @ factors).log() + largest + highest
-            total = torch.where(self.present[:, slot, None], reached + self.scores[:, slot], total)
+            total = torch.where(self.present[:, slot, None], reached + scores, total)
         return total.logsumexp(-1)
 
     def marginals(self) -> Tensor:

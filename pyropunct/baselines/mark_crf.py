@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import embedding_bag
+from torch.nn.functional import embedding
 from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.baselines.chain import LinearChain
@@ -130,10 +130,10 @@ def _chain(features: Sequence[Tensor], weights: Tensor, transitions: Tensor) -> 
 
     :param features: of each (words, templates) the rows of the weights.
     """
-    sizes = [len(one) for one in features]
-    scores = embedding_bag(torch.cat(list(features)), weights, mode="sum", padding_idx=0)
-    padded = pad_sequence(list(scores.split(sizes)), batch_first=True)
-    present = torch.arange(max(sizes)) < torch.tensor(sizes)[:, None]
+    sizes = torch.tensor([len(one) for one in features])
+    scores = embedding(torch.cat(list(features)), weights, padding_idx=0).sum(1)
+    present = torch.arange(int(sizes.max())) < sizes[:, None]
+    padded = scores.new_zeros(*present.shape, MARKS).index_put((present,), scores)
     return LinearChain(padded, transitions, present)
 
 
