@@ -28,6 +28,7 @@ from pyropunct.models.trees import TreeBatch
 from pyropunct.networks.pretrained import Pretrained, PretrainedError, Remembered, check_same
 from pyropunct.networks.sources import pretrained_from
 from pyropunct.networks.trained import TrainedNetwork
+from pyropunct.networks.vectors import KIND as VECTORS
 from pyropunct.parsing import BiaffineParser, Parser, WeightedTree
 from pyropunct.restore.cases import CaseMode
 from pyropunct.restore.given import Known, evidence_about
@@ -347,7 +348,8 @@ class Punctuator:
             plain["attach"] = {"pretrained": self.attach_pretrained.identity()}
         if pretrained is not None:
             plain["pretrained"], weights = pretrained.to_parts()
-            tensors |= _of_network("pretrained", weights, small=True)
+            rounded = small or plain["pretrained"]["kind"] == VECTORS
+            tensors |= _of_network("pretrained", weights, rounded)
         if self.tagger is not None:
             if self.tagger.parser is not self.parser:
                 raise ModelFolderError(f"{folder}: the model's tagger reads the states of another parser")

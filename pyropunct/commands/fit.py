@@ -117,6 +117,12 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
     "model get too: a folder, a model that was downloaded before, or an installed package with a model.",
 )
 @click.option(
+    "--fine-tune",
+    is_flag=True,
+    help="With --parser and --encoder: train the encoder further, together with the parser, which alone "
+    "reads it then; --device cuda makes it bearable.",
+)
+@click.option(
     "--vectors",
     metavar="FILE",
     help="Vectors of words in the text format of word2vec, in the place of an encoder.",
@@ -143,6 +149,7 @@ def fit(
     parser: bool,
     folds: int | None,
     encoder: str | None,
+    fine_tune: bool,
     vectors: str | None,
     tagger: bool | None,
     resume: bool,
@@ -163,6 +170,8 @@ def fit(
         raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
     changed = _changed(recipe, changes, settings)
     _check_sources(encoder, vectors, parser, changed)
+    if fine_tune and not (parser and encoder):
+        raise OneLineError("--fine-tune is for --parser and --encoder together", BAD_INPUT)
     if tagger and not parser:
         raise OneLineError("--tagger is for --parser: without it only given trees are punctuated", BAD_INPUT)
     folder = Path(out)
@@ -174,6 +183,7 @@ def fit(
     check_device(device)
     treebanks = _read(train, dev)
     pretrained = _pretrained(encoder, vectors, treebanks)
+    frozen = None if fine_tune else pretrained
     with own_folder(checkpoint.parent):
         if not resume:
             _forget(checkpoint)
@@ -182,11 +192,13 @@ def fit(
         )
         try:
             with interrupts():
-                model = _train(treebanks, changed, direction, pretrained, seed, device, checkpoint, resume)
+                model = _train(treebanks, changed, direction, frozen, seed, device, checkpoint, resume)
                 if parser:
-                    model = replace(model, parser=_train_parser(treebanks, pretrained, seed, checkpoint))
-                    model = replace(model, reader=_train_reader(treebanks, pretrained, seed, checkpoint))
-                    model = _train_on_parsed(model, treebanks, folds, pretrained, seed, device, checkpoint)
+                    source = _Source(pretrained, fine_tune)
+                    trained = _train_parser(treebanks, source, seed, device, checkpoint)
+                    model = replace(model, parser=trained)
+                    model = replace(model, reader=_train_reader(treebanks, frozen, seed, checkpoint))
+                    model = _train_on_parsed(model, treebanks, folds, source, seed, device, checkpoint)
                     if tagger is not False:
                         model = _train_tagger(model, treebanks, seed, checkpoint)
             model.save(folder)
@@ -338,8 +350,26 @@ def _pretrained(encoder: str | None, vectors: str | None, treebanks: _Treebanks)
     return None
 
 
+class _Source(NamedTuple):
+    """What gives features of words to parsers.
+
+    :ivar pretrained: gives them, if anything does.
+    :ivar tuned: whether it is an encoder that is trained with each parser.
+    """
+
+    pretrained: "Kept | None"
+    tuned: bool
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The same as arguments of `pyropunct.parsing.train_parser`."""
+        from pyropunct.parsing.training import ENCODER_RATE
+
+        return {"pretrained": self.pretrained, "encoder_rate": ENCODER_RATE if self.tuned else 0.0}
+
+
 def _train_parser(
-    treebanks: _Treebanks, pretrained: "Kept | None", seed: int, checkpoint: Path
+    treebanks: _Treebanks, source: _Source, seed: int, device: str, checkpoint: Path
 ) -> "BiaffineParser":
     from pyropunct.parsing import ParserRecipe, train_parser
 
@@ -347,7 +377,14 @@ def _train_parser(
     kept = _checkpoint(checkpoint, "parser")
     with parser_watch() as watch:
         return train_parser(
-            train, dev, ParserRecipe(), pretrained=pretrained, seed=seed, checkpoint=kept, watch=watch
+            train,
+            dev,
+            ParserRecipe(),
+            **source.options,
+            seed=seed,
+            device=device,
+            checkpoint=kept,
+            watch=watch,
         )
 
 
@@ -368,7 +405,7 @@ def _train_on_parsed(
     model: "Punctuator",
     treebanks: _Treebanks,
     folds: int | None,
-    pretrained: "Kept | None",
+    source: _Source,
     seed: int,
     device: str,
     checkpoint: Path,
@@ -386,8 +423,9 @@ def _train_on_parsed(
             train,
             fold_recipe(ParserRecipe()),
             folds=number,
-            pretrained=pretrained,
+            **source.options,
             seed=seed,
+            device=device,
             checkpoints=lambda fold: _checkpoint(checkpoint, f"fold-{fold + 1}"),
             watch=watch_parser,
         )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 EDITS_SHOWN = 20
 
-ENCODER, VECTORS = "encoder", "vectors"
+ENCODER, TUNED, VECTORS = "encoder", "tuned encoder", "vectors"
 """The kinds of pretrained features."""
 
 PARSER_COLUMNS = {"uas": "dev UAS", "las": "dev LAS", "upos": "dev tags"}
@@ -60,7 +60,7 @@ def _plain(
             for treebank in treebanks
         ],
         "edits": [edit._asdict() for edit in edits],
-        **{kind: _place(model, kind) for kind in (ENCODER, VECTORS)},
+        **{kind.replace(" ", "_"): _place(model, kind) for kind in (ENCODER, TUNED, VECTORS)},
         "parser": _best_scores(_parser_epochs(model), "las"),
         "parser_epochs": _parser_epochs(model),
         "reader": _best_scores(_reader_epochs(model), "lower_f1"),
@@ -90,6 +90,8 @@ def _print_scores(model: "Punctuator") -> None:
     if encoder := _place(model, ENCODER):
         use = "to restore raw text" if model.attach_pretrained is None else "for whatever it does"
         console.say(f"the model needs the encoder {encoder} {use}")
+    if tuned := _place(model, TUNED):
+        console.say(f"the model has the encoder {tuned} in it, which was trained further with the parser")
     if vectors := _place(model, VECTORS):
         console.say(f"the model reads word vectors of {vectors}, which it has in it")
     if scores := _best_scores(_parser_epochs(model), "las"):

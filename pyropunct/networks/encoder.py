@@ -59,7 +59,7 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Opened:
+class Opened:
     """An encoder in memory.
 
     :ivar model: gives the states of all layers.
@@ -76,6 +76,48 @@ class _Opened:
     size: int
     longest: int
     weights: str
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """(sentences, longest, size) the features of words, on the model's device; gradients go through them.
+
+        A sentence of more pieces than the encoder reads together is read in windows that overlap.
+        """
+        shape = len(sentences), max(map(len, sentences), default=0), self.size
+        found = torch.zeros(shape, device=self.model.device)
+        for group in _groups(list(self._windows(sentences))):
+            for window, states in zip(group, self._read(group), strict=True):
+                core = slice(window.core.start - window.first, window.core.stop - window.first)
+                found[window.sentence, window.core.start : window.core.stop] = states[core]
+        return found
+
+    def _windows(self, sentences: Sequence[Sequence[str]]) -> Iterator[Window]:
+        """The sentences as pieces, long ones cut into windows."""
+        pieces = _pieces(self.tokenizer, {word for sentence in sentences for word in sentence})
+        before, after = _specials(self.tokenizer)
+        room = self.longest - len(before) - len(after)
+        for number, sentence in enumerate(sentences):
+            words = [pieces[word] for word in sentence]
+            for seen, core in _cuts([len(word) for word in words], room):
+                of_seen = words[seen.start : seen.stop]
+                yield Window(
+                    number, list(chain.from_iterable(of_seen)), list(map(len, of_seen)), seen.start, core
+                )
+
+    def _read(self, windows: Sequence[Window]) -> Iterator[Tensor]:
+        """(words, size) for each window the means of the states of the pieces of its words."""
+        before, after = _specials(self.tokenizer)
+        rows = [[*before, *window.pieces, *after] for window in windows]
+        padding, device = self.tokenizer.pad_token_id or 0, self.model.device
+        longest = max(map(len, rows))
+        numbers = torch.tensor([row + [padding] * (longest - len(row)) for row in rows])
+        lengths = torch.tensor([len(row) for row in rows])
+        mask = (torch.arange(longest) < lengths[:, None]).long()
+        states = _states(self.model, numbers.to(device), mask.to(device))
+        mean = torch.stack([states[layer] for layer in self.layers]).mean(0).float()
+        for row, window in zip(mean, windows, strict=True):
+            own = row[len(before) : len(before) + len(window.pieces)]
+            sizes = torch.tensor(window.lengths, device=device)
+            yield torch.segment_reduce(own, "mean", lengths=sizes)
 
 
 class Encoder:
@@ -119,64 +161,28 @@ class Encoder:
         """Its size, layers, and checksums of its pieces and weights."""
         return self._identity if self._wanted is None else dict(self._wanted)
 
-    def open(self) -> None:
+    def open(self) -> Opened:
         """Open it, if it is not open yet.
 
         :raises PretrainedError: if it is not there, cannot be loaded, or is not the one that is wanted.
         """
-        _ = self._opened
+        return self._opened
 
     @cached_property
-    def _opened(self) -> _Opened:
-        opened = _open(self.place)
+    def _opened(self) -> Opened:
+        opened = opened_at(self.place)
         if self._wanted is not None:
-            _check(self.place, _identity(opened), self._wanted)
+            _check(self.place, identity_of(opened), self._wanted)
         return opened
 
     @cached_property
     def _identity(self) -> dict[str, Any]:
-        return _identity(self._opened)
-
-    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `pyropunct.networks.pretrained.Pretrained.features`.
-
-        A sentence of more pieces than the encoder reads together is read in windows that overlap.
-        """
-        found = torch.zeros(len(sentences), max(map(len, sentences), default=0), self.size)
-        windows = list(self._windows(sentences))
-        for group in _groups(windows):
-            for window, states in zip(group, self._read(group), strict=True):
-                core = slice(window.core.start - window.first, window.core.stop - window.first)
-                found[window.sentence, window.core.start : window.core.stop] = states[core]
-        return found.half().float()
-
-    def _windows(self, sentences: Sequence[Sequence[str]]) -> Iterator[Window]:
-        """The sentences as pieces, long ones cut into windows."""
-        pieces = _pieces(self._opened.tokenizer, {word for sentence in sentences for word in sentence})
-        before, after = _specials(self._opened.tokenizer)
-        room = self._opened.longest - len(before) - len(after)
-        for number, sentence in enumerate(sentences):
-            words = [pieces[word] for word in sentence]
-            for seen, core in _cuts([len(word) for word in words], room):
-                of_seen = words[seen.start : seen.stop]
-                yield Window(
-                    number, list(chain.from_iterable(of_seen)), list(map(len, of_seen)), seen.start, core
-                )
+        return identity_of(self._opened)
 
     @torch.no_grad()  # not in inference mode, because networks are trained on the features
-    def _read(self, windows: Sequence[Window]) -> Iterator[Tensor]:
-        """(words, size) for each window the means of the states of the pieces of its words."""
-        before, after = _specials(self._opened.tokenizer)
-        rows = [[*before, *window.pieces, *after] for window in windows]
-        padding = self._opened.tokenizer.pad_token_id or 0
-        longest = max(map(len, rows))
-        numbers = torch.tensor([row + [padding] * (longest - len(row)) for row in rows])
-        lengths = torch.tensor([len(row) for row in rows])
-        states = _states(self._opened.model, numbers, (torch.arange(longest) < lengths[:, None]).long())
-        mean = torch.stack([states[layer] for layer in self._opened.layers]).mean(0).float()
-        for row, window in zip(mean, windows, strict=True):
-            own = row[len(before) : len(before) + len(window.pieces)]
-            yield torch.segment_reduce(own, "mean", lengths=torch.tensor(window.lengths))
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """See `pyropunct.networks.pretrained.Pretrained.features`."""
+        return self._opened.features(sentences).half().float()
 
 
 def _states(model: Any, numbers: Tensor, mask: Tensor) -> Sequence[Tensor]:
@@ -241,7 +247,8 @@ def _groups(windows: Sequence[Window]) -> Iterator[list[Window]]:
         yield group
 
 
-def _identity(opened: _Opened) -> dict[str, Any]:
+def identity_of(opened: Opened) -> dict[str, Any]:
+    """Its size, layers, and checksums of its pieces and weights."""
     tokenizer = opened.tokenizer
     known = sorted(tokenizer.get_vocab().items()), sorted(_pieces(tokenizer, set(PROBES)).items())
     return {
@@ -269,14 +276,19 @@ def _check(place: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> N
             )
 
 
-def _open(place: str) -> _Opened:
-    """:raises PretrainedError: if there is no encoder at a place, or it cannot be loaded."""
+def opened_at(place: str, shown: str | None = None) -> Opened:
+    """The encoder at a place.
+
+    :param shown: what messages call it, if not by its place.
+    :raises PretrainedError: if there is none, or it cannot be loaded.
+    """
+    name = place if shown is None else shown
     try:
         import transformers
     except ImportError as error:
-        raise PretrainedError(f"encoder {place}: needs the package transformers: {INSTALL}") from error
+        raise PretrainedError(f"encoder {name}: needs the package transformers: {INSTALL}") from error
     folder = _found(place)
-    with _quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(place):
+    with quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(name):
         offline = {"local_files_only": True, "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
         model, info = transformers.AutoModel.from_pretrained(
@@ -290,7 +302,7 @@ def _open(place: str) -> _Opened:
         with torch.no_grad():
             states = _states(model, torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1, dtype=torch.long))
         depth = len(states) - 1
-        return _Opened(
+        return Opened(
             model,
             tokenizer,
             tuple(sorted({round(share * depth) for share in DEPTHS})),
@@ -374,8 +386,11 @@ def _one_line(place: str) -> Iterator[None]:
 
 
 @contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """transformers shows neither bars nor warnings."""
+def quiet(transformers: Any) -> Iterator[None]:
+    """transformers shows neither bars nor warnings.
+
+    :param transformers: the package.
+    """
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity(logging.CRITICAL)

@@ -1,5 +1,7 @@
 """Layers of networks over words."""
 
+from typing import TypeVar
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -12,6 +14,16 @@ WINDOW = 5
 
 PRETRAINED_SIZE = 256
 """Features that a network makes of the pretrained features of a word."""
+
+
+Network = TypeVar("Network", bound=nn.Module)
+
+
+def not_in_training(network: Network) -> Network:
+    """The network, told that it is used: only if it is not yet, since to tell all of its parts takes time."""
+    if network.training:
+        network.eval()
+    return network
 
 
 class SentenceDropout(nn.Module):
@@ -66,7 +78,7 @@ class Bidirectional(nn.Module):
 
         :param mirror: (sentences, words), the places of the words in the reverse of each sentence.
         """
-        row = torch.arange(len(words))[:, None]
+        row = torch.arange(len(words), device=words.device)[:, None]
         rightward, _ = self.rightward(words)
         leftward, _ = self.leftward(words[row, mirror])
         return torch.cat([rightward, leftward[row, mirror]], -1)
@@ -85,7 +97,8 @@ def stack(layers: int, size: int, hidden: int) -> nn.ModuleList:
 
 def mirror(batch: WordBatch) -> Tensor:
     """(sentences, words) the places of the words in the reverse of each sentence; padding stays."""
-    place, last = torch.arange(batch.words.shape[1]), batch.lengths[:, None] - 1
+    place = torch.arange(batch.words.shape[1], device=batch.words.device)
+    last = batch.lengths[:, None] - 1
     return torch.where(place <= last, last - place, place)
 
 
@@ -116,7 +129,8 @@ class WordNetwork(nn.Module):
         """(sentences, words, features); in training some words are known by their spelling alone."""
         forms = batch.forms[batch.words]
         if self.training:
-            forms = forms.masked_fill(torch.rand(forms.shape) < self.word_dropout, 1)
+            hidden = torch.rand(forms.shape) < self.word_dropout
+            forms = forms.masked_fill(hidden.to(forms.device), 1)
         spellings = functional.embedding(batch.words, self.spelling(batch.spellings))
         own = torch.cat([self.forms(forms), spellings], -1)
         if self.pretrained is None or batch.features is None:

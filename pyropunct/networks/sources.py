@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from pyropunct.networks import encoder as encoders
-from pyropunct.networks import vectors
+from pyropunct.networks import tuned, vectors
 from pyropunct.networks.pretrained import Pretrained, PretrainedError
 
 
@@ -23,12 +23,16 @@ def pretrained_from(
     :raises ValueError: if these are not such parts.
     """
     kind = None if plain is None else plain["kind"]
+    if encoder is not None and kind == tuned.KIND:
+        raise PretrainedError(f"--encoder {encoder}: the model has its own in it, which was trained further")
     if encoder is not None and kind != encoders.KIND:
         raise PretrainedError(f"--encoder {encoder}: the model was trained without an encoder")
     if plain is None:
         return None
     if kind == vectors.KIND:
         return vectors.WordVectors.from_parts(plain, tensors)
+    if kind == tuned.KIND:
+        return tuned.TunedEncoder.from_parts(plain, tensors)
     if kind != encoders.KIND:
         raise ValueError(f"there are no pretrained features of the kind {kind!r}")
     if tensors:

@@ -16,13 +16,6 @@ Recipe = TypeVar("Recipe", bound=NetworkRecipe)
 Network = TypeVar("Network", bound=nn.Module)
 
 
-def not_in_training(network: Network) -> Network:
-    """The network, told that it is used: only if it is not yet, since to tell all of its parts takes time."""
-    if network.training:
-        network.eval()
-    return network
-
-
 @dataclass(frozen=True)
 class TrainedNetwork(Generic[Vocabulary, Recipe, Network]):
     """A network that was trained.
@@ -46,8 +39,8 @@ class TrainedNetwork(Generic[Vocabulary, Recipe, Network]):
     pretrained: Pretrained | None = None
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
-        """Sentences as the network reads them."""
-        return self.vocabulary.encode(sentences, self.pretrained)
+        """Sentences as the network reads them, on its device."""
+        return self.vocabulary.encode(sentences, self.pretrained).to(next(self.network.parameters()).device)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """It as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them.

@@ -105,10 +105,17 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
         self.planned = recipe.planned_epochs(words)
         self.average = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
         betas = (0.9, recipe.second_moment)
-        self.optimiser = torch.optim.Adam(network.parameters(), recipe.learning_rate, betas, fused=True)
+        groups = self.groups()
+        self._rates = [rate for _, rate in groups]
+        parameters = [{"params": some} for some, _ in groups]
+        self.optimiser = torch.optim.Adam(parameters, recipe.learning_rate, betas, fused=True)
         self.epochs: list[Epoch[S]] = []
         self.best, self.best_merit = deepcopy(self.averaged), -1.0
         self._spent = 0.0
+
+    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
+        """The weights that are trained, each with the greatest learning rate that it gets."""
+        return [(list(self.network.parameters()), self._settings.learning_rate)]
 
     @abstractmethod
     def batches(self) -> list[Batch]:
@@ -186,8 +193,8 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
         :param done: how many words of the current epoch have been seen before.
         :raises DivergedError: if the loss is not finite; then no step is taken.
         """
-        for group in self.optimiser.param_groups:
-            group["lr"] = self._settings.learning_rate * self.rate(done)
+        for group, greatest in zip(self.optimiser.param_groups, self._rates, strict=True):
+            group["lr"] = greatest * self.rate(done)
         self.network.train()
         self.optimiser.zero_grad()
         loss = self.loss(batch)

@@ -39,6 +39,10 @@ class WordBatch(NamedTuple):
     spellings: Tensor
     features: Tensor | None = None
 
+    def to(self, device: torch.device | str) -> "WordBatch":
+        """The same with all tensors on a device."""
+        return WordBatch(*(None if one is None else one.to(device) for one in self))  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True)
 class WordTypes:

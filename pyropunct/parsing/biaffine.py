@@ -118,7 +118,7 @@ class BiaffineNetwork(WordNetwork):
             [arc, arc, relation, relation], -1
         )
         arcs = self.arcs(dependents[:, 1:]) @ heads.transpose(1, 2)
-        padding = torch.arange(longest + 1) > lengths[:, None]
+        padding = torch.arange(longest + 1, device=lengths.device) > lengths[:, None]
         arcs = arcs.masked_fill(padding[:, None], IMPOSSIBLE)
         return Scores(tags, fine_tags, arcs, relation_dependents[:, 1:], relation_heads)
 

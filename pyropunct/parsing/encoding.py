@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
+import torch
 from torch import Tensor
 
 from pyropunct.networks.words import (
@@ -41,6 +42,10 @@ class Answers(NamedTuple):
     fine_tags: Tensor
     heads: Tensor
     relations: Tensor
+
+    def to(self, device: torch.device | str) -> "Answers":
+        """The same on a device."""
+        return Answers(*(one.to(device) for one in self))
 
 
 @dataclass(frozen=True)

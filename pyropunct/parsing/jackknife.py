@@ -11,6 +11,8 @@ from functools import partial
 from itertools import chain
 from typing import TypeVar
 
+import torch
+
 from pyropunct.networks.pretrained import Pretrained, kept
 from pyropunct.networks.training import NetworkCheckpoint
 from pyropunct.parsing.protocol import Parser, WeightedTree
@@ -81,7 +83,9 @@ def jackknifed(
     folds: int = FOLDS,
     trees: int = 1,
     pretrained: Pretrained | None = None,
+    encoder_rate: float = 0.0,
     seed: int = 0,
+    device: torch.device | str = "cpu",
     checkpoints: Callable[[int], NetworkCheckpoint] | None = None,
     watch: JackknifeWatch | None = None,
 ) -> list[list[WeightedTree]]:
@@ -92,7 +96,9 @@ def jackknifed(
     :param folds: how many folds there are.
     :param trees: how many trees of a sentence are drawn; 1 for the best one: see `BiaffineParser.parse`.
     :param pretrained: gives features of words to all parsers, for each sentence once.
+    :param encoder_rate: see `pyropunct.parsing.train_parser`: each parser has an encoder of its own then.
     :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
+    :param device: where the parsers are trained.
     :param checkpoints: for each fold, counted from 0, where the state of its training is kept.
     :param watch: called after every step, and when an epoch is finished.
     :returns: the trees of each sentence, the heaviest first.
@@ -105,7 +111,9 @@ def jackknifed(
             others_of(parts, fold),
             recipe=recipe,
             pretrained=pretrained,
+            encoder_rate=encoder_rate,
             seed=seed,
+            device=device,
             checkpoint=None if checkpoints is None else checkpoints(fold),
             watch=None if watch is None else partial(watch, fold),
         )

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.networks.trained import TrainedNetwork, not_in_training
+from pyropunct.networks.layers import not_in_training
+from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.parsing.biaffine import BiaffineNetwork, Contexts, Scores
 from pyropunct.parsing.eisner import best_tree, draw_trees
 from pyropunct.parsing.encoding import ROOT, ParserVocabulary
@@ -104,7 +105,7 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
         contexts = network.contexts(batch)
         self._remember(sentences, _states(contexts))
         scores = network.scores(contexts, batch.lengths)
-        arcs = scores.arcs.log_softmax(-1).double().numpy()
+        arcs = scores.arcs.log_softmax(-1).double().cpu().numpy()
         for row, forms in enumerate(sentences):
             found = _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
             yield [

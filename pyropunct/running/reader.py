@@ -7,7 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.networks.trained import TrainedNetwork, not_in_training
+from pyropunct.networks.layers import not_in_training
+from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.running.case import CASES, OTHER, in_case
 from pyropunct.running.encoding import ReaderVocabulary
 from pyropunct.running.network import RunningNetwork

@@ -14,7 +14,7 @@ from torch import Tensor
 from pyropunct.draws import Draws
 from pyropunct.inference.forward import renumber
 from pyropunct.models.learned import filled
-from pyropunct.networks.trained import not_in_training
+from pyropunct.networks.layers import not_in_training
 from pyropunct.parsing.parser import BiaffineParser, batches
 from pyropunct.tagging.labels import SlotString
 from pyropunct.tagging.network import SlotNetwork

@@ -46,8 +46,8 @@ def neural(files: Path) -> Path:
     return files / "neural"
 
 
-def fit_quickly(folder: Path, out: str, *more: object) -> None:
-    """Fit a model with a parser and an encoder."""
+def fit_quickly(folder: Path, out: str, *more: object, key: str = "encoder") -> None:
+    """Fit a model with a parser and an encoder, whose place the report tells by some key."""
     with pytest.MonkeyPatch.context() as patch:
         quick = partial(ParserRecipe, epochs=1, least_steps=0, batch_words=200, lstm_size=20)
         patch.setattr("pyropunct.parsing.ParserRecipe", quick)
@@ -59,7 +59,7 @@ def fit_quickly(folder: Path, out: str, *more: object) -> None:
         options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
         fitted = ("--encoder", folder / "encoder", "--out", folder / out)
         value = answer("fit", folder / "train.conllu", *options, *fitted, *more)
-    assert value["encoder"] == str(folder / "encoder")
+    assert value[key] == str(folder / "encoder")
 
 
 def test_the_folder_has_no_encoder(files: Path) -> None:
@@ -171,6 +171,31 @@ def test_an_attach_model_alone(files: Path, tmp_path: Path, option: str) -> None
     assert found["perplexity"] > 1
     plain, _ = read_model_folder(tmp_path / "model")
     assert plain["attach"]["pretrained"]["size"] == (16 if option == "--encoder" else 2)
+
+
+def test_an_encoder_that_is_trained_further(files: Path, tmp_path: Path) -> None:
+    """The model has it in it, and needs the other one no more; the reader reads none."""
+    place = shutil.copytree(files / "encoder", tmp_path / "encoder")
+    shutil.copy(files / "train.conllu", tmp_path)
+    fit_quickly(tmp_path, "model", "--fine-tune", "--no-tagger", key="tuned_encoder")
+    shutil.rmtree(place)
+    plain, tensors = read_model_folder(tmp_path / "model")
+    assert plain["pretrained"]["kind"] == plain["parser"]["pretrained"]["kind"] == "tuned encoder"
+    assert "pretrained" not in plain["reader"]
+    assert any(name.startswith("pretrained encoder.layer.2.") for name in tensors)
+    words = files / "words.txt"
+    restored = printed("restore", tmp_path / "model", words, "--threads", 1)
+    assert [word.strip(",.?!“”") for word in restored.split()] == WORDS.split()
+    Punctuator.load(tmp_path / "model").save(tmp_path / "again")
+    assert printed("restore", tmp_path / "again", words, "--threads", 1) == restored
+    told = complaint(2, "restore", tmp_path / "model", words, "--encoder", files / "encoder")
+    assert told == f"--encoder {files / 'encoder'}: the model has its own in it, which was trained further"
+
+
+@pytest.mark.parametrize("options", [("--parser",), ("--attach", "neural", "--encoder", "x")])
+def test_what_cannot_be_trained_further(files: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    told = complaint(2, "fit", files / "train.conllu", "--out", tmp_path / "model", "--fine-tune", *options)
+    assert told == "--fine-tune is for --parser and --encoder together"
 
 
 def test_damaged_descriptions(files: Path, tmp_path: Path) -> None:
