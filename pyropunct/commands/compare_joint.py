@@ -20,7 +20,7 @@ from pyropunct.commands.training_reports import step_bar
 from pyropunct.shipped import DEFAULT
 
 if TYPE_CHECKING:
-    from pyropunct.comparison.joint import Trained
+    from pyropunct.comparison.joint_systems import Trained
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -98,8 +98,8 @@ def compare_joint(
     CRF, a parser that reads its marks, and one that predicts marks itself, after Zhang, Wu, Yang & Li (2013),
     trained on TRAIN; and restoration of running text by a model.
     """
-    from pyropunct.comparison.joint import RESTORATION, STREAM, SYSTEMS, JointSettings
     from pyropunct.comparison.joint import compare_joint as run_comparison
+    from pyropunct.comparison.joint_systems import RESTORATION, STREAM, SYSTEMS, JointSettings
     from pyropunct.parsing.arc_eager import streams
     from pyropunct.parsing.arc_standard import have_language_tags
     from pyropunct.treebank.conllu_block import TreebankError

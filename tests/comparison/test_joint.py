@@ -4,17 +4,8 @@ import numpy as np
 import pytest
 
 from pyropunct.comparison.columns import f1
-from pyropunct.comparison.joint import (
-    CASCADED,
-    CRF,
-    MARK_COLUMNS,
-    UNIFIED,
-    Found,
-    JointComparison,
-    JointRow,
-    JointScores,
-    JointSettings,
-)
+from pyropunct.comparison.joint import MARK_COLUMNS, JointComparison, JointRow, JointScores
+from pyropunct.comparison.joint_systems import CASCADED, CRF, UNIFIED, Found, JointSettings
 from pyropunct.comparison.significance import permutation_test
 from pyropunct.parsing.arc_eager import Stream
 from pyropunct.parsing.transitions.arc_eager import FULL, MIDDLE, NONE
