@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from emulated_device import is_on, other_device
+from encoders import MadeUp
 
 from pyropunct.inference.pyro.handlers import infer_trees
 from pyropunct.punctuator import Punctuator
@@ -89,7 +90,9 @@ def test_training_is_the_same_there(
 ) -> None:
     """Three steps.  (A GPU adds in an order of its own, and Adagrad's first steps magnify that.)"""
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
-    runs = [Training(vocabulary, train, train[:20], recipe, 0, where) for where in ("cpu", str(device))]
+    features = MadeUp() if recipe.attach == "neural" else None
+    places = ("cpu", str(device))
+    runs = [Training(vocabulary, train, train[:20], recipe, 0, where, features) for where in places]
     for run in runs:
         torch.manual_seed(1)
         run.run_epoch()
