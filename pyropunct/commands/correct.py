@@ -81,15 +81,11 @@ def correct(
     from pyropunct.commands.restore_output import ConlluOutput
     from pyropunct.commands.sources import show_part
     from pyropunct.correct.hearing import WritersRate
-    from pyropunct.correct.loading import load_corrector
-    from pyropunct.correct.noisy_channel import NoisyChannel
     from pyropunct.correct.system import CorrectingSettings
     from pyropunct.treebank.lines import Part, opened
 
     use_threads(threads)
-    corrector = load_corrector(model, variants=trust_variants, encoder=encoder)
-    if rate is not None and not isinstance(corrector, NoisyChannel):
-        raise OneLineError(f"--rate: {model} is the corrector of the paper, which has none", BAD_INPUT)
+    corrector = _loaded(model, rate, encoder, trust_variants)
     with opened(file) as (stream, name):
         # The present stream, because a progress bar replaces sys.stdout while it is shown.
         output = _output(corrector, "json" if as_json else shape, settings["parse"], sys.stdout)
@@ -100,22 +96,39 @@ def correct(
     console.tell_omitted(name, omitted, kept=isinstance(output, ConlluOutput))
 
 
-def work(model: str, shape: str, encoder: str | None, trust_variants: bool, **settings: Any) -> "Work":
+def work(
+    model: str,
+    shape: str,
+    rate: float | None,
+    encoder: str | None,
+    trust_variants: bool,
+    **settings: Any,
+) -> "Work":
     """What the command does with a part of a corpus, which is by a writer of its own."""
     from pyropunct.commands.sources import show_part
     from pyropunct.correct.hearing import WritersRate
-    from pyropunct.correct.loading import load_corrector
     from pyropunct.correct.system import CorrectingSettings
 
-    corrector = load_corrector(model, variants=trust_variants, encoder=encoder)
+    corrector = _loaded(model, rate, encoder, trust_variants)
     how = CorrectingSettings(best_tree=shape == "conllu", **settings)
 
     def corrected(part: "Part", out: TextIO, reject: "Reject") -> None:
         output = _output(corrector, shape, how.parse, out)
-        correcting = partial(corrector.correct, settings=how, rate=WritersRate())
+        correcting = partial(corrector.correct, settings=how, rate=WritersRate(rate))
         show_part(part, corrector.model, correcting, output, lambda: None, reject)
 
     return corrected
+
+
+def _loaded(model: str, rate: float | None, encoder: str | None, trust_variants: bool) -> "Correcting":
+    """:raises OneLineError: if there is a rate of errors, and the corrector has no use for it."""
+    from pyropunct.correct.loading import load_corrector
+    from pyropunct.correct.noisy_channel import NoisyChannel
+
+    corrector = load_corrector(model, variants=trust_variants, encoder=encoder)
+    if rate is not None and not isinstance(corrector, NoisyChannel):
+        raise OneLineError(f"--rate: {model} is the corrector of the paper, which has none", BAD_INPUT)
+    return corrector
 
 
 def _output(corrector: "Correcting", shape: str, parse: bool, out: TextIO) -> "Output":

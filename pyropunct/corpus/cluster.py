@@ -51,8 +51,9 @@ def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
         from distributed import Client, LocalCluster
     except ModuleNotFoundError:
         raise CorpusError("work on corpora needs Dask: pip install 'pyropunct[corpus]'") from None
-    for name in ("distributed", "tornado"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is told in one line
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is told in one line
     if scheduler is None:
         quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
         with (

@@ -168,16 +168,19 @@ def test_parse(model_with_parser: Path, texts: Path, tmp_path: Path) -> None:
 
 
 def test_correct(corrector: Path, texts: Path, tmp_path: Path) -> None:
-    """A shard is a writer of its own, as a file is for the command for files."""
+    """A shard is a writer of its own, as a file is for the command for files, unless the rate is told."""
     wrong = tmp_path / "wrong"
     wrong.mkdir()
     for name in ("a.txt", "b.txt"):
         (wrong / name).write_text((texts / name).read_text(encoding="utf-8").replace(" ", ", ", 30))
-    options = ("--format", "edits", *QUICK)
-    done("correct", corrector, wrong, tmp_path / "out", *options, size=100)
-    found = joined(tmp_path / "out", ".edits.tsv")
-    assert found == plain(wrong, tmp_path, "correct", corrector, *options)
-    assert found.count("\n") > 5
+    edits = ""
+    for size, more in ((100, ()), (5, ("--rate", 0.1))):
+        out, options = tmp_path / f"out{size}", ("--format", "edits", *QUICK, *more)
+        done("correct", corrector, wrong, out, *options, size=size)
+        found = joined(out, ".edits.tsv")
+        assert found == plain(wrong, tmp_path, "correct", corrector, *options)
+        edits += found
+    assert edits
 
 
 def test_evaluate(small: Path, treebank: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Work that Dask hands out."""
 
+import logging
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
@@ -113,6 +114,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
             connected(address, 1),
         ):
             pass
+    assert not logging.getLogger("distributed.client").isEnabledFor(logging.ERROR)  # one line is enough
 
 
 def test_workers_need_this_version(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
