@@ -1,7 +1,9 @@
 """The command ``pyropunct fit``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
     from pyropunct.running import RunningReader
     from pyropunct.training.checkpoints import Checkpoint
+    from pyropunct.training.ranks import Ranks
     from pyropunct.training.recipes import Recipe
     from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence
@@ -163,27 +166,67 @@ def fit(
 
     Of several, the first is the one that the model is for; the others help with what they have in common.
     """
-    from pyropunct.training.checkpoints import own_folder
-    from pyropunct.training.model_folder import ModelFolderError, check_writable
+    from pyropunct.training.model_folder import check_writable
+    from pyropunct.training.ranks import device_of_rank, started
 
-    if folds and not parser:
-        raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
-    changed = _changed(recipe, changes, settings)
-    _check_sources(encoder, vectors, parser, changed)
-    if fine_tune and not (parser and encoder):
-        raise OneLineError("--fine-tune is for --parser and --encoder together", BAD_INPUT)
-    if tagger and not parser:
-        raise OneLineError("--tagger is for --parser: without it only given trees are punctuated", BAD_INPUT)
-    folder = Path(out)
-    check_writable(folder)
-    checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
-    if resume and not _kept(checkpoint):
-        raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
-    use_threads(threads)
-    check_device(device)
-    treebanks = _read(train, dev)
-    pretrained = _pretrained(encoder, vectors, treebanks)
-    frozen = None if fine_tune else pretrained
+    folder, device = Path(out), device_of_rank(device)
+    with started(device) as ranks, _told_by_first(ranks):
+        with ranks.first_before_others():
+            changed = _changed(recipe, changes, settings)
+            _check_options(parser, folds, encoder, vectors, fine_tune, tagger, changed)
+            check_writable(folder)
+            checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
+            if resume and not _kept(checkpoint):
+                raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
+            use_threads(threads)
+            check_device(device)
+            treebanks = _read(train, dev)
+            pretrained = _pretrained(encoder, vectors, treebanks)
+            frozen = None if fine_tune else pretrained
+        train_attach = partial(
+            _train, treebanks, changed, direction, frozen, seed, device, checkpoint, resume, ranks
+        )
+        if not ranks.first:
+            train_attach()
+            return
+        with _kept_epochs(checkpoint, resume):
+            model = train_attach()
+            if parser:
+                source = _Source(pretrained, fine_tune)
+                trained = _train_parser(treebanks, source, seed, device, checkpoint)
+                model = replace(model, parser=trained)
+                model = replace(model, reader=_train_reader(treebanks, frozen, seed, checkpoint))
+                model = _train_on_parsed(model, treebanks, folds, source, seed, device, checkpoint)
+                if tagger is not False:
+                    model = _train_tagger(model, treebanks, seed, checkpoint)
+            model.save(folder)
+    report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], folder, as_json)
+
+
+@contextmanager
+def _told_by_first(ranks: "Ranks") -> Iterator[None]:
+    """Let the first of several processes tell what ends all of them.
+
+    :raises SystemExit: in the others.
+    """
+    from pyropunct.training.ranks import RankGoneError
+
+    try:
+        with interrupts():
+            yield
+    except (KeyboardInterrupt, RankGoneError):
+        if ranks.first:
+            raise
+        raise SystemExit(FAILURE) from None
+
+
+@contextmanager
+def _kept_epochs(checkpoint: Path, resume: bool) -> Iterator[None]:
+    """Keep finished epochs while what is inside goes on, and say so if it does not come to its end."""
+    from pyropunct.training.checkpoints import own_folder
+    from pyropunct.training.model_folder import ModelFolderError
+    from pyropunct.training.ranks import RankGoneError
+
     with own_folder(checkpoint.parent):
         if not resume:
             _forget(checkpoint)
@@ -192,26 +235,39 @@ def fit(
         )
         try:
             with interrupts():
-                model = _train(treebanks, changed, direction, frozen, seed, device, checkpoint, resume)
-                if parser:
-                    source = _Source(pretrained, fine_tune)
-                    trained = _train_parser(treebanks, source, seed, device, checkpoint)
-                    model = replace(model, parser=trained)
-                    model = replace(model, reader=_train_reader(treebanks, frozen, seed, checkpoint))
-                    model = _train_on_parsed(model, treebanks, folds, source, seed, device, checkpoint)
-                    if tagger is not False:
-                        model = _train_tagger(model, treebanks, seed, checkpoint)
-            model.save(folder)
+                yield
         except KeyboardInterrupt:
             raise OneLineError(
                 f"interrupted: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
             ) from None
+        except RankGoneError as error:
+            raise OneLineError(
+                f"{error}: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
+            ) from error
         except ModelFolderError as error:
             if _kept(checkpoint) and not resume:
                 raise OneLineError(f"{error}; {advice}", FAILURE) from error
             raise
         _forget(checkpoint)
-    report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], folder, as_json)
+
+
+def _check_options(
+    parser: bool,
+    folds: int | None,
+    encoder: str | None,
+    vectors: str | None,
+    fine_tune: bool,
+    tagger: bool | None,
+    recipe: "Recipe",
+) -> None:
+    """:raises OneLineError: if there are options for what is not trained."""
+    if folds and not parser:
+        raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
+    _check_sources(encoder, vectors, parser, recipe)
+    if fine_tune and not (parser and encoder):
+        raise OneLineError("--fine-tune is for --parser and --encoder together", BAD_INPUT)
+    if tagger and not parser:
+        raise OneLineError("--tagger is for --parser: without it only given trees are punctuated", BAD_INPUT)
 
 
 def _kept(checkpoint: Path) -> list[Path]:
@@ -300,11 +356,12 @@ def _train(
     device: str,
     checkpoint: Path,
     resume: bool,
+    ranks: "Ranks",
 ) -> "Punctuator":
     from pyropunct.training.fitting import fit as train_model
     from pyropunct.training.variant_options import reads_pretrained
 
-    with training_watch(recipe.epochs) as watch:
+    with training_watch(recipe.epochs) if ranks.first else nullcontext() as watch:
         return train_model(
             treebanks.train,
             treebanks.dev,
@@ -315,6 +372,7 @@ def _train(
             device=device,
             checkpoint=checkpoint,
             resume=resume,
+            ranks=ranks,
             watch=watch,
         )
 

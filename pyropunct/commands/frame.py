@@ -105,6 +105,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from pyropunct.restore.running import NoReaderError
     from pyropunct.testing import VariantError
     from pyropunct.training.model_folder import CannotWriteError, ModelFolderError
+    from pyropunct.training.ranks import RankGoneError
     from pyropunct.training.recipe_settings import SettingError
     from pyropunct.training.registry import UnknownVariantError
     from pyropunct.treebank.reading import TreebankError
@@ -127,4 +128,4 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
         TooManyMarksError,
         NoReaderError,
     )
-    return bad_input, (CannotWriteError, ClusterError)
+    return bad_input, (CannotWriteError, ClusterError, RankGoneError)

@@ -56,20 +56,24 @@ class Checkpoint:
     """The file that holds the state of a training.
 
     :ivar path: where it is.
+    :ivar written: whether it is written; otherwise it is only gone on from.
     """
 
     path: Path
+    written: bool = True
 
     def forget(self) -> None:
         """Delete it, if it is there."""
-        self.path.unlink(missing_ok=True)
+        if self.written:
+            self.path.unlink(missing_ok=True)
 
     def save(self, training: Resumable) -> None:
         """Write it, whole or not at all.
 
         :raises ModelFolderError: if that cannot be done.
         """
-        write_sealed(self.path, {"fingerprint": training.fingerprint(), **training.state()})
+        if self.written:
+            write_sealed(self.path, {"fingerprint": training.fingerprint(), **training.state()})
 
     def load(self, training: Resumable) -> None:
         """Let a training go on from it, if it is there.

@@ -35,6 +35,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.testing import check_attach, check_channel
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.optimisers import SparseAdagrad
+from pyropunct.training.ranks import ALONE, Ranks
 from pyropunct.training.recipes import OF_TREEBANKS, Recipe, unusual
 from pyropunct.training.registry import ATTACH, CHANNEL, is_own
 from pyropunct.training.slot_strings import SlotStrings
@@ -121,6 +122,7 @@ def fit(
     device: str = "cpu",
     checkpoint: Path | None = None,
     resume: bool = False,
+    ranks: Ranks = ALONE,
     watch: Watch | None = None,
 ) -> Punctuator:
     """Train a model of latent punctuation: maximise equation (5) of Li, Wang & Eisner (2019).
@@ -140,7 +142,10 @@ def fit(
     :param checkpoint: the state of training is saved after every epoch, in one file per direction; these are
         named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
+    :param ranks: the processes that train together, see `pyropunct.training.ranks`; each calls this function
+        with the same arguments, and the first one writes checkpoints.
     :param watch: called after every step, and when an epoch is finished.
+    :raises RankGoneError: if another process has ended.
     :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
     :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
     :raises PretrainedError: if ``pretrained`` cannot be used.
@@ -156,14 +161,18 @@ def fit(
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     recipe = _for_treebanks(recipe, vocabulary)
     directions = ("left", "right") if direction == "auto" else (direction,)
-    files = {} if checkpoint is None else _checkpoints(checkpoint)
+    files = {} if checkpoint is None else _checkpoints(checkpoint, ranks.first)
+    if not ranks.first and not resume:
+        files = {}  # what is there is not of this training, and the first rank deletes it
     if not resume:
         for file in files.values():
             file.forget()
     source = kept(pretrained)
     fitted = []
     for one in directions:
-        training = Training(vocabulary, train, dev, replace(recipe, direction=one), seed, device, source)
+        training = Training(
+            vocabulary, train, dev, replace(recipe, direction=one), seed, device, source, ranks
+        )
         training.run(files.get(one), watch)
         fitted.append(training.punctuator())
     best = min(fitted, key=lambda model: model.report["epochs"][-1]["perplexity"])
@@ -189,10 +198,11 @@ def _for_treebanks(recipe: Recipe, vocabulary: Vocabulary) -> Recipe:
     return replace(recipe, families=(*recipe.families, OF_TREEBANKS))
 
 
-def _checkpoints(path: Path) -> dict[str, Checkpoint]:
+def _checkpoints(path: Path, written: bool) -> dict[str, Checkpoint]:
     """The file of each direction."""
     return {
-        direction: Checkpoint(path.with_name(f"{path.name}.{direction}")) for direction in ("left", "right")
+        direction: Checkpoint(path.with_name(f"{path.name}.{direction}"), written)
+        for direction in ("left", "right")
     }
 
 
@@ -224,6 +234,7 @@ class Training:
     seed: int
     device: str
     pretrained: Pretrained | None = None
+    ranks: Ranks = ALONE
     epochs: list[Epoch] = field(default_factory=list)
 
     @_OWN_PARAMETERS
@@ -343,6 +354,7 @@ class Training:
         """
         if checkpoint is not None:
             checkpoint.load(self)
+        self.ranks.remember(self.optimisers)
         while len(self.epochs) < self.recipe.epochs:
             self.run_epoch(watch)
             if checkpoint is not None:
@@ -353,16 +365,21 @@ class Training:
     def run_epoch(self, watch: Watch | None = None) -> None:
         """Take the steps of one epoch, and measure the perplexity on dev."""
         began, total, done = time.monotonic(), 0.0, 0
-        order = torch.randperm(len(self.train))[: self.epoch_size].tolist()
-        for first in range(0, len(order), self.recipe.batch_size):
+        order = self.ranks.same(torch.randperm(len(self.train))[: self.epoch_size]).tolist()
+        for number, first in enumerate(range(0, len(order), self.recipe.batch_size)):
             part = order[first : first + self.recipe.batch_size]
-            total += self.step(part, done) * len(part)
+            if self.ranks.takes(number):
+                total += self.step(part, done) * len(part)
             done += len(part)
+            if self.ranks.meets(number):
+                self.ranks.meet(self.optimisers)
             if watch is not None:
                 watch(self._progress(len(self.epochs) + 1, done))
+        self.ranks.meet(self.optimisers)
+        objective = self.ranks.total(total) / len(order)
         perplexity = self._perplexity()
         self._spent += time.monotonic() - began
-        self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
+        self.epochs.append(Epoch(len(self.epochs) + 1, objective, perplexity, self._spent))
 
     def _progress(self, epoch: int, done: int) -> Progress:
         last = self.epochs[-1] if self.epochs else None

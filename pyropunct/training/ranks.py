@@ -1,0 +1,192 @@
+"""Training in several processes, the ranks of torch.distributed, which ``torchrun`` starts.
+
+Each rank takes steps on its own share of the batches.  Every few steps the ranks put together what they have
+learned since the last time.  If theta_1 .. theta_n were all theta then, and k of them differ from it now::
+
+    theta <- theta + sum over r of (theta_r - theta) / sqrt(k)
+
+The squares of Adagrad, which are sums over steps, are added up.  In the beginning Adagrad moves a weight by
+the square root of the number of steps, which is where the root comes from: the sum would go too far, and the
+mean, for which there is k, not far enough.  A weight that one rank alone has moved is where that rank left
+it.  Averages of past gradients, as Adam has them, are averaged.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+STEPS = 16
+"""Steps of each rank between two times that the ranks put together what they have learned."""
+
+PATIENCE = timedelta(minutes=30)
+"""How long a rank waits for the others."""
+
+
+class RankGoneError(RuntimeError):
+    """Another rank has ended, so that training cannot go on."""
+
+
+class Ranks:
+    """The ranks of a training, of which this process is one.
+
+    :ivar number: which one it is, from 0.
+    :ivar size: how many there are.
+    """
+
+    def __init__(self, number: int = 0, size: int = 1) -> None:
+        self.number, self.size = number, size
+        self._before: dict[Tensor, Tensor] = {}
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the one that prints and writes."""
+        return self.number == 0
+
+    def takes(self, batch: int) -> bool:
+        """Whether a batch of an epoch, counted from 0, is one of this rank."""
+        return batch % self.size == self.number
+
+    def meets(self, batch: int) -> bool:
+        """Whether the ranks put together what they have learned when this batch is done."""
+        return self.size > 1 and (batch + 1) % (STEPS * self.size) == 0
+
+    @contextmanager
+    def first_before_others(self) -> Iterator[None]:
+        """Let the first rank do what is inside before the others: if it cannot, it alone says why.
+
+        :raises RankGoneError: if another rank has ended.
+        """
+        if not self.first:
+            self._wait()
+        yield
+        if self.first and self.size > 1:
+            self._wait()
+
+    def _wait(self) -> None:
+        """Wait until all ranks do."""
+        with _others():
+            dist.barrier()
+
+    def same(self, numbers: Tensor) -> Tensor:
+        """Numbers as the first rank has them."""
+        if self.size > 1:
+            with _others():
+                dist.broadcast(numbers, 0)
+        return numbers
+
+    def total(self, number: float) -> float:
+        """The sum of a number over all ranks."""
+        if self.size == 1:
+            return number
+        found = torch.tensor(number, dtype=torch.double)
+        with _others():
+            dist.all_reduce(found)
+        return float(found)
+
+    @torch.no_grad()
+    def remember(self, optimisers: list[torch.optim.Optimizer]) -> None:
+        """Take weights that all ranks have as those from which they learn."""
+        if self.size > 1:
+            weights = list(_weights(optimisers))
+            squares = [one.state.get(weight, {}).get("squares") for one, weight in weights]
+            known = [*(weight for _, weight in weights), *(one for one in squares if one is not None)]
+            self._before = {one: one.detach().clone() for one in known}
+
+    @torch.no_grad()
+    def meet(self, optimisers: list[torch.optim.Optimizer]) -> None:
+        """Put together what the ranks have learned.
+
+        :param optimisers: those of the weights, of the same kinds in all ranks.
+        :raises RankGoneError: if another rank has ended.
+        """
+        if self.size == 1:
+            return
+        with _others():
+            for optimiser, weight in _weights(optimisers):
+                self._put_together(weight)
+                if "squares" in optimiser.state.get(weight, {}):
+                    self._add_up(optimiser.state[weight]["squares"])
+            self._average(_averages(optimisers))
+
+    def _put_together(self, weight: Tensor) -> None:
+        before = self._before[weight]
+        learned = weight - before
+        moved = (learned != 0).to(torch.uint8)
+        dist.all_reduce(learned)
+        dist.all_reduce(moved)
+        before += learned / moved.clamp(min=1).sqrt()
+        weight.copy_(before)
+
+    def _add_up(self, squares: Tensor) -> None:
+        before = self._before[squares]
+        new = squares - before
+        dist.all_reduce(new)
+        before += new
+        squares.copy_(before)
+
+    def _average(self, averages: list[Tensor | None]) -> None:
+        """Average what all ranks have; a rank that has seen no gradient of a weight has none."""
+        known = torch.tensor([average is not None for average in averages], dtype=torch.int)
+        dist.all_reduce(known)
+        for average, ranks in zip(averages, known.tolist(), strict=True):
+            if average is not None and ranks == self.size:
+                dist.all_reduce(average)
+                average /= self.size
+
+
+ALONE = Ranks()
+"""A training in one process."""
+
+
+def _averages(optimisers: list[torch.optim.Optimizer]) -> list[Tensor | None]:
+    """For each weight the averages of past gradients and of their squares; None where there are none."""
+    states = (optimiser.state.get(weight, {}) for optimiser, weight in _weights(optimisers))
+    return [state.get(name) for state in states for name in ("exp_avg", "exp_avg_sq")]
+
+
+def _weights(optimisers: list[torch.optim.Optimizer]) -> Iterator[tuple[torch.optim.Optimizer, Tensor]]:
+    for optimiser in optimisers:
+        for group in optimiser.param_groups:
+            for weight in group["params"]:
+                yield optimiser, weight
+
+
+@contextmanager
+def _others() -> Iterator[None]:
+    """:raises RankGoneError: in the place of what torch raises when another rank has ended."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise RankGoneError("another process of this training has ended") from error
+
+
+@contextmanager
+def started(device: str) -> Iterator[Ranks]:
+    """The ranks that ``torchrun`` has started; `ALONE` if it has started none, or one.
+
+    When torchrun ends all because one of them has died, that is an interruption here.
+
+    :param device: where weights are.
+    """
+    size = int(os.environ.get("WORLD_SIZE", "1")) if "TORCHELASTIC_RUN_ID" in os.environ else 1
+    if size == 1:
+        yield ALONE
+        return
+    dist.init_process_group("gloo" if device == "cpu" else "cpu:gloo,cuda:nccl", timeout=PATIENCE)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield Ranks(dist.get_rank(), size)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        dist.destroy_process_group()
+
+
+def device_of_rank(device: str) -> str:
+    """The device of a rank: of several GPUs each rank of a machine has one."""
+    return f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" and "LOCAL_RANK" in os.environ else device
