@@ -22,7 +22,7 @@ from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
 # No deadline, since a function is compiled when it is first called.
-settings.register_profile("tests", max_examples=50, deadline=None)
+settings.register_profile("tests", max_examples=30, deadline=None)
 settings.load_profile("tests")
 
 

@@ -11,7 +11,7 @@ from pyropunct.training.model_folder import read_model_folder
 from pyropunct.treebank.reading import read_treebank
 
 BAD_INPUT = 2
-QUICK = ("--iterations", 2, "--folds", 2, "--permutations", 50, "--threads", 1)
+QUICK = ("--iterations", 1, "--folds", 2, "--permutations", 50, "--threads", 1)
 
 
 def line(number: int, form: str, tag: str, head: int, relation: str) -> str:

@@ -27,7 +27,7 @@ def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
 
 @pytest.fixture(scope="module")
 def train(small: Path) -> tuple[Sentence, ...]:
-    return read_treebank(small / "train.conllu").sentences
+    return read_treebank(small / "train.conllu").sentences[:60]
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +76,11 @@ def test_decoding_as_a_pyro_model(
 @pytest.mark.parametrize(
     "recipe",
     [
-        Recipe(batch_size=40, symmetry_weight=0.5, economy_weight=0.5),
-        Recipe(batch_size=40, optimiser="adam", random_start=True),
-        Recipe(batch_size=40, channel="identity"),
-        Recipe(batch_size=40, guide="normal"),
-        Recipe(batch_size=40, attach="neural"),
+        Recipe(batch_size=20, symmetry_weight=0.5, economy_weight=0.5),
+        Recipe(batch_size=20, optimiser="adam", random_start=True),
+        Recipe(batch_size=20, channel="identity"),
+        Recipe(batch_size=20, guide="normal"),
+        Recipe(batch_size=20, attach="neural"),
     ],
     ids=["default", "dense", "identity", "normal", "neural"],
 )

@@ -163,8 +163,7 @@ def test_models_in_one_process_have_their_own(
     assert torch.equal(model.log_prob(dev), expected)
 
 
-@pytest.mark.parametrize("recipe", [RECIPE, NEURAL])
-@pytest.mark.parametrize("stop", [("left", 1), ("right", 2)])
+@pytest.mark.parametrize(("recipe", "stop"), [(RECIPE, ("left", 1)), (NEURAL, ("right", 2))])
 def test_going_on_from_a_checkpoint(
     train: tuple[Sentence, ...],
     dev: tuple[Sentence, ...],
