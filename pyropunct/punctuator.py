@@ -594,9 +594,11 @@ class Punctuator:
         :param samples: how many draws from the posterior p(T' | T, x); 0 for the most probable T' alone.
         :returns: for each sentence its underlying trees, each with the left and right puncteme of every
             word's constituent.
+        :raises ImpossibleSurfaceError: if there is no T' for a sentence, whose probability is zero.
         """
-        for _, problem in self.problems(sentences):
+        for some, problem in self.problems(sentences):
             draws = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
+            _require_explained(some, problem, draws)
             yield from map(list, zip(*(self.sprouted(problem, draw) for draw in draws), strict=True))
 
     def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[tuple[Puncteme, Puncteme]]]:
@@ -959,6 +961,18 @@ def _possible(
     elif errors:
         raise errors[0]
     return found
+
+
+def _require_explained(sentences: Sequence[Sentence], problem: Problem, choices: Tensor) -> None:
+    """Make sure that all sentences have underlying trees.
+
+    :param choices: (draws, nodes), -1 for those of a sentence that has none.
+    :raises ImpossibleSurfaceError: naming the first that has none.
+    """
+    lost = (choices < 0).any(0).nonzero()[:, 0].to(problem.forest.node_start.device)
+    if len(lost):
+        tree = int(torch.searchsorted(problem.forest.node_start, lost[0], right=True)) - 1
+        raise _too_unlikely(sentences[tree])
 
 
 def _too_unlikely(sentence: Sentence) -> ImpossibleSentenceError:

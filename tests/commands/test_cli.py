@@ -266,7 +266,8 @@ def test_evaluate_leaves_out_what_is_impossible(small: Path, tmp_path: Path) -> 
     first = f"{both}: 2 left out as impossible, with which the perplexity would be infinite"
     assert result.stderr.splitlines() == [f"pyropunct: {line}" for line in (first, *messages)]
     assert re.search(r"│ impossible +│ +2 │", invoke("evaluate", tmp_path / "model", both).stdout)
-    assert complaint(2, "evaluate", tmp_path / "model", alone) == f"{alone}:1: {what.format(5)}"
+    for name, file in (("evaluate", alone), ("underlying", both)):
+        assert complaint(2, name, tmp_path / "model", file) == f"{file}:1: {what.format(5)}"
 
 
 def test_evaluate_prints_the_same_numbers_in_a_table(small: Path) -> None:
