@@ -9,6 +9,7 @@ from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
 from pyropunct.commands.options import (
+    WIDEST_BEAM,
     chosen_names,
     json_option,
     permutations_option,
@@ -45,7 +46,9 @@ MOST_SENTENCES = 1000
     show_default=True,
     help="How many sentences of DEV are put together.",
 )
-@click.option("--beam", type=click.IntRange(1, 1024), default=5, show_default=True, help="Width of the beam.")
+@click.option(
+    "--beam", type=click.IntRange(1, WIDEST_BEAM), default=5, show_default=True, help="Width of the beam."
+)
 @click.option(
     "--iterations",
     type=click.IntRange(1),

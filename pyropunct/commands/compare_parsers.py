@@ -8,7 +8,7 @@ import click
 from pyropunct.commands import console
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import read_file
-from pyropunct.commands.options import json_option, permutations_option, seed_option
+from pyropunct.commands.options import WIDEST_BEAM, json_option, permutations_option, seed_option
 from pyropunct.commands.training_reports import step_bar
 
 if TYPE_CHECKING:
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from pyropunct.parsing.arc_standard import MarkedSentence, Treatment
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
-
-WIDEST = 1024
-"""The widest beam."""
 
 
 @click.command("compare-parsers")
@@ -136,11 +133,11 @@ def _treatments(marks: str) -> "tuple[Treatment, ...]":
 def _beams(beams: str) -> tuple[int, ...]:
     """The widths in the option, each once.
 
-    :raises OneLineError: if one is not from 1 to `WIDEST`.
+    :raises OneLineError: if one is not from 1 to `WIDEST_BEAM`.
     """
     widths = list(dict.fromkeys(beams.split(",")))
-    if not all(width.isdecimal() and 1 <= int(width) <= WIDEST for width in widths):
-        raise OneLineError(f"--beams {beams}: give widths from 1 to {WIDEST}, such as 1,16", BAD_INPUT)
+    if not all(width.isdecimal() and 1 <= int(width) <= WIDEST_BEAM for width in widths):
+        raise OneLineError(f"--beams {beams}: give widths from 1 to {WIDEST_BEAM}, such as 1,16", BAD_INPUT)
     return tuple(dict.fromkeys(map(int, widths)))
 
 

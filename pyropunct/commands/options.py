@@ -42,6 +42,9 @@ examples_option = click.option(
     show_default=True,
     help="Show so many places in FILE for each, according to the best underlying trees.",
 )
+WIDEST_BEAM = 1024
+"""The widest beam of parsers with transitions."""
+
 MOST_THREADS = 1024
 """More than this break down in torch, on any machine."""
 

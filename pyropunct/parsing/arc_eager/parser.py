@@ -1,13 +1,12 @@
 """The parser: applied, and taken apart to be saved."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from pyropunct.parsing.arc_eager import templates
 from pyropunct.parsing.arc_eager.oracle import ParsedStream, stream_after
@@ -16,12 +15,10 @@ from pyropunct.parsing.transitions.actions import (
     Action,
     check_kinds,
     relation_numbers,
-    rows_of,
-    tensors_of,
 )
 from pyropunct.parsing.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.parsing.transitions.cells import BEHIND, FIRST_MARK, MARK, TAG, WORD
-from pyropunct.parsing.transitions.perceptron import Rows, Weights, weights_of
+from pyropunct.parsing.transitions.parser import TransitionParser, search_numbers
 from pyropunct.parsing.transitions.search import search
 from pyropunct.parsing.transitions.systems import ARC_EAGER
 from pyropunct.parsing.transitions.templates import compiled_templates, number_of, templates_in
@@ -52,37 +49,29 @@ class ArcEagerRecipe:
     iterations: int = 15
     seed: int = 0
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain types, from which `from_json` makes an equal recipe."""
+        return asdict(self)
+
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The recipe that was written as plain types.
+        """The recipe that `to_json` wrote.
 
         :raises ValueError: if it is none.
         """
-        numbers = beam, iterations, seed = [plain[name] for name in ("beam", "iterations", "seed")]
-        if not all(type(number) is int and number >= 0 for number in numbers) or not beam:
-            raise ValueError(f"beam, iterations and seed are {numbers}")
+        beam, iterations, seed = search_numbers(plain)
         if type(plain["reads_marks"]) is not bool:
             raise ValueError("whether it reads marks is neither true nor false")
         return cls(plain["reads_marks"], beam, iterations, seed)
 
 
-@dataclass(frozen=True)
-class ArcEagerParser:
+class ArcEagerParser(TransitionParser):
     """A parser of streams that predicts punctuation, trained by
-    `pyropunct.parsing.arc_eager.train_arc_eager`.
-
-    :ivar recipe: how it was trained.
-    :ivar actions: the transitions that it knows.
-    :ivar root: the relation of roots.
-    :ivar rows: the averaged weights.
-    :ivar report: what happened in training, in plain JSON types.
-    """
+    `pyropunct.parsing.arc_eager.train_arc_eager`."""
 
     recipe: ArcEagerRecipe
-    actions: tuple[Action, ...]
-    root: str
-    rows: Rows = field(repr=False)
-    report: Mapping[str, Any] = field(default_factory=dict)
+    what = "an arc-eager parser"
+    recipe_kind = ArcEagerRecipe
 
     def parse(self, some: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
         """The marks and trees of streams, of which words and tags alone are read; nothing of no words.
@@ -102,37 +91,11 @@ class ArcEagerParser:
         best = search(ARC_EAGER, matrix, moves, table, self._weights, self.recipe.beam, unknown)
         return stream_after((self.actions[action] for action in best), self.root)
 
-    @cached_property
-    def _weights(self) -> Weights:
-        return weights_of(self.rows)
-
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them."""
-        plain = {
-            "vocabulary": {"actions": [list(action) for action in self.actions], "root": self.root},
-            "recipe": asdict(self.recipe),
-            "report": dict(self.report),
-        }
-        return plain, tensors_of(self.rows)
-
     @classmethod
-    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
-        """What `to_parts` took apart.
-
-        :raises ValueError: if these are not the parts of such a parser.
-        """
-        try:
-            vocabulary = plain["vocabulary"]
-            actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
-            check_actions(actions)
-            if not isinstance(vocabulary["root"], str):
-                raise ValueError("the relation of roots is no text")
-            rows = rows_of(tensors, int(moves_of(actions).max()) + 1)
-            recipe = ArcEagerRecipe.from_json(plain["recipe"])
-            return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise ValueError(f"not the parts of an arc-eager parser: {reason}") from error
+    def scored(cls, actions: Sequence[Action]) -> int:
+        """See `TransitionParser.scored`."""
+        check_actions(actions)
+        return int(moves_of(actions).max()) + 1
 
 
 def check_actions(actions: Sequence[Action]) -> None:

@@ -1,14 +1,13 @@
 """The parser: applied, and taken apart to be saved."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from pyropunct.parsing.arc_standard import templates
 from pyropunct.parsing.arc_standard.oracle import tree_after
@@ -18,10 +17,10 @@ from pyropunct.parsing.arc_standard.treatments import (
     Treatment,
     treated,
 )
-from pyropunct.parsing.transitions.actions import Action, check_kinds, moves_of, rows_of, tensors_of
+from pyropunct.parsing.transitions.actions import Action, check_kinds, moves_of
 from pyropunct.parsing.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT
 from pyropunct.parsing.transitions.cells import BEHIND, FIRST_MARK
-from pyropunct.parsing.transitions.perceptron import Rows, Weights, weights_of
+from pyropunct.parsing.transitions.parser import TransitionParser, search_numbers
 from pyropunct.parsing.transitions.search import search
 from pyropunct.parsing.transitions.systems import ARC_STANDARD
 from pyropunct.parsing.transitions.templates import compiled_templates, number_of, templates_in
@@ -77,10 +76,7 @@ class ArcStandardRecipe:
 
         :raises ValueError: if it is none.
         """
-        numbers = [plain[name] for name in ("beam", "iterations", "seed")]
-        if not all(type(number) is int and number >= 0 for number in numbers) or not plain["beam"]:
-            raise ValueError(f"beam, iterations and seed are {numbers}")
-        beam, iterations, seed = numbers
+        beam, iterations, seed = search_numbers(plain)
         return cls(Treatment(plain["treatment"]), beam, iterations, seed, Oracle(plain["oracle"]))
 
 
@@ -95,23 +91,13 @@ class ParsedSentence(NamedTuple):
     relations: tuple[str | None, ...]
 
 
-@dataclass(frozen=True)
-class ArcStandardParser:
+class ArcStandardParser(TransitionParser):
     """A shift-reduce parser with a perceptron, trained by
-    `pyropunct.parsing.arc_standard.train_arc_standard`.
-
-    :ivar recipe: how it was trained.
-    :ivar actions: the transitions that it knows.
-    :ivar root: the relation of the root.
-    :ivar rows: the averaged weights.
-    :ivar report: what happened in training, in plain JSON types.
-    """
+    `pyropunct.parsing.arc_standard.train_arc_standard`."""
 
     recipe: ArcStandardRecipe
-    actions: tuple[Action, ...]
-    root: str
-    rows: Rows = field(repr=False)
-    report: Mapping[str, Any] = field(default_factory=dict)
+    what = "an arc-standard parser"
+    recipe_kind = ArcStandardRecipe
 
     def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
         """The tree of each sentence: projective, with one root.  The trees that they have are not read.
@@ -139,43 +125,18 @@ class ArcStandardParser:
             all_relations[token - 1] = relation
         return ParsedSentence(tuple(all_heads), tuple(all_relations))
 
-    @cached_property
-    def _weights(self) -> Weights:
-        return weights_of(self.rows)
-
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.training.model_folder` writes them."""
-        plain = {
-            "vocabulary": {"actions": [list(action) for action in self.actions], "root": self.root},
-            "recipe": self.recipe.to_json(),
-            "report": dict(self.report),
-        }
-        return plain, tensors_of(self.rows)
-
     @classmethod
-    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
-        """What `to_parts` took apart.
-
-        :raises ValueError: if these are not the parts of such a parser.
-        """
-        try:
-            vocabulary = plain["vocabulary"]
-            actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
-            check_actions(actions, vocabulary["root"])
-            rows, recipe = rows_of(tensors, len(actions)), ArcStandardRecipe.from_json(plain["recipe"])
-            return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise ValueError(f"not the parts of an arc-standard parser: {reason}") from error
+    def scored(cls, actions: Sequence[Action]) -> int:
+        """See `TransitionParser.scored`."""
+        check_actions(actions)
+        return len(actions)
 
 
-def check_actions(actions: Sequence[Action], root: str) -> None:
+def check_actions(actions: Sequence[Action]) -> None:
     """Make sure that actions are transitions, each there once, with which any sentence can be parsed.
 
     :raises ValueError: if they are not.
     """
-    if not isinstance(root, str):
-        raise ValueError("the relation of the root is no text")
     check_kinds(actions, (SHIFT, LEFT, RIGHT), (SHIFT,), "an arc-standard parser")
     if len(actions) < 2:
         raise ValueError("the actions are not those of an arc-standard parser")

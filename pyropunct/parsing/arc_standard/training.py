@@ -71,7 +71,7 @@ def train_arc_standard(
     actions = ((SHIFT, ""), *sorted({step for goal in goals for step in goal if step[0] != SHIFT}))
     roots = Counter(tree.relations[tree.heads.index(0)] for tree in trees)
     root = max(roots, key=roots.__getitem__, default=ROOT)
-    check_actions(actions, root)
+    check_actions(actions)
     matrices = [encoded(tokens) for _, tokens in kept]
     known = Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
     random = np.random.default_rng(recipe.seed)

@@ -9,6 +9,7 @@
 - `pyropunct.parsing.transitions.search`: beam search and early update.
 - `pyropunct.parsing.transitions.learning`: one example after the other.
 - `pyropunct.parsing.transitions.actions`: actions as numbers, and weights as they are saved.
+- `pyropunct.parsing.transitions.parser`: what trained parsers are made of, and how that is saved.
 
 `pyropunct.parsing.arc_standard` and `pyropunct.parsing.arc_eager` are the parsers.  What numba has compiled
 is kept on disk: see `pyropunct.inference.compiling` before changing anything here or there.
