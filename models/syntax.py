@@ -1,7 +1,8 @@
 """SYNTAX: p_syn(T), where unpunctuated trees come from (Li, Wang & Eisner 2019, section 2).
 
 The trees are grown head-outward, as in Model C of Eisner, "Three new probabilistic models for
-dependency parsing" (COLING 1996), with part-of-speech tags for words.
+dependency parsing" (COLING 1996), with part-of-speech tags for words; `pyropunct.models.words` may write
+the words themselves then.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from torch import Tensor
 from pyropunct.inference.forest import forest_of
 from pyropunct.models.learned import require_rows
 from pyropunct.models.trees import TreeBatch
+from pyropunct.models.words import Words
 
 Shape = torch.Size | list[int] | tuple[int, ...]
 
@@ -75,10 +77,11 @@ class HeadOutward(PyroModule):
     word makes its next dependent on both sides.  The sites' values are numbers of decisions: relation *
     ``num_tags`` + tag, or last of all STOP.
 
-    Trees are drawn without words: their forms and shapes are 0, "unknown".
+    Without a model of words, the forms and shapes of drawn trees are 0, "unknown".
 
     :param num_relations: the number of relations of the vocabulary.
     :param num_tags: the number of its tags.
+    :param words: writes the words of a tree; none by default.
     :param max_words: the size beyond which a drawn tree is an error.  It is not drawn again, since that
         would make the probabilities of all others wrong.  Trees vary in size far more than those of a
         treebank: fitted to Chinese ones of 21 words on average, 1 in 2000 draws has over 1000 words.
@@ -89,9 +92,12 @@ class HeadOutward(PyroModule):
     Source: Eisner (1996, Model C); Li, Wang & Eisner (2019, section 2).
     """
 
-    def __init__(self, num_relations: int, num_tags: int, max_words: int = 10_000) -> None:
+    def __init__(
+        self, num_relations: int, num_tags: int, words: Words | None = None, max_words: int = 10_000
+    ) -> None:
         super().__init__()
         self.num_relations, self.num_tags, self.max_words = num_relations, num_tags, max_words
+        self.words = words
         self.stop = num_relations * num_tags
         self.root_context = num_tags * 2 * (num_tags + 1)
         counts = torch.zeros(self.root_context + 1, self.stop + 1, dtype=torch.double)
@@ -105,10 +111,12 @@ class HeadOutward(PyroModule):
         :raises OverlongTreeError: if a drawn tree has more than ``max_words`` words.
         :raises ValueError: if a given tree has a relation or a tag that the model does not know.
         """
+        is_given = trees is not None
         if trees is None:
-            return self._grow(num_trees)
-        self._decide("", *self.decisions(trees))
-        return trees
+            trees = self._grow(num_trees)
+        else:
+            self._decide("", *self.decisions(trees))
+        return trees if self.words is None else self.words(trees, are_written=is_given)
 
     @torch.no_grad()
     def log_prob(self, trees: TreeBatch) -> Tensor:
@@ -148,6 +156,8 @@ class HeadOutward(PyroModule):
     def fit_counts(self, batches: Iterable[TreeBatch], smoothing: float = 1.0) -> None:
         """Set the probabilities from the counts of the decisions c in a treebank, in closed form.
 
+        The words are counted, too.
+
         A context is smoothed by a shorter one: (h, s, previous tag) by (h, s), that by s alone, and
         that by the base distribution, in which STOP has probability `BASE_STOP` and all dependents have
         the same.  ROOT is smoothed by the base distribution without STOP.  At each level::
@@ -164,6 +174,7 @@ class HeadOutward(PyroModule):
         """
         if smoothing < 0:
             raise ValueError(f"smoothing must not be negative, but it is {smoothing}")
+        batches = list(batches)
         counts = torch.zeros_like(self.probabilities)
         for trees in batches:
             contexts, decisions = self.decisions(trees)
@@ -172,6 +183,8 @@ class HeadOutward(PyroModule):
         if not counts.any():
             raise ValueError("there is no tree to count decisions in")
         self.probabilities.copy_(self._smooth(counts, smoothing))
+        if self.words is not None:
+            self.words.fit_counts(batches)
 
     def check_buffers(self) -> None:
         """Make sure that these are distributions.

@@ -453,7 +453,8 @@ class Punctuator:
         source = pretrained if "attach" in plain else None
         check_same(source, plain["attach"]["pretrained"] if "attach" in plain else None)
         story = blank_story(vocabulary, recipe, 0 if source is None else source.size)
-        fixed = {**kinds["parameter"], **kinds["buffer"]}
+        unseen = {name: tensor for name, tensor in story.state_dict().items() if _is_of_words(name)}
+        fixed = {**unseen, **kinds["parameter"], **kinds["buffer"]}  # models of older versions have no words
         settle_story(story, fixed, kinds["value"], kinds["scale"])
         check_buffers(story)
         for name, scale in kinds["scale"].items():
@@ -912,6 +913,10 @@ def _tagger_of(
     if type(share) not in (int, float) or not 0 <= share <= 1:
         raise ValueError(f"the share of the tagger is {share!r}, not a number from 0 to 1")
     return tagger, float(share)
+
+
+def _is_of_words(name: str) -> bool:
+    return name.startswith("syntax.words.")
 
 
 def _is_of_syntax(name: str) -> bool:

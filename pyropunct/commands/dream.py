@@ -35,9 +35,9 @@ def dream(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Draw whole sentences from MODEL: trees, underlying punctuation and surface punctuation.
+    """Draw whole sentences from MODEL: trees, words, underlying punctuation and surface punctuation.
 
-    MODEL draws the tags and relations of words, but not the words; tags are printed in their place.
+    Of a word that is not in the vocabulary of MODEL the tag is printed.
     """
     import pyro
 

@@ -1,14 +1,14 @@
-"""Drawn sentences as text, in which tags stand for the words that the syntax model does not draw."""
+"""Drawn sentences as text, in which tags stand for words that the vocabulary does not have."""
 
 from pyropunct.models.story import Punctuated
 from pyropunct.treebank.marks import displayed
-from pyropunct.vocabulary import Vocabulary
+from pyropunct.vocabulary import Vocabulary, in_shape
 
 
 def surface_texts(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
-    """Each sentence with its surface punctuation, such as ``DET NOUN , PRON VERB , VERB .``.
+    """Each sentence with its surface punctuation, such as ``The NOUN , who came , left .``.
 
-    A known word is shown as its lower-cased form, another as its tag, and `OTHER` as ``_``.
+    A known word is shown with the capitals of its shape, another as its tag, and `OTHER` as ``_``.
 
     :param told: B trees and their punctuation, drawn by a `pyropunct.models.story.Story` or not.
     :param vocabulary: the vocabulary that the story was made for.
@@ -50,5 +50,8 @@ def underlying_brackets(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
 
 
 def _words(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
-    columns = zip(told.trees.form.tolist(), told.trees.tag.tolist(), strict=True)
-    return [vocabulary.forms[form] or vocabulary.tags[tag] or "_" for form, tag in columns]
+    trees = told.trees
+    columns = zip(trees.form.tolist(), trees.shape.tolist(), trees.tag.tolist(), strict=True)
+    return [
+        in_shape(vocabulary.forms[form], shape) or vocabulary.tags[tag] or "_" for form, shape, tag in columns
+    ]

@@ -11,6 +11,7 @@ from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.learned import fixed_names, require_like, require_names, settle
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
+from pyropunct.models.words import Words
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.variant_options import NUM_PRETRAINED, made
 from pyropunct.treebank.marks import START
@@ -33,11 +34,13 @@ def build_story(
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
     with pyro.settings.context(module_local_params=True):
+        of_trees = len(vocabulary.relations), len(vocabulary.tags)
+        syntax = HeadOutward(*of_trees, Words(*of_trees, len(vocabulary.forms)))
         return Story(
             inventory,
             made("attach", recipe, inventory, tokens, **sizes),
             Slip(made("channel", recipe, len(tokens), recipe.direction), bigrams),
-            syntax=HeadOutward(len(vocabulary.relations), len(vocabulary.tags)),
+            syntax=syntax,
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
             empty_score=recipe.empty_score,

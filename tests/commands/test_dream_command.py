@@ -13,8 +13,10 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 def test_sentences_are_drawn(small: Path) -> None:
     lines = printed("dream", small / "model", "--samples", 20).splitlines()
     assert len(lines) == 20
-    tags = {*Punctuator.load(small / "model").vocabulary.tags, "_"} - {""}
-    assert all(tags.intersection(line.split()) for line in lines)
+    vocabulary = Punctuator.load(small / "model").vocabulary
+    shown = {*vocabulary.forms, *(tag.lower() for tag in vocabulary.tags), "_"} - {""}
+    assert all(shown.intersection(line.lower().split()) for line in lines)
+    assert any({*vocabulary.forms}.intersection(line.lower().split()) for line in lines)
     assert any(line.endswith(" .") for line in lines)
 
 

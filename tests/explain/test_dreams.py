@@ -79,8 +79,8 @@ def test_tags_stand_for_words(vocabulary: Vocabulary) -> None:
 
 def test_known_words_are_shown(vocabulary: Vocabulary) -> None:
     assert surface_texts(told(vocabulary), vocabulary) == [
-        "hello , ann !",
-        "ann , our boss , came late .",
+        "Hello , Ann !",
+        "Ann , our boss , came late .",
     ]
 
 

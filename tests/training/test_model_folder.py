@@ -311,6 +311,7 @@ def test_tensors_that_are_none(model: Path, content: bytes) -> None:
 WEIGHTS, EDITS = "value attach.weights", "value channel.channel.edit_logits"
 PRIOR, BIGRAMS = "buffer channel.channel._prior_mean", "buffer channel.bigrams.probabilities"
 SYNTAX = "buffer syntax.probabilities"
+WORDS, COUNTS = "buffer syntax.words.seen", "buffer syntax.words.counts"
 
 
 def put(tensors: dict[str, Any], name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> None:
@@ -363,6 +364,12 @@ def half(tensor: torch.Tensor) -> torch.Tensor:
         (
             lambda tensors: put(tensors, SYNTAX, lambda one: 2 * one),
             "the syntax model has a row that is no distribution",
+        ),
+        (lambda tensors: put(tensors, WORDS, half), "words of the syntax model are not counted once each"),
+        (lambda tensors: put(tensors, COUNTS, torch.neg), "words of the syntax model are not counted"),
+        (
+            lambda tensors: put(tensors, WORDS, lambda one: one + 10**12),
+            "the syntax model has words that its vocabulary does not",
         ),
         (lambda tensors: put(tensors, BIGRAMS, half), "channel.bigrams.probabilities is of the shape"),
     ],
@@ -559,6 +566,17 @@ def test_a_context_with_the_weights_of_another_relation(model: Path, small: Path
     with_checksum(model)
     found = Punctuator.load(model).log_prob(read_treebank(small / "dev.conllu")[:5])
     assert found.isfinite().all()
+
+
+def test_a_folder_of_an_older_version_has_no_words(model: Path) -> None:
+    """What it dreams of are tags."""
+    assert Punctuator.load(model).story.syntax(num_trees=5).form.any()
+    tensors = torch.load(model / TENSORS, weights_only=True)
+    for name in (WORDS, COUNTS):
+        del tensors[name]
+    torch.save(tensors, model / TENSORS)
+    with_checksum(model)
+    assert not Punctuator.load(model).story.syntax(num_trees=5).form.any()
 
 
 def test_weights_that_no_training_comes_to_are_not_saved(small: Path, tmp_path: Path) -> None:

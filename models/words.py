@@ -1,0 +1,189 @@
+"""WORDS: p(words | T), so that a tree that is drawn can be read.
+
+The story of the paper is told of trees that are given, words and all; its syntax model, Model C, makes parts
+of speech.  Each word is written here given its part of speech and its relation, apart from all others.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+import pyro
+import torch
+from pyro.distributions import TorchDistribution, constraints
+from torch import Tensor, nn
+
+from pyropunct.models.trees import TreeBatch
+
+Shape = torch.Size | list[int] | tuple[int, ...]
+
+SHAPES = 6
+"""How many ways there are to write a form: see `pyropunct.vocabulary.word_shape`."""
+
+
+class Tokens(NamedTuple):
+    """The words seen in each of some contexts, ordered by context and then by word.
+
+    :ivar start: (contexts + 1,) the first type of each context, and the end of all.
+    :ivar key: (K,) context * number of words + word, ascending.
+    :ivar end: (K + 1,) ``int64``, the number of tokens before each type, and of all.
+    """
+
+    start: Tensor
+    key: Tensor
+    end: Tensor
+
+
+def _tokens(key: Tensor, count: Tensor, contexts: int, num_words: int) -> Tokens:
+    start = torch.searchsorted(key, torch.arange(contexts + 1, device=key.device) * num_words)
+    return Tokens(start, key, torch.nn.functional.pad(count.cumsum(0), (1, 0)))
+
+
+class WrittenWords(TorchDistribution):
+    """The words of some contexts, by counts that are backed off.
+
+    With c tokens of t types seen in a context, and c(w) of a word w::
+
+        p(w | context) = (c(w) + t p(w | shorter context)) / (c + t)
+
+    from each context to the next shorter one, and from the last to all words alike: the interpolation of
+    Witten and Bell (1991).  Batch shape (N,), event shape ().
+
+    :param levels: what was seen, the longest contexts first.
+    :param contexts: (levels, N) the context of each draw at each level.
+    :param num_words: how many words there are.
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, levels: tuple[Tokens, ...], contexts: Tensor, num_words: int) -> None:
+        self.levels, self.contexts, self.num_words = levels, contexts, num_words
+        super().__init__(contexts.shape[1:], validate_args=False)
+
+    def expand(self, batch_shape: Shape, _instance: Any = None) -> "WrittenWords":
+        """The same draws repeated along new dimensions on the left."""
+        contexts = self.contexts.expand(len(self.levels), *batch_shape)
+        return WrittenWords(self.levels, contexts, self.num_words)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Log-probabilities of words 0..W-1."""
+        probability = torch.full(value.shape, 1 / self.num_words, dtype=torch.double, device=value.device)
+        for seen, context in zip(reversed(self.levels), self.contexts.flip(0), strict=True):
+            count = _count(seen, context * self.num_words + value)
+            tokens, types = _sizes(seen, context)
+            backed_off = (count + types * probability) / (tokens + types)
+            probability = torch.where(types > 0, backed_off, probability)
+        return probability.log()
+
+    @torch.no_grad()
+    def sample(self, sample_shape: Shape = ()) -> Tensor:
+        """Draw words, of shape ``sample_shape + batch_shape``: tokens of the context or of a shorter one."""
+        shape = torch.Size(sample_shape) + self.contexts.shape[1:]
+        word = torch.randint(self.num_words, shape, device=self.contexts.device)
+        for seen, context in zip(reversed(self.levels), self.contexts.flip(0), strict=True):
+            tokens, types = _sizes(seen, context)
+            place = (torch.rand(shape, dtype=torch.double, device=word.device) * (tokens + types)).long()
+            token = seen.end[seen.start[context]] + place
+            type_number = torch.searchsorted(seen.end, token, right=True) - 1
+            known = seen.key[type_number.clamp(max=len(seen.key) - 1)] % self.num_words
+            word = torch.where(place < tokens, known, word)
+        return word
+
+
+def _count(seen: Tokens, key: Tensor) -> Tensor:
+    """How often words were seen in contexts."""
+    place = torch.searchsorted(seen.key, key).clamp(max=len(seen.key) - 1)
+    return torch.where(seen.key[place] == key, seen.end[place + 1] - seen.end[place], 0)
+
+
+def _sizes(seen: Tokens, context: Tensor) -> tuple[Tensor, Tensor]:
+    """The numbers of tokens and of types that were seen in some contexts."""
+    first, last = seen.start[context], seen.start[context + 1]
+    return seen.end[last] - seen.end[first], last - first
+
+
+class Words(nn.Module):
+    """Writes each word of a tree: its form and its shape, given its relation and its tag.
+
+    It has a site, but no attribute that is one, so it is no PyroModule: two stories may share it.
+
+    A word not seen with this relation is written as its tag is elsewhere, that as any word.  The site is
+    ``word``, in the plate ``words``; its values are form * `SHAPES` + shape.  Form 0 stands for all that
+    are not in the vocabulary.  Before `fit_counts` there is no such site, and trees are drawn without words.
+
+    :param num_relations: the number of relations of the vocabulary.
+    :param num_tags: the number of its tags.
+    :param num_forms: the number of its forms.
+
+    :ivar seen: (K,) ``int64``, a buffer: (relation * tags + tag) * words + word for each combination that a
+        treebank has shown, ascending.
+    :ivar counts: (K,) ``int64``, a buffer: how often.
+    """
+
+    grown: ClassVar[frozenset[str]] = frozenset({"seen", "counts"})
+
+    def __init__(self, num_relations: int, num_tags: int, num_forms: int) -> None:
+        super().__init__()
+        self.num_relations, self.num_tags, self.num_words = num_relations, num_tags, num_forms * SHAPES
+        for name in sorted(self.grown):
+            self.register_buffer(name, torch.zeros(0, dtype=torch.long))
+
+    def forward(self, trees: TreeBatch, *, are_written: bool) -> TreeBatch:
+        """Draw the words of trees, or score those that they have.
+
+        :param are_written: whether the words of ``trees`` are observed.
+        :returns: the trees with their words.
+        """
+        if not len(self.seen):
+            return trees
+        device = self.seen.device  # trees are drawn on the CPU
+        contexts = self._contexts(trees.relation.to(device), trees.tag.to(device))
+        told = (trees.form * SHAPES + trees.shape).to(device) if are_written else None
+        with pyro.plate("words", len(trees.form)):
+            word = pyro.sample("word", WrittenWords(self._levels(), contexts, self.num_words), obs=told)
+        word = word.to(trees.form.device)
+        return replace(trees, form=word // SHAPES, shape=word % SHAPES)
+
+    @torch.no_grad()
+    def fit_counts(self, batches: Iterable[TreeBatch]) -> None:
+        """Count the words of a treebank."""
+        keys = [
+            (trees.relation * self.num_tags + trees.tag) * self.num_words + trees.form * SHAPES + trees.shape
+            for trees in batches
+        ]
+        self.seen, self.counts = torch.cat(keys).unique(return_counts=True)
+
+    def check_buffers(self) -> None:
+        """Make sure that these are counts of words of this vocabulary.
+
+        :raises ValueError: if they are not.
+        """
+        seen, counts = self.seen, self.counts
+        contexts = self.num_relations * self.num_tags
+        if seen.dim() != 1 or seen.shape != counts.shape or not bool((counts > 0).all()):
+            raise ValueError("the words of the syntax model are not counted once each")
+        if not bool((seen.diff() > 0).all()) or not bool(
+            ((seen >= 0) & (seen < contexts * self.num_words)).all()
+        ):
+            raise ValueError("the syntax model has words that its vocabulary does not have")
+
+    def _contexts(self, relation: Tensor, tag: Tensor) -> Tensor:
+        """(3, N): relation and tag, tag alone, nothing."""
+        return torch.stack([relation * self.num_tags + tag, tag, torch.zeros_like(tag)])
+
+    def _levels(self) -> tuple[Tokens, ...]:
+        """What was seen in contexts as long as `_contexts`."""
+        context, word = self.seen // self.num_words, self.seen % self.num_words
+        shorter = [
+            (_summed(context % self.num_tags * self.num_words + word, self.counts), self.num_tags),
+            (_summed(word, self.counts), 1),
+        ]
+        longest = _tokens(self.seen, self.counts, self.num_relations * self.num_tags, self.num_words)
+        return longest, *(_tokens(*summed, contexts, self.num_words) for summed, contexts in shorter)
+
+
+def _summed(key: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
+    """The distinct keys in order, and the sum of the counts of each."""
+    distinct, place = key.unique(return_inverse=True)
+    return distinct, torch.zeros_like(distinct).index_add_(0, place, count)
