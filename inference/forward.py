@@ -5,9 +5,9 @@ strictly inside it (Li, Wang & Eisner 2019, section 2.1).  Many draws for one tr
 slots, so at each node they fall into *groups*, whose surface strings inside are the same: the attach
 model is asked once for each group, and each draw only has to pick a pair.
 
-Surface strings are numbered.  The tables have a row for each node or slot and a column for each draw.
-All randomness comes from tables too, one entry for each row and column: neither the order of work nor the
-number of threads has any influence.
+Surface strings are numbered.  The tables have a row for each node or slot and a column for each draw; trees
+with fewer draws than others leave the last columns as they are.  All randomness comes from tables too, one
+entry for each row and column: neither the order of work nor the number of threads has any influence.
 """
 
 from typing import Any, NamedTuple
@@ -235,7 +235,7 @@ def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
 
 @compiled
 def group_draws(
-    trees: Trees, numbers: Array, nodes: Ints, first: int, last: int, groups: Array, sizes: Ints
+    trees: Trees, numbers: Array, nodes: Ints, first: int, last: int, draws: Ints, groups: Array, sizes: Ints
 ) -> None:
     """Group the draws of some nodes by the surface strings strictly inside their constituents.
 
@@ -243,16 +243,16 @@ def group_draws(
 
     :param numbers: (S, draws) the string of each slot.
     :param nodes: the nodes; those with the places ``first`` to ``last`` in this list are grouped.
+    :param draws: (N,) how many draws each node has.
     :param groups: (N, draws) takes each draw's group, numbered by their first draws.
     :param sizes: (N,) takes the number of groups of each node.
     """
-    draws = groups.shape[1]
     capacity = 2
-    while capacity < 2 * draws:
+    while capacity < 2 * groups.shape[1]:
         capacity *= 2
     keys, values = np.empty(capacity, np.int64), np.empty(capacity, np.int32)
     for node in nodes[first:last]:
-        own = groups[node]
+        own = groups[node, : draws[node]]
         own[:] = 0
         size = 1
         for child in trees.left_child[trees.left_child_start[node] : trees.left_child_start[node + 1]]:
@@ -293,6 +293,7 @@ def choose(
     view_start: Ints,
     nodes: Ints,
     first_row: Ints,
+    draws: Ints,
     groups: Array,
     uniform: Array,
     first: int,
@@ -306,6 +307,7 @@ def choose(
     :param view_start: (len(nodes) + 1,) where the groups of each node start.
     :param nodes: the nodes; those with the places ``first`` to ``last`` in this list are decided.
     :param first_row: (N,) the inventory's first row of each node's pairs.
+    :param draws: (N,) how many draws each node has.
     :param groups: (N, draws) the group of each draw.
     :param uniform: (N, draws) uniform random numbers in [0, 1).
     :param rows: (N, draws) takes the inventory's rows of the pairs drawn.
@@ -314,7 +316,7 @@ def choose(
         node = nodes[place]
         for view in range(view_start[place], view_start[place + 1]):
             _accumulate(scores[score_start[view] : score_start[view + 1]])
-        for draw in range(rows.shape[1]):
+        for draw in range(draws[node]):
             view = view_start[place] + groups[node, draw]
             begin, end = score_start[view], score_start[view + 1]
             chosen = pick(scores, begin, end, uniform[node, draw] * scores[end - 1])
@@ -359,6 +361,7 @@ def rewrite(
     slots: Ints,
     first: int,
     last: int,
+    draws: Ints,
 ) -> tuple[Array, Array]:
     """Draw the surface strings of some slots, all of whose punctemes have been drawn.
 
@@ -366,10 +369,12 @@ def rewrite(
     :param rows: (N, draws) the inventory's rows of the nodes' pairs.
     :param bits: (S, draws) ``uint64`` random bits.
     :param slots: the slots; those with the places ``first`` to ``last`` in this list are drawn.
-    :returns: the lengths of the strings, each slot's draws in turn, and the tokens of them all.
+    :param draws: (S,) how many draws each slot has.
+    :returns: the lengths of the strings, each slot's draws in turn, 0 in columns without a draw, and the
+        tokens of them all.
     """
-    draws = rows.shape[1]
-    lengths, out, size = np.empty((last - first) * draws, np.int64), np.empty(1024, np.int32), 0
+    columns = rows.shape[1]
+    lengths, out, size = np.zeros((last - first) * columns, np.int64), np.empty(1024, np.int32), 0
     for place in range(first, last):
         slot = slots[place]
         begin, end = trees.sprouting.start[slot], trees.sprouting.start[slot + 1]
@@ -378,7 +383,7 @@ def rewrite(
         string[0] = punctemes.start_token
         first_token = 0 if trees.is_first[slot] and punctemes.start_token >= 0 else 1
         ends = trees.is_last[slot] and punctemes.end_token >= 0
-        for draw in range(draws):
+        for draw in range(draws[slot]):
             length = _underlying(punctemes, rows, draw, nodes, on_left, string)
             if ends:
                 string[length] = punctemes.end_token
@@ -387,7 +392,7 @@ def rewrite(
             while written < 0:
                 out = doubled(out)
                 written = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
-            lengths[(place - first) * draws + draw] = written - size
+            lengths[(place - first) * columns + draw] = written - size
             size = written
     return lengths, out[:size]
 

@@ -63,6 +63,8 @@ class ManyDraws:
 class _Tables(NamedTuple):
     """What happens at N nodes and S slots in some draws, a column for each draw.
 
+    :ivar node_draws: (N,) how many draws each node has; further columns mean nothing.
+    :ivar slot_draws: (S,) how many each slot has.
     :ivar uniform: (N, draws) random numbers in [0, 1).
     :ivar bits: (S, draws) random bits.
     :ivar rows: (N, draws) the inventory's rows of the puncteme pairs.
@@ -71,6 +73,8 @@ class _Tables(NamedTuple):
     :ivar group_sizes: (N,) the number of groups of each node.
     """
 
+    node_draws: Ints
+    slot_draws: Ints
     uniform: NDArray[np.float64]
     bits: NDArray[np.uint64]
     rows: Numbers
@@ -92,36 +96,45 @@ class DrawsOfTrees:
         pair_start, relation = story.inventory.pair_start, trees.relation.numpy()
         self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
 
-    def draw(self, draws: int) -> Numbers:
-        """The numbers of the surface strings of all slots in some draws, (S, draws)."""
+    def draw(self, draws: Ints) -> Numbers:
+        """The numbers of the surface strings of all slots, (S, columns); slots have a column for each draw.
+
+        :param draws: (trees,) how many draws of each tree; the last columns of trees with fewer mean nothing.
+        """
         tables = self._tables(draws)
         for _, nodes, slots in heights_of(self._trees.forest):
             self._sprout(tables, nodes.numpy())
             tables.numbers[slots.numpy()] = self._rewrite(tables, slots.numpy())
         return tables.numbers
 
-    def _tables(self, draws: int) -> _Tables:
-        sizes = self._trees.forest.node_start.diff().tolist()
-        some = list(zip(self._generators, sizes, strict=True))
-        nodes, slots = self._trees.forest.num_nodes, self._trees.forest.num_slots
+    def _tables(self, draws: Ints) -> _Tables:
+        forest, columns = self._trees.forest, int(draws.max())
+        nodes, slots, start = forest.num_nodes, forest.num_slots, forest.node_start.numpy()
+        uniform, bits = np.empty((nodes, columns)), np.empty((slots, columns), np.uint64)
+        for tree, (generator, number) in enumerate(zip(self._generators, draws.tolist(), strict=True)):
+            first, last = start[tree], start[tree + 1]
+            uniform[first:last, :number] = generator.random((last - first, number))
+            bits[first + tree : last + tree + 1, :number] = generator.bit_generator.random_raw(
+                (last - first + 1, number)
+            )
         return _Tables(
-            np.concatenate([one.random((size, draws)) for one, size in some]),
-            np.concatenate(
-                [one.integers(1 << 64, size=(size + 1, draws), dtype=np.uint64) for one, size in some]
-            ),
-            np.zeros((nodes, draws), np.int32),
-            np.zeros((slots, draws), np.int32),
-            np.zeros((nodes, draws), np.int32),
+            np.repeat(draws, np.diff(start)),
+            np.repeat(draws, np.diff(start) + 1),
+            uniform,
+            bits,
+            np.zeros((nodes, columns), np.int32),
+            np.zeros((slots, columns), np.int32),
+            np.zeros((nodes, columns), np.int32),
             np.ones(nodes, np.int64),
         )
 
     def _sprout(self, tables: _Tables, nodes: Ints) -> None:
         """ATTACH: draw the puncteme pairs of the nodes of one height (section 2.1)."""
-        _, _, _, numbers, groups, sizes = tables
+        draws, numbers, groups, sizes = tables.node_draws, tables.numbers, tables.groups, tables.group_sizes
         borders = _borders(nodes, groups)
 
         def group(first: int, last: int) -> None:
-            forward.group_draws(self._shape, numbers, nodes, first, last, groups, sizes)
+            forward.group_draws(self._shape, numbers, nodes, first, last, draws, groups, sizes)
 
         if self._story.reads_surface:
             in_threads(group, borders)
@@ -138,6 +151,7 @@ class DrawsOfTrees:
                 view_start,
                 nodes,
                 self._first_row,
+                draws,
                 groups,
                 tables.uniform,
                 first,
@@ -153,7 +167,15 @@ class DrawsOfTrees:
 
         def work(first: int, last: int) -> tuple[Ints, Numbers]:
             return forward.rewrite(
-                self._shape, punctemes, machine, tables.rows, tables.bits, slots, first, last
+                self._shape,
+                punctemes,
+                machine,
+                tables.rows,
+                tables.bits,
+                slots,
+                first,
+                last,
+                tables.slot_draws,
             )
 
         drawn = in_threads(work, _borders(slots, tables.numbers))

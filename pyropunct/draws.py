@@ -54,7 +54,7 @@ def draw_surfaces(
     fitted: ManyDraws,
     vocabulary: Vocabulary,
     trees: Sequence[Tree],
-    samples: int,
+    samples: Sequence[int],
     seed: int,
     alike: bool = False,
     pretrained: Pretrained | None = None,
@@ -62,22 +62,35 @@ def draw_surfaces(
     """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
 
     :param fitted: a fitted story.
+    :param samples: how many draws of each tree.
     :param pretrained: gives the features of words that its attach model reads, if it reads such.
     """
     random = generators(trees, seed, alike)
-    blocks = [min(DRAWS_AT_ONCE, samples - done) for done in range(0, samples, DRAWS_AT_ONCE)]
-    for some in _parts([len(tree) for tree in trees], blocks[0]):
+    for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
         batch = vocabulary.encode_trees(trees[some], pretrained)
         told = fitted.of(batch, list(islice(random, len(batch))))
-        numbers = np.concatenate([told.draw(size) for size in blocks], 1)
-        for first, last in pairwise(batch.forest.slot_start.tolist()):
-            own, distinct = renumber(numbers[first:last], len(told.strings))
-            shown = [vocabulary.decode_string(told.strings.tokens(number)) for number in distinct.tolist()]
-            yield Draws(tuple(shown), own, np.full(samples, 1 / samples))
+        wanted = np.array(samples[some])
+        blocks = [
+            (told.draw(size), size)
+            for done in range(0, wanted.max(), DRAWS_AT_ONCE)
+            for size in [np.clip(wanted - done, 0, DRAWS_AT_ONCE)]
+        ]
+        shown: dict[int, tuple[str, ...]] = {}
+        for tree, (first, last) in enumerate(pairwise(batch.forest.slot_start.tolist())):
+            numbers = np.concatenate([drawn[first:last, : size[tree]] for drawn, size in blocks], 1)
+            own, distinct = renumber(numbers, len(told.strings))
+            strings = distinct.tolist()
+            for number in strings:
+                if number not in shown:
+                    shown[number] = vocabulary.decode_string(told.strings.tokens(number))
+            yield Draws(tuple(map(shown.__getitem__, strings)), own, np.full(len(own), 1 / len(own)))
 
 
 def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
-    """Split trees of some sizes into parts that go up together."""
+    """Split trees of some sizes into parts that go up together.
+
+    :param draws: the most draws of any of them.
+    """
     most, first, words = min(WORDS_AT_ONCE, PLACES_AT_ONCE // draws), 0, 0
     for tree, size in enumerate(sizes):
         if tree > first and words + size > most:

@@ -616,27 +616,35 @@ class Punctuator:
         return self.vocabulary.decode_string(left), self.vocabulary.decode_string(right)
 
     def draws(
-        self, trees: Sequence[Tree], samples: int = 1000, seed: int | None = None, *, alike: bool = False
+        self,
+        trees: Sequence[Tree],
+        samples: int | Sequence[int] = 1000,
+        seed: int | None = None,
+        *,
+        alike: bool = False,
     ) -> Iterator[Draws]:
         """Many draws of surface punctuation from p(x | T) for each of some trees.
 
         The draws of a tree depend on the tree, the seed, the number of samples, and how many equal trees come
         before it.  They do not depend on the other trees or on the number of threads.
 
-        :param samples: how many draws for each tree.
+        :param samples: how many draws for each tree; a number, or one for each of them.
         :param seed: equal seeds give equal draws; by default torch draws a seed.
         :param alike: whether equal trees have equal draws, however many come before.
-        :raises ValueError: if ``samples`` is not positive, ``seed`` is negative, or the heads of a tree do
-            not form a tree.
+        :raises ValueError: if ``samples`` is not positive, or not a number for each tree, if ``seed`` is
+            negative, or if the heads of a tree do not form a tree.
         """
-        if samples < 1:
+        numbers = [samples] * len(trees) if isinstance(samples, int) else samples
+        if len(numbers) != len(trees):
+            raise ValueError(f"there are {len(trees)} trees, and numbers of draws for {len(numbers)}")
+        if min(numbers, default=1) < 1:
             raise ValueError(f"samples is {samples}: at least one draw is needed")
         if seed is None:
             seed = int(torch.randint(2**63 - 1, ()))
         if seed < 0:
             raise ValueError(f"seed is {seed}: it must not be negative")
         return draw_surfaces(
-            self._many_draws, self.vocabulary, trees, samples, seed, alike, self.attach_pretrained
+            self._many_draws, self.vocabulary, trees, numbers, seed, alike, self.attach_pretrained
         )
 
     def sample(

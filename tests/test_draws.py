@@ -231,6 +231,14 @@ def test_draws_of_a_tree_do_not_depend_on_the_others(channel: str, monkeypatch: 
     assert equal(together, list(model.draws(EVERY, 50, seed=5)))
 
 
+def test_each_tree_may_have_a_number_of_draws_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "DRAWS_AT_ONCE", 20)
+    model, numbers = punctuator(), [1 + 7 * number % 50 for number in range(len(EVERY))]
+    alone = [next(model.draws([one], number, seed=5)) for one, number in zip(EVERY, numbers, strict=True)]
+    assert [len(found) for found in alone] == numbers
+    assert equal(alone, list(model.draws(EVERY, numbers, seed=5)))
+
+
 @pytest.mark.parametrize("attach", ["looks inside", "plain"])
 def test_draws_do_not_depend_on_threads(attach: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "PLACES_PER_THREAD", 1)
@@ -285,6 +293,8 @@ def test_bad_questions() -> None:
     model = punctuator()
     with pytest.raises(ValueError, match=r"^samples is 0: at least one draw is needed$"):
         model.draws(TREES, 0)
+    with pytest.raises(ValueError, match="there are 6 trees, and numbers of draws for 2"):
+        model.draws(TREES, [1, 2])
     with pytest.raises(ValueError, match=r"^seed is -1: it must not be negative$"):
         model.draws(TREES, 1, -1)
     crossing = replace(TREES[-1], heads=(3, 4, 0, 3))

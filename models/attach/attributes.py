@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.inference.forest import Forest
+from pyropunct.inference.compiling import compiled
 from pyropunct.inference.ragged import Ints, runs
 from pyropunct.models.attach.views import Views
 from pyropunct.models.trees import TreeBatch
@@ -22,57 +22,75 @@ NOTHING = 1 << 30
 """The value of an attribute of something that is not there."""
 
 
+IN_ONE_PASS = ("first_mark", "last_mark", "until_mark", "since_mark", "marks")
+"""What there is to know of the marks strictly inside a constituent, one number each; see `Inside`."""
+
+
 class Inside:
     """Columns of integers about the surface punctuation inside the constituents of some views.
 
-    :param forest: the trees.
+    Each of `IN_ONE_PASS` is a column (V,):
+
+    - ``first_mark`` and ``last_mark``: the first and last token inside, `NOTHING` where there is none.
+    - ``until_mark`` and ``since_mark``: how many words of the constituent come before its first mark inside,
+      and after its last one, in the classes of `Attributes.length`; all of them where there is none.
+    - ``marks``: how many tokens there are, 5 for more.
+
+    :param of_nodes: the attributes of all nodes of the trees.
     :param views: constituents and the marks strictly inside them.
     """
 
-    def __init__(self, forest: Forest, views: Views) -> None:
-        self._views = views
-        self._left_slot: Ints = forest.left_slot.cpu().numpy()[views.node]
-        self._right_slot: Ints = forest.right_slot.cpu().numpy()[views.node]
-        self._first, self._last = views.start[:-1], views.start[1:] - 1
-        self._full = self._first <= self._last
-
-    def _of_mark(self, column: Ints, mark: Ints, otherwise: Ints) -> Ints:
-        """``column`` of a mark of each constituent, or something else where there are no marks."""
-        return np.where(self._full, np.append(column, NOTHING)[np.where(self._full, mark, -1)], otherwise)
+    def __init__(self, of_nodes: "Attributes", views: Views) -> None:
+        self._views, self._left_slot, self._right_slot = views, of_nodes.left_slot, of_nodes.right_slot
 
     @cached_property
-    def marks(self) -> Ints:
-        """How many tokens stand strictly inside each constituent, 5 for more."""
-        return np.minimum(self._views.sizes, 5)
+    def columns(self) -> dict[str, Ints]:
+        """All of `IN_ONE_PASS`."""
+        node, start, token, slot, _ = self._views
+        found = _of_marks(node, start, token, slot, self._left_slot, self._right_slot, LENGTH_CLASSES)
+        return dict(zip(IN_ONE_PASS, found, strict=True))
 
     @cached_property
     def types(self) -> tuple[Ints, Ints]:
-        """Each view with each token type strictly inside its constituent."""
-        most = int(self._views.token.max(initial=0)) + 1
-        view, token = np.divmod(np.unique(self._views.view * most + self._views.token), most)
-        return view, token
+        """Each view, in order, with each token type strictly inside its constituent, in order."""
+        return _types(self._views.start, self._views.token)
 
-    @cached_property
-    def first_mark(self) -> Ints:
-        """The first token strictly inside each constituent, `NOTHING` where there is none."""
-        return self._of_mark(self._views.token, self._first, np.array(NOTHING))
 
-    @cached_property
-    def last_mark(self) -> Ints:
-        """The last token strictly inside each constituent, `NOTHING` where there is none."""
-        return self._of_mark(self._views.token, self._last, np.array(NOTHING))
+@compiled
+def _of_marks(
+    node: Ints, start: Ints, token: Ints, slot: Ints, left_slot: Ints, right_slot: Ints, classes: Ints
+) -> Ints:
+    """The columns `IN_ONE_PASS` of some views, (5, V)."""
+    columns = np.empty((5, len(node)), np.int64)
+    for view in range(len(node)):
+        first, end = start[view], start[view + 1]
+        begins, ends = left_slot[node[view]], right_slot[node[view]]
+        columns[0, view] = token[first] if first < end else NOTHING
+        columns[1, view] = token[end - 1] if first < end else NOTHING
+        before = (slot[first] if first < end else ends) - begins
+        behind = ends - (slot[end - 1] if first < end else begins)
+        columns[2, view] = np.searchsorted(classes, before)
+        columns[3, view] = np.searchsorted(classes, behind)
+        columns[4, view] = min(end - first, 5)
+    return columns
 
-    @cached_property
-    def until_mark(self) -> Ints:
-        """How many words of the constituent come before its first mark inside, in the classes of `length`."""
-        slot = self._of_mark(self._views.slot, self._first, self._right_slot)
-        return np.searchsorted(LENGTH_CLASSES, slot - self._left_slot)
 
-    @cached_property
-    def since_mark(self) -> Ints:
-        """How many words of the constituent come after its last mark inside, in the classes of `length`."""
-        slot = self._of_mark(self._views.slot, self._last, self._left_slot)
-        return np.searchsorted(LENGTH_CLASSES, self._right_slot - slot)
+@compiled
+def _types(start: Ints, token: Ints) -> tuple[Ints, Ints]:
+    """Each view with each type of its tokens, types in order."""
+    views, types, size = np.empty(len(token), np.int64), np.empty(len(token), np.int64), 0
+    for view in range(len(start) - 1):
+        first = size
+        for own in token[start[view] : start[view + 1]]:
+            place = size
+            while place > first and types[place - 1] > own:
+                place -= 1
+            if place > first and types[place - 1] == own:
+                continue
+            for later in range(size, place, -1):
+                types[later] = types[later - 1]
+            types[place], views[size], size = own, view, size + 1
+    return views[:size], types[:size]
 
 
 class Attributes:
@@ -301,7 +319,7 @@ MARK_INSIDE = "mark inside"
 SEVERAL = frozenset({*OF_CHILDREN, MARK_INSIDE})
 """The attributes that give any number of values; all others give one."""
 
-SURFACE = frozenset({"first_mark", "last_mark", "until_mark", "since_mark", "marks", MARK_INSIDE})
+SURFACE = frozenset({*IN_ONE_PASS, MARK_INSIDE})
 """The attributes that depend on surface punctuation, those of `Inside`.
 
 They are to be had of the constituent itself only: what is inside its head's is not known yet.
@@ -317,7 +335,7 @@ class ViewAttributes:
 
     def __init__(self, of_nodes: Attributes, views: Views) -> None:
         self._of_nodes, self._views = of_nodes, views
-        self._inside = Inside(of_nodes.forest, views)
+        self._inside = Inside(of_nodes, views)
         self._single: dict[str, Ints] = {}
 
     @property
@@ -328,7 +346,7 @@ class ViewAttributes:
     def single(self, name: str) -> Ints:
         """(V,) the values of an attribute that gives each view one: one of `SURFACE`, or of a node's."""
         if name in SURFACE:
-            return getattr(self._inside, name)
+            return self._inside.columns[name]
         if name not in self._single:
             self._single[name] = self._of_nodes.single(name)[self._views.node]
         return self._single[name]

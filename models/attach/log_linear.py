@@ -13,7 +13,8 @@ from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, spliced
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.ragged import Ints
+from pyropunct.inference.problem import choice_start
+from pyropunct.inference.ragged import Ints, runs, starts_of
 from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.contexts import Index, gather_contexts, index_of
@@ -341,7 +342,8 @@ class _LogLinearScorer:
     """The scores of views of some trees.
 
     Views that bring their contexts are scored by these.  For others, what the contexts that depend on the
-    trees alone add to the scores is computed once, for all nodes.
+    trees alone add to the scores is computed once, for all nodes; and so are the scores of constituents
+    without marks inside, as most are.
     """
 
     def __init__(self, attach: LogLinearAttach, trees: TreeBatch) -> None:
@@ -352,24 +354,56 @@ class _LogLinearScorer:
         if views.contexts is not None:
             relation = self._trees.relation.cpu().numpy()[views.node]
             return attach.scores_of_treebank(len(self._trees), relation, views.contexts)
-        scores = attach.of_views(self._of_trees, self._trees, views)
         if not attach.reads_surface:
+            return attach.of_views(self._of_trees, self._trees, views)
+        surface, marked = attach._templates_of_surface, np.flatnonzero(views.sizes)
+        if len(views.node) == self._trees.forest.num_nodes:  # all nodes at once, as in evaluation
+            scores = attach.of_views(self._of_trees, self._trees, views)
+            return scores + self._by(ViewAttributes(self._attributes, views), surface)
+        scores = self._known_before(views)
+        if not len(marked):
             return scores
-        return scores + self._by(ViewAttributes(self._attributes, views), attach._templates_of_surface)
+        contexts = attach._known(ViewAttributes(self._attributes, views.of(marked)), surface)
+        sizes = np.zeros(len(views.node), np.int64)
+        sizes[marked] = np.diff(contexts.start)
+        contexts = Contexts(starts_of(sizes), contexts.number)
+        return scores + attach.scores_of_contexts(self._attributes.relation[views.node], contexts)
 
     @cached_property
     def _attributes(self) -> Attributes:
         return Attributes(self._trees)
 
     @cached_property
-    def _of_trees(self) -> Tensor:
-        """What the templates that depend on the trees alone add to the scores of all nodes' pairs."""
+    def _unmarked(self) -> Views:
+        """All nodes, without marks inside."""
         nodes = np.arange(self._trees.forest.num_nodes)
         nothing = np.zeros(0, np.int64)
-        unmarked = Views(nodes, np.zeros(len(nodes) + 1, np.int64), nothing, nothing)
+        return Views(nodes, np.zeros(len(nodes) + 1, np.int64), nothing, nothing)
+
+    @cached_property
+    def _of_trees(self) -> Tensor:
+        """What the templates that depend on the trees alone add to the scores of all nodes' pairs."""
         surface = set(self._attach._templates_of_surface)
         others = [number for number in range(len(self._attach.templates)) if number not in surface]
-        return self._by(ViewAttributes(self._attributes, unmarked), others)
+        return self._by(ViewAttributes(self._attributes, self._unmarked), others)
+
+    @cached_property
+    def _pair_start(self) -> Ints:
+        """(N + 1,) where each node's pairs start."""
+        return choice_start(self._attach.inventory, self._trees.relation)
+
+    @cached_property
+    def _tables(self) -> Tensor:
+        """The scores of all nodes' pairs if there are no marks inside, and behind them `_of_trees`."""
+        surface = ViewAttributes(self._attributes, self._unmarked), self._attach._templates_of_surface
+        return torch.cat([self._of_trees + self._by(*surface), self._of_trees])
+
+    def _known_before(self, views: Views) -> Tensor:
+        """The scores of views without marks; of others, what the trees alone add to them."""
+        start = self._pair_start
+        first, sizes = start[views.node], np.diff(start)[views.node]
+        place = runs(first + start[-1] * (views.sizes > 0), sizes)
+        return self._tables.index_select(-1, torch.from_numpy(place).to(self._tables.device))
 
     def _by(self, attributes: ViewAttributes, templates: Sequence[int]) -> Tensor:
         """What the contexts of some templates add to the scores of views."""

@@ -174,6 +174,8 @@ def _add_scores(features, weights, first, last, scores):
     parts, blocks, relation, score_start, contexts = features
     sums = np.zeros((6, parts.most), weights.dtype)
     for view in range(first, last):
+        if contexts.start[view] == contexts.start[view + 1]:
+            continue
         d = relation[view]
         sums[:] = 0
         for use in range(contexts.start[view], contexts.start[view + 1]):

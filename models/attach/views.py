@@ -63,6 +63,11 @@ class Views(NamedTuple):
         """(V,) how many marks each view has."""
         return np.diff(self.start)
 
+    def of(self, marked: Ints) -> "Views":
+        """Some of the views in order, among them all that have marks."""
+        start = np.append(self.start[marked], self.start[-1])
+        return Views(self.node[marked], start, self.token, self.slot)
+
     @property
     def view(self) -> Ints:
         """(M,) the view of each mark."""

@@ -117,14 +117,26 @@ def _choose(one: Array, other: Array, uniform: float) -> int:
 
 
 @compiled
-def _walk(chart: Chart, uniforms: Array) -> Array:
-    """The heads of one tree, from the root down: from each span its last dependent, then what is inside.
+def _walks(chart: Chart, uniforms: Array) -> Array:
+    """The heads of some trees, (trees, n).
 
-    :param uniforms: (2 n,) draws from [0, 1), one for each choice, or negative numbers for the best tree.
+    :param uniforms: (trees, 2 n) draws from [0, 1), one for each choice, or negative numbers for the best
+        tree.
+    """
+    heads = np.zeros((len(uniforms), len(chart.roots)), np.int64)
+    for tree in range(len(uniforms)):
+        _walk(chart, uniforms[tree], heads[tree])
+    return heads
+
+
+@inner
+def _walk(chart: Chart, uniforms: Array, heads: Array) -> None:
+    """Write the heads of one tree, from the root down: of each span its last dependent, then what is inside.
+
+    :param uniforms: (2 n,).
     """
     complete, reached, incomplete, roots = chart
     n = len(roots)
-    heads = np.zeros(n, np.int64)
     stack = np.empty((2 * n, 2), np.int64)  # complete spans (head, end) still to be taken apart
     root = _choose(roots, np.zeros(n), uniforms[0])
     stack[0] = root, 0
@@ -145,7 +157,6 @@ def _walk(chart: Chart, uniforms: Array) -> Array:
         stack[height + 1] = i, k
         stack[height + 2] = j, k + 1
         height += 3
-    return heads
 
 
 def best_tree(scores: Array) -> Array:
@@ -154,7 +165,7 @@ def best_tree(scores: Array) -> Array:
     :param scores: (n, n + 1), the score of each arc at [word, head], head 0 being the artificial root.
     """
     chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), True)
-    return _walk(chart, np.full(2 * len(scores), -1.0))
+    return _walks(chart, np.full((1, 2 * len(scores)), -1.0))[0]
 
 
 def log_total(scores: Array) -> float:
@@ -173,4 +184,4 @@ def draw_trees(scores: Array, draws: int, random: np.random.Generator) -> Array:
     :return: (draws, n), the heads of each.
     """
     chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), False)
-    return np.stack([_walk(chart, random.random(2 * len(scores))) for _ in range(draws)])
+    return _walks(chart, random.random((draws, 2 * len(scores))))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 import torch
@@ -22,6 +23,9 @@ from pyropunct.treebank.tree import Tree
 
 BATCH_WORDS = 4000
 """The most words, padding included, that the network reads together."""
+
+ARCS_AT_ONCE = 256
+"""Arcs whose relations are scored together: what this takes in memory stays in the cache."""
 
 REMEMBERED_WORDS = 2 * BATCH_WORDS
 """The most words of sentences that were parsed last whose states are kept."""
@@ -106,26 +110,40 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
         self._remember(sentences, _states(contexts))
         scores = network.scores(contexts, batch.lengths)
         arcs = scores.arcs.log_softmax(-1).double().cpu().numpy()
-        for row, forms in enumerate(sentences):
-            found = _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
+        heads = [
+            _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
+            for row, forms in enumerate(sentences)
+        ]
+        relations = iter(self._relations(scores, [[*found] for found in heads]))
+        tags = scores.tags.argmax(-1).tolist()
+        for forms, found, numbers in zip(sentences, heads, tags, strict=True):
+            named = tuple(self.vocabulary.tags[number] for number in numbers[: len(forms)])
             yield [
-                WeightedTree(self._tree(scores, row, forms, heads), count / trees) for heads, count in found
+                WeightedTree(Tree(own, next(relations), named, forms), count / trees)
+                for own, count in found.items()
             ]
 
-    def _tree(self, scores: Scores, row: int, forms: tuple[str, ...], heads: tuple[int, ...]) -> Tree:
-        """A tree with the best tags and relations."""
-        logits = self.network.relations(scores.dependents[row, : len(forms)], scores.heads[row, list(heads)])
-        relations = [self.vocabulary.relations[number] for number in logits.argmax(-1).tolist()]
-        return Tree(
-            heads=heads,
-            relations=tuple(
-                relation if head else ROOT for head, relation in zip(heads, relations, strict=True)
-            ),
-            tags=tuple(
-                self.vocabulary.tags[number] for number in scores.tags[row, : len(forms)].argmax(-1).tolist()
-            ),
-            forms=forms,
-        )
+    def _relations(
+        self, scores: Scores, heads: Sequence[Sequence[tuple[int, ...]]]
+    ) -> Iterator[tuple[str, ...]]:
+        """The best relations of each of some trees, sentence after sentence; each arc is scored once.
+
+        :param heads: the heads of the trees of each sentence.
+        """
+        longest = scores.arcs.shape[1]
+        sizes = np.array([len(own) for found in heads for own in found])
+        row = np.repeat([number for number, found in enumerate(heads) for _ in found], sizes)
+        word = np.concatenate([np.arange(size) for size in sizes])
+        head = np.array([one for found in heads for own in found for one in own])
+        arcs, place = np.unique((row * longest + word) * (longest + 1) + head, return_inverse=True)
+        words, head_of_arc = np.divmod(arcs, longest + 1)
+        dependents = scores.dependents.flatten(0, 1)[torch.from_numpy(words)]
+        above = scores.heads.flatten(0, 1)[torch.from_numpy(words // longest * (longest + 1) + head_of_arc)]
+        pairs = zip(dependents.split(ARCS_AT_ONCE), above.split(ARCS_AT_ONCE), strict=True)
+        best = torch.cat([self.network.relations(*pair).argmax(-1) for pair in pairs]).cpu().numpy()
+        names = np.array([*self.vocabulary.relations, ROOT], object)
+        named = iter(names[np.where(head, best[place.reshape(-1)], -1)].tolist())
+        return (tuple(islice(named, size)) for size in sizes.tolist())
 
 
 def _states(contexts: Contexts) -> Tensor:
@@ -133,12 +151,12 @@ def _states(contexts: Contexts) -> Tensor:
     return torch.cat([contexts.lower, contexts.upper], -1)
 
 
-def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> list[tuple[tuple[int, ...], int]]:
+def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> dict[tuple[int, ...], int]:
     """The heads of distinct trees, the most frequent first, and how often each was found."""
     if trees == 1:
-        return [(tuple(best_tree(arcs).tolist()), 1)]
+        return {tuple(best_tree(arcs).tolist()): 1}
     draws = draw_trees(arcs, trees, np.random.default_rng(seed))
-    return Counter(map(tuple, draws.tolist())).most_common()
+    return dict(Counter(map(tuple, draws.tolist())).most_common())
 
 
 def batches(lengths: Sequence[int]) -> Iterator[list[int]]:

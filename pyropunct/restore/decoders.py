@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from pyropunct.inference.compiling import compiled, inner
 from pyropunct.treebank.marks import Surface, marks_of
 
 if TYPE_CHECKING:
@@ -67,13 +68,28 @@ class _Tables(NamedTuple):
 
 
 def _tables(draws: "Draws") -> _Tables:
-    slots, number = draws.numbers.shape[1], len(draws.strings)
-    cells = draws.numbers + number * np.arange(slots)
-    weights = np.broadcast_to(draws.weights[:, None], cells.shape)
-    share = np.bincount(cells.ravel(), weights.ravel(), slots * number).reshape(slots, number)
     strings = [marks_of(string) for string in draws.strings]
     distance = cdist(strings, strings, scorer=Levenshtein.distance, dtype=np.float64)
-    return _Tables(share, np.where(share > 0, share @ distance, np.inf), distance)
+    return _Tables(*_shares_and_risks(draws.numbers, draws.weights, distance), distance)
+
+
+@compiled
+def _shares_and_risks(
+    numbers: NDArray[Any], weights: NDArray[Any], distance: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """`_Tables.share` and `_Tables.risk`."""
+    slots, number = numbers.shape[1], len(distance)
+    share, risk = np.zeros((slots, number)), np.full((slots, number), np.inf)
+    for draw in range(len(numbers)):
+        for slot in range(slots):
+            share[slot, numbers[draw, slot]] += weights[draw]
+    for slot in range(slots):
+        drawn = np.flatnonzero(share[slot])
+        for string in drawn:
+            risk[slot, string] = 0
+            for other in drawn:
+                risk[slot, string] += share[slot, other] * distance[string, other]
+    return share, risk
 
 
 def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:
@@ -99,19 +115,31 @@ def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
 
     :param chosen: (n + 1,) the numbers of the strings.
     """
-    share, risk, distance = tables
-    slot, own = np.arange(len(chosen)), distance[chosen]
-    mean = risk - risk[slot, chosen, None]
-    square = share @ distance**2 - 2 * (share * own) @ distance + (share * own**2).sum(1, keepdims=True)
-    drawn = np.isfinite(mean)
-    mean = np.where(drawn, mean, 0.0)
-    variance = np.where(drawn, square - mean**2, 0.0) * (draws.weights**2).sum()
-    gain = np.zeros_like(mean)
-    doubtful = (variance > EQUAL) & (mean**2 < SURE**2 * variance)
-    gain[doubtful] = [_gain(*of) for of in zip(mean[doubtful], np.sqrt(variance[doubtful]), strict=True)]
-    return float(gain.max(1).sum())
+    return float(_regrets(*tables, chosen, (draws.weights**2).sum()).sum())
 
 
+@compiled
+def _regrets(
+    share: NDArray[Any], risk: NDArray[Any], distance: NDArray[Any], chosen: NDArray[Any], squares: float
+) -> NDArray[Any]:
+    """The regret of each slot.
+
+    :param squares: the sum of the squares of the weights of the draws.
+    """
+    regrets = np.zeros(len(share))
+    for slot in range(len(share)):
+        drawn, own = np.flatnonzero(share[slot]), distance[chosen[slot]]
+        for string in drawn:
+            mean, square = risk[slot, string] - risk[slot, chosen[slot]], 0.0
+            for other in drawn:
+                square += share[slot, other] * (distance[string, other] - own[other]) ** 2
+            variance = (square - mean**2) * squares
+            if variance > EQUAL and mean**2 < SURE**2 * variance:
+                regrets[slot] = max(regrets[slot], _gain(mean, math.sqrt(variance)))
+    return regrets
+
+
+@inner
 def _gain(mean: float, error: float) -> float:
     """The expectation of max(0, -v) for a normal v."""
     z = mean / error
@@ -165,8 +193,11 @@ def most_frequent(draws: "Draws") -> Decision:
 
 def _frequencies(draws: "Draws", some: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The first draw of each distinct surface among some draws, and the probability of the surface."""
-    _, first, place = np.unique(draws.numbers[some], axis=0, return_index=True, return_inverse=True)
-    return some[first], np.bincount(place.reshape(-1), draws.weights[some])
+    first: dict[bytes, int] = {}
+    place = [first.setdefault(draws.numbers[draw].tobytes(), draw) for draw in some.tolist()]
+    share = np.bincount(place, draws.weights[some])
+    found = np.array(list(first.values()))
+    return found, share[found]
 
 
 def _least(candidates: NDArray[Any], *keys: NDArray[Any]) -> int:

@@ -109,7 +109,7 @@ class Punctuates(Protocol):
         ...
 
     def draws(
-        self, trees: Sequence[Tree], samples: int, seed: int | None, *, alike: bool = False
+        self, trees: Sequence[Tree], samples: Sequence[int], seed: int | None, *, alike: bool = False
     ) -> "Iterator[Draws]":
         """Draws of surface punctuation from p(x | T), the given number for each tree.
 
@@ -341,31 +341,28 @@ def _draws(
     As many again are the tagger's, which have its weight.
     """
     seed = int(torch.randint(2**63 - 1, ())) if seed is None else seed
-    alike: dict[tuple[int, bool], list[Tree]] = {}
-    for some in parses:
-        alike.setdefault(_kind(some), []).extend(parse.tree for parse in some)
-    kinds = {
-        (size, given): (model if given else model.for_parsed).draws(
-            trees,
-            -(-samples // size),
-            seed,
-            alike=True,  # so that it makes no difference which sentences are restored together
-        )
-        for (size, given), trees in alike.items()
-    }
+    kinds = {given: _of_trees(model, parses, given, samples, seed) for given in (True, False)}
     for some, probabilities in zip(parses, tagged, strict=True):
-        parts = list(islice(kinds[_kind(some)], len(some)))
-        drawn = mixture(parts, [parse.weight for parse in some])
+        parts = list(islice(kinds[some[0].given], len(some)))
+        weights = [parse.weight for parse in some]
         if model.tagger is not None and probabilities is not None:
             generator = generator_for(some[0].tree.forms, seed)
-            of_words = model.tagger.draw(probabilities, samples, generator)
-            drawn = mixture([drawn, of_words], [1 - model.share, model.share])
-        yield drawn
+            parts.append(model.tagger.draw(probabilities, samples, generator))
+            weights = [*((1 - model.share) * weight for weight in weights), model.share]
+        yield mixture(parts, weights)
 
 
-def _kind(parses: Sequence[WeightedTree]) -> tuple[int, bool]:
-    """How many trees a sentence has, and whether they were given."""
-    return len(parses), parses[0].given
+def _of_trees(
+    model: Punctuates, parses: Sequence[Sequence[WeightedTree]], given: bool, samples: int, seed: int
+) -> "Iterator[Draws]":
+    """The draws of the trees of those sentences whose trees were given, or were found."""
+    some = [trees for trees in parses if trees[0].given == given]
+    return (model if given else model.for_parsed).draws(
+        [parse.tree for trees in some for parse in trees],
+        [-(-samples // len(trees)) for trees in some for _ in trees],
+        seed,
+        alike=True,  # so that it makes no difference which sentences are restored together
+    )
 
 
 class Restored(NamedTuple):

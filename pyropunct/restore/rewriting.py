@@ -50,6 +50,8 @@ def rewritten(
     """
     strings = {string: number for number, string in enumerate(draws.strings)}
     place = [strings.setdefault(rewrite(string), len(strings)) for string in draws.strings]
+    if place == list(range(len(place))):
+        return draws
     numbers, new = draws.numbers.copy(), np.array(place, draws.numbers.dtype)
     where = slice(None) if slots is None else list(slots)
     numbers[:, where] = new[numbers[:, where]]

@@ -114,9 +114,9 @@ class SlotTagger:
         drawn[unknown] = [row[string] for string in spelt]
         strings = [*labels.strings, *row]
         drawn[:, 0] += len(strings)  # with START
-        strings += [(START, *string) for string in strings]
-        numbers, distinct = renumber(np.ascontiguousarray(drawn.T, np.int32), len(strings))
-        shown = tuple(strings[row] for row in distinct.tolist())
+        numbers, distinct = renumber(np.ascontiguousarray(drawn.T, np.int32), 2 * len(strings))
+        started = [divmod(number, len(strings)) for number in distinct.tolist()]
+        shown = tuple((START, *strings[row]) if starts else strings[row] for starts, row in started)
         return Draws(shown, numbers, np.full(samples, 1 / samples))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -71,20 +71,22 @@ def test_groups_of_draws(draws: int) -> None:
     forest = forest_of(TREES)
     numbers = np.random.default_rng(draws).integers(0, 3, (forest.num_slots, draws), dtype=np.int32)
     groups, sizes = np.full((NODES, draws), 99, np.int32), np.ones(NODES, np.int64)
+    own = np.where(np.arange(NODES) < NODES // 2, draws, draws // 2 + 1)  # trees are drawn more or less often
+    own = own[forest.root.numpy()][forest.tree.numpy()]
     for height in range(5):
         nodes = np.flatnonzero(forest.height.numpy() == height)
         middle = len(nodes) // 2
         for first, last in ((0, middle), (middle, len(nodes))):
-            forward.group_draws(forward.trees_of(forest), numbers, nodes, first, last, groups, sizes)
+            forward.group_draws(forward.trees_of(forest), numbers, nodes, first, last, own, groups, sizes)
     firsts = []
     for tree, heads in enumerate(TREES):
         for word in range(1, len(heads) + 1):
             slots = [int(forest.slot_start[tree]) + place for place in inside(heads, word)]
             seen: dict[tuple[int, ...], int] = {}
-            keys = [tuple(column) for column in numbers[slots].T.tolist()]
-            expected = [seen.setdefault(key, len(seen)) for key in keys]
             node = int(forest.node_start[tree]) + word - 1
-            assert groups[node].tolist() == expected
+            keys = [tuple(column) for column in numbers[slots, : own[node]].T.tolist()]
+            expected = [seen.setdefault(key, len(seen)) for key in keys]
+            assert groups[node].tolist() == expected + [99] * (draws - own[node])
             assert sizes[node] == len(seen)
             firsts += [keys.index(key) for key in seen]
     assert forward.first_draws(groups, sizes, np.arange(NODES)).tolist() == firsts
@@ -105,13 +107,15 @@ def test_pairs_are_chosen_by_their_sums() -> None:
         np.array([0, 1, 3]),
         np.arange(2),
         np.array([10, 20]),
+        np.array([draws, draws - 1]),
         groups,
         uniform,
         0,
         2,
         rows,
     )
-    for node, draw in itertools.product(range(2), range(draws)):
+    assert rows[1, -1] == 0  # is no draw
+    for node, draw in [*itertools.product(range(2), range(draws))][:-1]:
         weights = np.exp(scores[node + groups[node, draw]])
         sums = np.cumsum(weights / weights.sum())
         chosen = rows[node, draw] - 10 * (node + 1)
@@ -142,6 +146,7 @@ def shown(some: Inventory, trees: list[list[int]], rows: np.ndarray, parts: int)
             np.arange(forest.num_slots),
             first,
             last,
+            np.full(forest.num_slots, draws),
         )
         ends = np.cumsum(lengths)
         assert ends[-1] == len(tokens)

@@ -126,15 +126,15 @@ class Coins:
         self.seeds = set[int | None]()
 
     def draws(
-        self, trees: Sequence[Tree], samples: int, seed: int | None, *, alike: bool = False
+        self, trees: Sequence[Tree], samples: Sequence[int], seed: int | None, *, alike: bool = False
     ) -> Iterator[Draws]:
         self.seeds.add(seed)
         random = np.random.default_rng(seed)
-        for tree in trees:
-            self.drawn[tree.forms[0]] += samples
-            commas = random.random((samples, 1)) < float(tree.forms[0])
-            numbers = np.concatenate([np.zeros((samples, 1)), 1 + commas], 1).astype(np.int32)
-            yield Draws(((START,), (), (",",)), numbers, np.full(samples, 1 / samples))
+        for tree, number in zip(trees, samples, strict=True):
+            self.drawn[tree.forms[0]] += number
+            commas = random.random((number, 1)) < float(tree.forms[0])
+            numbers = np.concatenate([np.zeros((number, 1)), 1 + commas], 1).astype(np.int32)
+            yield Draws(((START,), (), (",",)), numbers, np.full(number, 1 / number))
 
 
 @pytest.mark.parametrize("decoder", ["mbr", "slot-mbr"])
