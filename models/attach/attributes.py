@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.inference.compiling import compiled
+from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.ragged import Ints, runs
 from pyropunct.models.attach.views import Views
 from pyropunct.models.trees import TreeBatch
@@ -69,10 +69,19 @@ def _of_marks(
         columns[1, view] = token[end - 1] if first < end else NOTHING
         before = (slot[first] if first < end else ends) - begins
         behind = ends - (slot[end - 1] if first < end else begins)
-        columns[2, view] = np.searchsorted(classes, before)
-        columns[3, view] = np.searchsorted(classes, behind)
+        columns[2, view] = _class_of(before, classes)
+        columns[3, view] = _class_of(behind, classes)
         columns[4, view] = min(end - first, 5)
     return columns
+
+
+@inner
+def _class_of(length: int, classes: Ints) -> int:
+    """The number of classes that end below a length."""
+    number = 0
+    while number < len(classes) and classes[number] < length:
+        number += 1
+    return number
 
 
 @compiled
@@ -337,6 +346,7 @@ class ViewAttributes:
         self._of_nodes, self._views = of_nodes, views
         self._inside = Inside(of_nodes, views)
         self._single: dict[str, Ints] = {}
+        self._several: dict[str, tuple[Ints, Ints]] = {}
 
     @property
     def relation(self) -> Ints:
@@ -355,7 +365,9 @@ class ViewAttributes:
         """The views and values of an attribute in `SEVERAL`."""
         if name == MARK_INSIDE:
             return self._inside.types
-        node, value = self._of_nodes.several(name)
-        first = np.searchsorted(node, self._views.node)
-        sizes = np.searchsorted(node, self._views.node, side="right") - first
-        return np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]
+        if name not in self._several:
+            node, value = self._of_nodes.several(name)
+            first = np.searchsorted(node, self._views.node)
+            sizes = np.searchsorted(node, self._views.node, side="right") - first
+            self._several[name] = np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]
+        return self._several[name]

@@ -58,14 +58,14 @@ def _mix(templates: Ints, table: Ints, columns: Ints, keys: Keys) -> None:
             keys[number, row] = key
 
 
-def _keys(templates: Sequence[int], table: Ints, columns: Ints) -> Keys:
+def _keys(templates: Ints, table: Ints, columns: Ints) -> Keys:
     """(templates, N) keys of the contexts of some templates.
 
     :param table: (templates, width) which columns each template's are made of; -1 for none.
     :param columns: (columns, N).
     """
     keys = np.empty((len(templates), columns.shape[1]), np.uint64)
-    _mix(np.array(templates, np.int64), table, columns, keys)
+    _mix(templates, table, columns, keys)
     return keys
 
 
@@ -90,7 +90,7 @@ class _MadeOf(NamedTuple):
     """
 
     several: Set[int]
-    templates: Sequence[int]
+    templates: Ints
     names: Sequence[str]
     table: Ints
 
@@ -200,7 +200,7 @@ class LogLinearAttach(Attach):
         weights = torch.zeros(int(self.starts[-1]))
         if EVERYWHERE in self.templates:
             of_none = np.zeros((1, 0), np.int64), np.zeros((0, 1), np.int64)
-            key = _keys([self.templates.index(EVERYWHERE)], *of_none).view(np.int64)[0, 0]
+            key = _keys(np.array([self.templates.index(EVERYWHERE)]), *of_none).view(np.int64)[0, 0]
             place = (self.keys == int(key)).nonzero()[:, 0]  # none, if there are too few nodes
             weights[self.starts[place] + CLASSES.index("none")] = empty
         return {"weights": weights}
@@ -289,19 +289,18 @@ class LogLinearAttach(Attach):
             return gather_contexts(np.zeros(0, np.int64), np.zeros(0, np.int32), len(attributes.relation))
         if self._index is None or self._index.keys is not self.keys:
             self._index = index_of(self.keys)
-        found = list(self._find(attributes, templates))
-        number = self._index.find(np.concatenate([some.key for some in found]))
-        view = np.concatenate([some.view for some in found])
-        return gather_contexts(view, number, len(attributes.relation))
+        made, views = self._made_of(tuple(templates)), len(attributes.relation)
+        keys = self._of_single_values(attributes, made)
+        several = [self._of_several_values(attributes, number) for number in sorted(made.several)]
+        number = self._index.find(np.concatenate([keys.ravel(), *(some.key for some in several)]))
+        view = np.concatenate([np.tile(np.arange(views), len(keys)), *(some.view for some in several)])
+        return gather_contexts(view, number, views)
 
     def _find(self, attributes: ViewAttributes, templates: Sequence[int]) -> Iterator[_Found]:
         """The contexts of some templates, whether they have weights or not."""
         everything, relation = np.arange(len(attributes.relation)), attributes.relation
         made = self._made_of(tuple(templates))
-        columns = np.empty((len(made.names), len(everything)), np.int64)
-        for number, name in enumerate(made.names):
-            columns[number] = attributes.single(name)
-        keys = iter(_keys(made.templates, made.table, columns))
+        keys = iter(self._of_single_values(attributes, made))
         for number in templates:
             if number in made.several:
                 yield self._of_several_values(attributes, number)
@@ -318,8 +317,15 @@ class LogLinearAttach(Attach):
             table = np.full((len(single), max(map(len, names), default=0)), -1)
             for row, own in zip(table, names, strict=True):
                 row[: len(own)] = [place[name] for name in own]
-            self._made[templates] = _MadeOf(several, single, list(place), table)
+            self._made[templates] = _MadeOf(several, np.array(single, np.int64), list(place), table)
         return self._made[templates]
+
+    def _of_single_values(self, attributes: ViewAttributes, made: _MadeOf) -> Keys:
+        """(templates, V) the keys of the contexts of the templates that have one for each view."""
+        columns = np.empty((len(made.names), len(attributes.relation)), np.int64)
+        for number, name in enumerate(made.names):
+            columns[number] = attributes.single(name)
+        return _keys(made.templates, made.table, columns)
 
     def _of_several_values(self, attributes: ViewAttributes, number: int) -> _Found:
         """The contexts of a template one of whose attributes has any number of values for each view."""
@@ -329,7 +335,9 @@ class LogLinearAttach(Attach):
         columns = [attributes.single(other)[view] for other in self._names(number) if other != name]
         table = np.arange(1 + len(columns))[None]
         return _Found(
-            view, attributes.relation[view], _keys([number], table, np.stack([values, *columns]))[0]
+            view,
+            attributes.relation[view],
+            _keys(np.array([number]), table, np.stack([values, *columns]))[0],
         )
 
     def _names(self, number: int) -> list[str]:

@@ -70,7 +70,8 @@ class _Tables(NamedTuple):
 def _tables(draws: "Draws") -> _Tables:
     strings = [marks_of(string) for string in draws.strings]
     distance = cdist(strings, strings, scorer=Levenshtein.distance, dtype=np.float64)
-    return _Tables(*_shares_and_risks(draws.numbers, draws.weights, distance), distance)
+    share, risk = _shares_and_risks(draws.numbers, draws.weights, distance)
+    return _Tables(share, risk, distance)
 
 
 @compiled
@@ -84,11 +85,11 @@ def _shares_and_risks(
         for slot in range(slots):
             share[slot, numbers[draw, slot]] += weights[draw]
     for slot in range(slots):
-        drawn = np.flatnonzero(share[slot])
-        for string in drawn:
-            risk[slot, string] = 0
-            for other in drawn:
-                risk[slot, string] += share[slot, other] * distance[string, other]
+        for string in range(number):
+            if share[slot, string] > 0:
+                risk[slot, string] = 0.0
+                for other in range(number):
+                    risk[slot, string] += share[slot, other] * distance[string, other]
     return share, risk
 
 
@@ -128,14 +129,15 @@ def _regrets(
     """
     regrets = np.zeros(len(share))
     for slot in range(len(share)):
-        drawn, own = np.flatnonzero(share[slot]), distance[chosen[slot]]
-        for string in drawn:
-            mean, square = risk[slot, string] - risk[slot, chosen[slot]], 0.0
-            for other in drawn:
-                square += share[slot, other] * (distance[string, other] - own[other]) ** 2
-            variance = (square - mean**2) * squares
-            if variance > EQUAL and mean**2 < SURE**2 * variance:
-                regrets[slot] = max(regrets[slot], _gain(mean, math.sqrt(variance)))
+        for string in range(len(distance)):
+            if share[slot, string] > 0:
+                mean, square = risk[slot, string] - risk[slot, chosen[slot]], 0.0
+                for other in range(len(distance)):
+                    away = distance[string, other] - distance[chosen[slot], other]
+                    square += share[slot, other] * away**2
+                variance = (square - mean**2) * squares
+                if variance > EQUAL and mean**2 < SURE**2 * variance:
+                    regrets[slot] = max(regrets[slot], _gain(mean, math.sqrt(variance)))
     return regrets
 
 
