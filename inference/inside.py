@@ -174,16 +174,6 @@ def _tree_parts(problem: Problem) -> list[int]:
     return np.unique(borders).tolist()
 
 
-def _log_totals(problem: Problem, weights: Weights) -> NDArray[Any]:
-    totals = np.empty(problem.forest.num_trees, weights.pair.dtype)
-
-    def work(first: int, last: int) -> None:
-        inside.log_totals(problem.structure, weights, first, last, SUM, totals)
-
-    in_threads(work, _tree_parts(problem))
-    return totals
-
-
 class _Passed(NamedTuple):
     """An inside pass over all trees, for one joint value of other sites.
 
@@ -198,11 +188,11 @@ class _Passed(NamedTuple):
 
 
 def _inside_pass(problem: Problem, weights: Weights) -> tuple[NDArray[Any], _Passed]:
-    """`_log_totals`, and what the reverse pass will need."""
+    """log p(x | T) of each tree but for the scales of automata, and what the reverse pass will need."""
     totals, borders = np.empty(problem.forest.num_trees, weights.pair.dtype), _tree_parts(problem)
 
     def work(first: int, last: int) -> Workspaces:
-        return inside.inside_pass(problem.structure, weights, first, last, totals)
+        return inside.inside_pass(problem.flat_structure, weights, first, last, totals)
 
     return totals, _Passed(weights, borders, in_threads(work, borders))
 
@@ -214,7 +204,7 @@ def _gradients(problem: Problem, passed: _Passed, seeds: NDArray[Any]) -> list[N
     def work(first: int, last: int) -> Weights:
         gradients = Weights(pair, *(np.zeros_like(values) for values in weights[1:]))
         part = passed.parts[passed.borders.index(first)]
-        outside.add_gradients(problem.structure, weights, part, last, seeds, gradients)
+        outside.add_gradients(problem.flat_structure, weights, part, last, seeds, gradients)
         return gradients
 
     parts = in_threads(work, passed.borders)
@@ -230,10 +220,9 @@ class _Inside(torch.autograd.Function):
         ctx.problem = problem
         ctx.save_for_backward(*leaves)
         joint = [_joint_weights(values, cost) for values in zip(*arrays, strict=True)]
+        rows, passed = zip(*(_inside_pass(problem, weights) for weights in joint), strict=True)
         if any(ctx.needs_input_grad):
-            rows, ctx.passed = zip(*(_inside_pass(problem, weights) for weights in joint), strict=True)
-        else:
-            rows = [_log_totals(problem, weights) for weights in joint]
+            ctx.passed = passed
         result = torch.from_numpy(np.stack(rows)).reshape(*batch, -1).to(leaves[0].device)
         if cost is None:
             return result, torch.zeros_like(result)
@@ -339,7 +328,7 @@ def _decode(problem: Problem, semiring: np.bool_, uniform: Tensor) -> Tensor:
         weights = Weights(*(np.ascontiguousarray(value) for value in values))
 
         def work(first: int, last: int, weights=weights, number=number) -> None:  # type: ignore[no-untyped-def]
-            decode.decode(problem.structure, weights, first, last, semiring, chance, found[number])
+            decode.decode(problem.flat_structure, weights, first, last, semiring, chance, found[number])
 
         in_threads(work, _tree_parts(problem))
     return torch.from_numpy(found).reshape(*batch, *uniform.shape[:2]).to(problem.log_pairs.device)

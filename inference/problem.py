@@ -11,7 +11,7 @@ from torch import Tensor
 from pyropunct.inference.automata import Automata
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.kernels.structure import Structure
+from pyropunct.inference.kernels.structure import FlatStructure, Structure, flattened
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,11 @@ class Problem:
             empty_left=inventory.empty_left,
             choice_start=self.choice_start,
         )
+
+    @cached_property
+    def flat_structure(self) -> FlatStructure:
+        """`structure` as the kernels read it."""
+        return flattened(self.structure)
 
 
 def choice_start(inventory: Inventory, relation: Tensor) -> NDArray[np.int64]:

@@ -21,15 +21,16 @@ def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Ints:
 
 def runs(first: NDArray[Any], sizes: NDArray[Any]) -> Ints:
     """The numbers first, first + 1, ... of several runs, one run after the other."""
-    return _runs(first, sizes, int(sizes.sum()))
+    result = np.empty(int(sizes.sum()), np.int64)
+    _fill_runs(first, sizes, result)
+    return result
 
 
 @compiled
-def _runs(first: NDArray[Any], sizes: NDArray[Any], total: int) -> Ints:
-    result, end = np.empty(total, np.int64), 0
+def _fill_runs(first: NDArray[Any], sizes: NDArray[Any], result: Ints) -> None:
+    end = 0
     for run in range(len(first)):
         block = result[end : end + sizes[run]]
         for offset in range(len(block)):
             block[offset] = first[run] + offset
         end += len(block)
-    return result

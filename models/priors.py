@@ -116,7 +116,9 @@ class _SharedHalfSquare(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, share: Array, sizes: Array) -> Tensor:
         values = x.detach().cpu().numpy()
-        weighted = torch.from_numpy(_times_shares(values, share.astype(values.dtype), sizes)).to(x.device)
+        result = np.empty_like(values)
+        _times_shares(values, share.astype(values.dtype), sizes, result)
+        weighted = torch.from_numpy(result).to(x.device)
         ctx.save_for_backward(weighted)
         return torch.dot(weighted, x) / 2
 
@@ -127,12 +129,11 @@ class _SharedHalfSquare(torch.autograd.Function):
 
 
 @compiled
-def _times_shares(x: Array, share: Array, sizes: Array) -> Array:
+def _times_shares(x: Array, share: Array, sizes: Array, result: Array) -> None:
     """Each number times the share of its run."""
-    result, end = np.empty_like(x), 0
+    end = 0
     for run in range(len(sizes)):
         block, own = x[end : end + sizes[run]], result[end : end + sizes[run]]
         for number in range(len(block)):
             own[number] = share[run] * block[number]
         end += len(block)
-    return result

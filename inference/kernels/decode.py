@@ -18,8 +18,10 @@ from pyropunct.inference.kernels.structure import (
     RIGHT_SIDE,
     arcs_of,
     child_of,
+    length_of,
     num_children,
     opposite,
+    run_of,
 )
 from pyropunct.inference.kernels.workspace import entry_of, place_of, table_of, workspace_of, workspaces_of
 
@@ -88,7 +90,8 @@ def _pick_pair(structure, work, node, toward, state, terms, uniform, semiring):
 @inner
 def _entry_chosen(structure, work, table, node, choice):
     """The entry of a node's chosen puncteme in one of its tables."""
-    return table.of_pair[structure.pair_start[structure.relation[node]] + choice]
+    relation = structure.numbers[structure.at.relation + node]
+    return structure.numbers[table.of_pair + structure.numbers[structure.at.pair_start + relation] + choice]
 
 
 @inner
@@ -102,9 +105,9 @@ def _pick_state(structure, work, node, toward, choice, terms, uniform, semiring)
 @inner
 def _walk(structure, work, table, side, entry, state, terms, uniform, semiring):
     """From a state at the outer edge over the outermost token of an entry; returns the state behind it."""
-    number = table.first + entry
-    before = entry_of(work.values, table, table.parent[number])
-    reads, writes, weights = arcs_of(structure, work.arc, table.slot, table.token[number], side)
+    before = entry_of(work.values, table, structure.numbers[table.parent + entry])
+    token = structure.numbers[table.token + entry]
+    reads, writes, weights = arcs_of(structure, work.arc, table.slot, token, side)
     for arc in range(len(weights)):
         terms[arc] = weights[arc] * before[reads[arc]] if writes[arc] == state else 0.0
     return reads[_pick(terms[: len(weights)], uniform, semiring)]
@@ -139,7 +142,7 @@ def _decide_children(structure, work, decision, node, side, column, semiring):
     while entry > 0:
         uniform = decision.uniform[local, column]
         state = _walk(structure, work, table, side, entry, state, decision.terms, uniform, semiring)
-        entry, column = table.parent[table.first + entry], column + 1
+        entry, column = structure.numbers[table.parent + entry], column + 1
     for number in range(num_children(structure, node, side) - 1, -1, -1):
         child = child_of(structure, node, side, number)
         state = _decide(structure, work, decision, child, side, state, semiring)
@@ -149,14 +152,14 @@ def _decide_children(structure, work, decision, node, side, column, semiring):
 @inner
 def _decide_tree(structure, work, decision, tree, semiring):
     """Decide all nodes of a tree, heads before their children."""
-    terms, root = decision.terms, structure.root[tree]
+    terms, root = decision.terms, structure.numbers[structure.at.root + tree]
     start = wall(structure, work, tree, LEFT_SIDE, semiring)
     uniform = decision.uniform[root - work.first, -1]
     result = work.values[work.top : work.top + len(start)]
     state = _pick_product(start, result, terms, uniform, semiring)
     _decide(structure, work, decision, root, LEFT_SIDE, state, semiring)
     for number in range(len(work.place) - 1, -1, -1):
-        node, column = structure.bottom_up[work.first + number], 2
+        node, column = structure.numbers[structure.at.bottom_up + work.first + number], 2
         for side in (LEFT_SIDE, RIGHT_SIDE):
             column = _decide_children(structure, work, decision, node, side, column, semiring)
 
@@ -165,11 +168,13 @@ def _decide_tree(structure, work, decision, tree, semiring):
 def _most_terms(structure, first, last):
     """How many terms a sum over pairs, arcs or states of some nodes may have."""
     most = 1
-    for relation in structure.relation[first:last]:
-        most = max(most, structure.pair_start[relation + 1] - structure.pair_start[relation])
-    for start in (structure.arc_start, structure.state_start):
-        for block in range(len(start) - 1):
-            most = max(most, start[block + 1] - start[block])
+    for node in range(first, last):
+        relation = structure.numbers[structure.at.relation + node]
+        most = max(most, length_of(structure, structure.at.pair_start, relation))
+    for automaton in range(structure.num_automata):
+        most = max(most, length_of(structure, structure.at.state_start, automaton))
+    for block in range(structure.num_automata * structure.num_tokens):
+        most = max(most, length_of(structure, structure.at.arc_start, block))
     return most
 
 
@@ -181,7 +186,7 @@ def decode(structure, weights, first_tree, last_tree, semiring, uniform, result)
     :param result: (draws, N) takes the choice of every node, -1 where the surface is impossible.
     """
     for tree in range(first_tree, last_tree):
-        first, last = structure.node_start[tree], structure.node_start[tree + 1]
+        first, last = run_of(structure, structure.at.node_start, tree)
         spaces = workspaces_of(structure, weights, tree, tree + 1)
         work = workspace_of(structure, weights, spaces, tree)
         if inside_tree(structure, work, tree, semiring) <= 0:

@@ -41,19 +41,9 @@ def _fill_table(structure, work, node, side, semiring):
     """Fill the table left[l] or right[r] of a node from its entry 0."""
     table = table_of(structure, work, node, side)
     for entry in range(1, table.entries):
-        number = table.first + entry
-        before = entry_of(work.values, table, table.parent[number])
-        after = entry_of(work.values, table, entry)
-        _read(
-            structure,
-            work.arc,
-            table.slot,
-            table.token[number],
-            side,
-            before,
-            after,
-            semiring,
-        )
+        before = entry_of(work.values, table, structure.numbers[table.parent + entry])
+        after, token = entry_of(work.values, table, entry), structure.numbers[table.token + entry]
+        _read(structure, work.arc, table.slot, token, side, before, after, semiring)
 
 
 @spliced
@@ -65,11 +55,12 @@ def pairs_of(structure, work, pair, node, enter, leave):
     :param pair: `Weights.pair`, or anything else of its length.
     """
     row, choices = choices_of(structure, work, node)
-    start = structure.choice_start[node]
+    start = structure.numbers[structure.at.choice_start + node]
+    entered, left = enter.of_pair + row, leave.of_pair + row
     return (
         pair[start : start + choices],
-        enter.of_pair[row : row + choices],
-        leave.of_pair[row : row + choices],
+        structure.numbers[entered : entered + choices],
+        structure.numbers[left : left + choices],
     )
 
 
@@ -151,12 +142,12 @@ def inside_tree(structure, work, tree, semiring):
     """Fill a workspace, and return the scaled total weight of its tree."""
     values = work.values
     for number in range(len(work.place)):
-        node = structure.bottom_up[work.first + number]
+        node = structure.numbers[structure.at.bottom_up + work.first + number]
         _chain(structure, work, node, LEFT_SIDE, semiring)
         _chain(structure, work, node, RIGHT_SIDE, semiring)
         _fill_table(structure, work, node, LEFT_SIDE, semiring)
         _fill_table(structure, work, node, RIGHT_SIDE, semiring)
-    root = structure.root[tree]
+    root = structure.numbers[structure.at.root + tree]
     end = wall(structure, work, tree, RIGHT_SIDE, semiring)
     vector = place_of(work, root).vector
     for state in range(len(end)):
@@ -174,15 +165,6 @@ def _log_total(total, scale):
     for number in range(len(scale)):
         result += np.log(scale[number])
     return result
-
-
-@compiled
-def log_totals(structure, weights, first_tree, last_tree, semiring, result):
-    """Write log p(x | T) of some trees, or the log weight of their best derivation, to ``result``."""
-    for tree in range(first_tree, last_tree):
-        spaces = workspaces_of(structure, weights, tree, tree + 1)
-        work = workspace_of(structure, weights, spaces, tree)
-        result[tree] = _log_total(inside_tree(structure, work, tree, semiring), work.scale)
 
 
 @compiled

@@ -67,14 +67,13 @@ def _unfill_table(structure, work, adjoint, node, side):
     """Reverse of filling a table: the adjoints of all its entries go to their parents."""
     table = table_of(structure, work, node, side)
     for entry in range(table.entries - 1, 0, -1):
-        number = table.first + entry
-        parent = table.parent[number]
+        parent = structure.numbers[table.parent + entry]
         _unread(
             structure,
             work,
             adjoint,
             table.slot,
-            table.token[number],
+            structure.numbers[table.token + entry],
             side,
             entry_of(work.values, table, parent),
             entry_of(adjoint.values, table, parent),
@@ -150,7 +149,7 @@ def _unwall(structure, work, adjoint, tree, side, flow):
 def _outside_tree(structure, work, adjoint, tree, seed):
     """Reverse of `inside_tree`; ``seed`` is the adjoint of the scaled total weight."""
     start = wall(structure, work, tree, LEFT_SIDE, SUM)
-    flow, root = np.empty_like(start), structure.root[tree]
+    flow, root = np.empty_like(start), structure.numbers[structure.at.root + tree]
     for state in range(len(start)):
         adjoint.values[work.top + state] = start[state] * seed
         flow[state] = work.values[work.top + state] * seed
@@ -160,7 +159,7 @@ def _outside_tree(structure, work, adjoint, tree, seed):
     flow = adjoint.values[vector : vector + table.states]
     _unwall(structure, work, adjoint, tree, RIGHT_SIDE, flow)
     for number in range(len(work.place) - 1, -1, -1):
-        node = structure.bottom_up[work.first + number]
+        node = structure.numbers[structure.at.bottom_up + work.first + number]
         _unfill_table(structure, work, adjoint, node, RIGHT_SIDE)
         _unfill_table(structure, work, adjoint, node, LEFT_SIDE)
         _unchain(structure, work, adjoint, node, LEFT_SIDE)

@@ -1,11 +1,12 @@
 """What the inside algorithm is given: trees, automata and punctemes, without and with their weights."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import spliced
+from pyropunct.inference.ragged import starts_of
 
 Array = NDArray[Any]
 
@@ -60,6 +61,48 @@ class Structure(NamedTuple):
     choice_start: Array
 
 
+PLACES = np.dtype(
+    (
+        np.record,  # whose fields are attributes without numba too
+        [(name, np.int64) for name, kind in get_type_hints(Structure).items() if kind is not int],
+    )
+)
+"""Where each array of a `Structure` starts in a `FlatStructure`."""
+
+
+class FlatStructure(NamedTuple):
+    """A `Structure` as the kernels read it: all its arrays in one, one behind the other.
+
+    Numba hands each array of a tuple from function to function as seven numbers, and takes twice as long to
+    compile that for thirty arrays.
+
+    :ivar numbers: the numbers of all arrays.
+    :ivar at: the `PLACES` where these start.
+    :ivar num_automata: how many automata there are; the others as in `Structure`.
+    """
+
+    numbers: Array
+    at: np.record
+    num_automata: int
+    num_tokens: int
+    start_token: int
+    end_token: int
+
+
+def flattened(structure: Structure) -> FlatStructure:
+    """A structure as the kernels read it."""
+    arrays = [getattr(structure, name) for name in PLACES.names or ()]
+    at = np.array([tuple(starts_of([len(array) for array in arrays])[:-1])], PLACES)[0]
+    return FlatStructure(
+        np.concatenate(arrays),
+        at,
+        len(structure.state_start) - 1,
+        structure.num_tokens,
+        structure.start_token,
+        structure.end_token,
+    )
+
+
 class Weights(NamedTuple):
     """The numbers of a problem, all real or all complex; also the shape of their adjoints.
 
@@ -82,10 +125,25 @@ def opposite(side):
 
 
 @spliced
+def run_of(structure, start, number):
+    """Where a run starts, and where the next one does.
+
+    :param start: one of the `PLACES` of starts.
+    """
+    return structure.numbers[start + number], structure.numbers[start + number + 1]
+
+
+@spliced
+def length_of(structure, start, number):
+    """The length of a run, likewise."""
+    return structure.numbers[start + number + 1] - structure.numbers[start + number]
+
+
+@spliced
 def states_of(structure, slot):
     """How many states the automaton of a slot has: N_i."""
-    automaton = structure.slot_automaton[slot]
-    return structure.state_start[automaton + 1] - structure.state_start[automaton]
+    automaton = structure.numbers[structure.at.slot_automaton + slot]
+    return length_of(structure, structure.at.state_start, automaton)
 
 
 @spliced
@@ -95,7 +153,8 @@ def ends_of(structure, weights, slot, side):
     :param weights: anything with such fields: `Weights`, a workspace, adjoints.
     """
     ends = weights.initial if side == LEFT_SIDE else weights.final
-    first = structure.state_start[structure.slot_automaton[slot]]
+    automaton = structure.numbers[structure.at.slot_automaton + slot]
+    first = structure.numbers[structure.at.state_start + automaton]
     return ends[first : first + states_of(structure, slot)]
 
 
@@ -108,38 +167,41 @@ def arcs_of(structure, arc, slot, token, toward):
 
     :param arc: `Weights.arc`, or anything else of its length.
     """
-    block = structure.slot_automaton[slot] * structure.num_tokens + token
-    begin, end = structure.arc_start[block], structure.arc_start[block + 1]
-    source, target = structure.source[begin:end], structure.target[begin:end]
+    block = structure.numbers[structure.at.slot_automaton + slot] * structure.num_tokens + token
+    begin, end = run_of(structure, structure.at.arc_start, block)
+    source, target = structure.at.source, structure.at.target
+    sources = structure.numbers[source + begin : source + end]
+    targets = structure.numbers[target + begin : target + end]
     if toward == LEFT_SIDE:
-        return target, source, arc[begin:end]
-    return source, target, arc[begin:end]
+        return targets, sources, arc[begin:end]
+    return sources, targets, arc[begin:end]
 
 
 @spliced
 def num_children(structure, node, side):
     """How many children a node has on one side."""
-    start = structure.left_child_start if side == LEFT_SIDE else structure.right_child_start
-    return start[node + 1] - start[node]
+    start = structure.at.left_child_start if side == LEFT_SIDE else structure.at.right_child_start
+    return length_of(structure, start, node)
 
 
 @spliced
 def child_of(structure, node, side, number):
     """A child of a node on one side: number 0 is next to the word."""
+    numbers, at = structure.numbers, structure.at
     if side == LEFT_SIDE:
-        return structure.left_child[structure.left_child_start[node + 1] - 1 - number]
-    return structure.right_child[structure.right_child_start[node] + number]
+        return numbers[at.left_child + numbers[at.left_child_start + node + 1] - 1 - number]
+    return numbers[at.right_child + numbers[at.right_child_start + node] + number]
 
 
 @spliced
 def word_slot_of(structure, node, side):
     """The slot beside a node's word: j - 1 at its left, j at its right."""
-    return structure.word_slot[node] - (1 if side == LEFT_SIDE else 0)
+    return structure.numbers[structure.at.word_slot + node] - (1 if side == LEFT_SIDE else 0)
 
 
 @spliced
 def wall_of(structure, tree, side):
     """Where a tree ends on one side: the slot there, and the token outside, -1 for none."""
     if side == LEFT_SIDE:
-        return structure.slot_start[tree], structure.start_token
-    return structure.slot_start[tree + 1] - 1, structure.end_token
+        return structure.numbers[structure.at.slot_start + tree], structure.start_token
+    return structure.numbers[structure.at.slot_start + tree + 1] - 1, structure.end_token

@@ -45,7 +45,9 @@ from pyropunct.inference.compiling import inner, spliced
 from pyropunct.inference.kernels.structure import (
     LEFT_SIDE,
     child_of,
+    length_of,
     num_children,
+    run_of,
     states_of,
 )
 
@@ -110,42 +112,46 @@ class Table(NamedTuple):
     :ivar states: how many states the slot has.
     :ivar place: where the table starts in the workspace.
     :ivar entries: how many entries it has.
-    :ivar first: where the entries of the node's relation start in the trie.
-    :ivar token: see `pyropunct.inference.inventory.Tries`.
-    :ivar parent: likewise.
-    :ivar of_pair: likewise.
+    :ivar token: where the tokens of these entries start in the structure's numbers; see
+        `pyropunct.inference.inventory.Tries`.
+    :ivar parent: where their parents start there.
+    :ivar of_pair: where the entries of all pairs start there.
     """
 
     slot: int
     states: int
     place: int
     entries: int
-    first: int
-    token: Array
-    parent: Array
-    of_pair: Array
+    token: int
+    parent: int
+    of_pair: int
 
 
 @inner
 def _num_entries(structure, slot, start, relation):
-    """How many entries of a trie have weight in a slot: without arcs, only the empty puncteme."""
-    block = structure.slot_automaton[slot] * structure.num_tokens
-    if structure.arc_start[block] == structure.arc_start[block + structure.num_tokens]:
+    """How many entries of a trie have weight in a slot: without arcs, only the empty puncteme.
+
+    :param start: that of the trie's entries, one of the `PLACES` in the structure.
+    """
+    numbers, at = structure.numbers, structure.at
+    block = numbers[at.slot_automaton + slot] * structure.num_tokens
+    if numbers[at.arc_start + block] == numbers[at.arc_start + block + structure.num_tokens]:
         return 1
-    return start[relation + 1] - start[relation]
+    return length_of(structure, start, relation)
 
 
 @inner
 def _lay_out(structure, tree, places):
     """Give the numbers of a tree their places: returns where the root's result starts, and where all ends."""
-    size, first = 0, structure.node_start[tree]
+    numbers, at = structure.numbers, structure.at
+    size, first = 0, numbers[at.node_start + tree]
     for local in range(len(places)):
         node, place = first + local, places[local]
-        relation = structure.relation[node]
-        left, right = structure.left_slot[node], structure.right_slot[node]
+        relation = numbers[at.relation + node]
+        left, right = numbers[at.left_slot + node], numbers[at.right_slot + node]
         left_states, right_states = states_of(structure, left), states_of(structure, right)
-        place.left_entries = _num_entries(structure, left, structure.left_start, relation)
-        place.right_entries = _num_entries(structure, right, structure.right_start, relation)
+        place.left_entries = _num_entries(structure, left, at.left_start, relation)
+        place.right_entries = _num_entries(structure, right, at.right_start, relation)
         most = max(place.left_entries, place.right_entries)
         place.left = size
         place.right = place.left + place.left_entries * left_states
@@ -153,19 +159,19 @@ def _lay_out(structure, tree, places):
         place.s = place.vector + max(left_states, right_states)
         place.t = place.s + most
         size = place.t + most
-    return size, size + states_of(structure, structure.slot_start[tree])
+    return size, size + states_of(structure, numbers[at.slot_start + tree])
 
 
 @inner
 def workspaces_of(structure, weights, first_tree, last_tree):
     """Workspaces for some trees, laid out but not filled."""
-    trees, first = last_tree - first_tree, structure.node_start[first_tree]
-    nodes = structure.node_start[last_tree] - first
+    trees, first = last_tree - first_tree, structure.numbers[structure.at.node_start + first_tree]
+    nodes = structure.numbers[structure.at.node_start + last_tree] - first
     place, start, top = np.empty(nodes, PLACE), np.zeros(trees + 1, np.int64), np.empty(trees, np.int64)
     for number in range(trees):
         tree = first_tree + number
-        begin, end = structure.node_start[tree] - first, structure.node_start[tree + 1] - first
-        top[number], size = _lay_out(structure, tree, place[begin:end])
+        begin, end = run_of(structure, structure.at.node_start, tree)
+        top[number], size = _lay_out(structure, tree, place[begin - first : end - first])
         start[number + 1] = start[number] + size
     kind = weights.pair.dtype
     return Workspaces(
@@ -176,14 +182,14 @@ def workspaces_of(structure, weights, first_tree, last_tree):
 @inner
 def workspace_of(structure, weights, spaces, tree):
     """The workspace of one of the trees."""
-    number, first = tree - spaces.first_tree, structure.node_start[spaces.first_tree]
-    begin, end = structure.node_start[tree] - first, structure.node_start[tree + 1] - first
+    number, first = tree - spaces.first_tree, structure.numbers[structure.at.node_start + spaces.first_tree]
+    begin, end = run_of(structure, structure.at.node_start, tree)
     return Workspace(
-        structure.node_start[tree],
-        spaces.place[begin:end],
+        begin,
+        spaces.place[begin - first : end - first],
         spaces.values[spaces.start[number] : spaces.start[number + 1]],
         spaces.top[number],
-        spaces.scale[begin:end],
+        spaces.scale[begin - first : end - first],
         weights.pair,
         weights.arc,
         weights.initial,
@@ -201,29 +207,29 @@ def place_of(work, node):
 def table_of(structure, work, node, side):
     """The left or the right table of a node."""
     place = place_of(work, node)
-    relation = structure.relation[node]
+    relation = structure.numbers[structure.at.relation + node]
     if side == LEFT_SIDE:
-        slot = structure.left_slot[node]
+        slot = structure.numbers[structure.at.left_slot + node]
+        first = structure.numbers[structure.at.left_start + relation]
         return Table(
             slot,
             states_of(structure, slot),
             place.left,
             place.left_entries,
-            structure.left_start[relation],
-            structure.left_token,
-            structure.left_parent,
-            structure.left_of_pair,
+            structure.at.left_token + first,
+            structure.at.left_parent + first,
+            structure.at.left_of_pair,
         )
-    slot = structure.right_slot[node]
+    slot = structure.numbers[structure.at.right_slot + node]
+    first = structure.numbers[structure.at.right_start + relation]
     return Table(
         slot,
         states_of(structure, slot),
         place.right,
         place.right_entries,
-        structure.right_start[relation],
-        structure.right_token,
-        structure.right_parent,
-        structure.right_of_pair,
+        structure.at.right_token + first,
+        structure.at.right_parent + first,
+        structure.at.right_of_pair,
     )
 
 
@@ -254,10 +260,10 @@ def choices_of(structure, work, node):
     Pairs with an empty left puncteme come first, the pair of empty ones before all others.
     """
     place = place_of(work, node)
-    relation = structure.relation[node]
-    row = structure.pair_start[relation]
+    relation = structure.numbers[structure.at.relation + node]
+    row = structure.numbers[structure.at.pair_start + relation]
     if place.left_entries > 1:
-        return row, structure.pair_start[relation + 1] - row
+        return row, length_of(structure, structure.at.pair_start, relation)
     if place.right_entries > 1:
-        return row, structure.empty_left[relation]
+        return row, structure.numbers[structure.at.empty_left + relation]
     return row, np.int64(1)

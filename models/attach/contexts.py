@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled
+from pyropunct.inference.ragged import starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.views import Contexts
 
@@ -23,22 +24,26 @@ def gather_contexts(view: Array, number: Array, views: int) -> Contexts:
     :param number: ``int32``, the number of each context.
     :param views: how many views there are.
     """
-    return Contexts(*_gathered(view, number, views))
+    sizes = np.zeros(views, np.int64)
+    _count(view, number, sizes)
+    start = starts_of(sizes)
+    result = np.empty(start[-1], number.dtype)
+    _gather(view, number, start[:-1].copy(), result)
+    return Contexts(start, result)
 
 
 @compiled
-def _gathered(view: Array, number: Array, views: int) -> tuple[Array, Array]:
-    start = np.zeros(views + 1, np.int64)
+def _count(view: Array, number: Array, sizes: Array) -> None:
     for use in range(len(view)):
-        start[view[use] + 1] += number[use] >= 0
-    for one in range(views):
-        start[one + 1] += start[one]
-    result, end = np.empty(start[views], number.dtype), start[:views].copy()
+        sizes[view[use]] += number[use] >= 0
+
+
+@compiled
+def _gather(view: Array, number: Array, end: Array, result: Array) -> None:
     for use in range(len(view)):
         if number[use] >= 0:
             result[end[view[use]]] = number[use]
             end[view[use]] += 1
-    return start, result
 
 
 class Index(NamedTuple):

@@ -15,6 +15,8 @@ from torch import Tensor
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.models.attach.log_linear import LogLinearAttach
 
+Array = NDArray[Any]
+
 LEAST = 2.0**-11
 """Weights nearer to zero are left out.  A number of half precision, so that pruning twice is pruning once."""
 
@@ -77,7 +79,9 @@ def _shortened(keys: Tensor) -> Tensor:
 
 def _without_the_least(attach: LogLinearAttach, least: float) -> Pruned:
     """All contexts, with what is left of their weights after they were moved."""
-    moved = _moved(attach.weights.detach().cpu().numpy(), attach.starts.cpu().numpy(), least)
+    weights, starts = attach.weights.detach().cpu().numpy(), attach.starts.cpu().numpy()
+    moved = np.zeros_like(weights)
+    _move(weights, starts, least, np.empty(int(np.diff(starts).max(initial=0)), weights.dtype), moved)
     return Pruned(attach.keys, attach.kinds, attach.starts, torch.from_numpy(moved).to(attach.weights))
 
 
@@ -92,32 +96,37 @@ def _with_weights(some: Pruned, weights: Tensor) -> Pruned:
 
 
 @compiled
-def _moved(weights: NDArray[Any], starts: NDArray[Any], least: float) -> NDArray[Any]:
+def _move(weights: Array, starts: Array, least: float, room: Array, result: Array) -> None:
     """The weights of each context less the mean of the greatest number that are alike; these are zero.
 
     Alike are numbers at most twice the least apart.  Those that come to be nearer to zero than the least
     are zero, too.  A context with a zero, and no other number nearer to it than the least, stays as it is.
+
+    :param room: for the weights of a context, in order.
+    :param result: zeros, takes the weights.
     """
-    result = np.zeros_like(weights)
     for context in range(len(starts) - 1):
         given = weights[starts[context] : starts[context + 1]]
         moved = result[starts[context] : starts[context + 1]]
         low, centre, high = 0.0, 0.0, 0.0
-        if (given == 0).sum() == 0 or ((given != 0) & (np.abs(given) < least)).sum() > 0:
-            low, centre, high = _alike(_ascending(given), 2 * least)
+        zeros, near = 0, 0
+        for number in range(len(given)):
+            zeros += given[number] == 0
+            near += abs(given[number]) < least
+        if zeros == 0 or near > zeros:
+            low, centre, high = _alike(_ascending(given, room), 2 * least)
         for number in range(len(given)):
             away = given[number] - centre
             if not low <= given[number] <= high and abs(away) >= least:
                 moved[number] = away
-    return result
 
 
 @inner
-def _ascending(numbers: NDArray[Any]) -> NDArray[Any]:
+def _ascending(numbers: Array, room: Array) -> Array:
     """The same in order.  These are few: to compile numpy's sort would take longer than it could save."""
-    result = numbers.copy()
-    for place in range(1, len(result)):
-        number, before = result[place], place - 1
+    result = room[: len(numbers)]
+    for place in range(len(numbers)):
+        number, before = numbers[place], place - 1
         while before >= 0 and result[before] > number:
             result[before + 1] = result[before]
             before -= 1
@@ -126,7 +135,7 @@ def _ascending(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 @inner
-def _alike(ascending: NDArray[Any], apart: float) -> tuple[float, float, float]:
+def _alike(ascending: Array, apart: float) -> tuple[float, float, float]:
     """The smallest, the mean and the greatest of most numbers that are at most so far apart."""
     best, start, first = 0, 0, 0
     for last in range(len(ascending)):
@@ -134,5 +143,7 @@ def _alike(ascending: NDArray[Any], apart: float) -> tuple[float, float, float]:
             first += 1
         if last + 1 - first > best:
             best, start = last + 1 - first, first
-    some = ascending[start : start + best]
-    return some[0], some.mean(), some[-1]
+    total = ascending[start]
+    for place in range(start + 1, start + best):
+        total += ascending[place]
+    return ascending[start], total / best, ascending[start + best - 1]

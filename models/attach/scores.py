@@ -143,7 +143,7 @@ class _LinearScores(torch.autograd.Function):
         scores, values = np.zeros(int(features.score_start[-1])), weights.detach().cpu().numpy()
 
         def work(first: int, last: int) -> None:
-            _add_scores(features, values, first, last, scores)
+            _add_scores(features, values, first, last, _sums(features, values), scores)
 
         in_threads(work, parts_of(len(features.relation), VIEWS_PER_THREAD))
         return torch.from_numpy(scores).to(weights.device)
@@ -156,7 +156,8 @@ class _LinearScores(torch.autograd.Function):
 
         def work(first: int, last: int) -> Tensor:
             result = torch.zeros(shape, dtype=dtype)
-            _add_gradients(ctx.features, flows, first, last, result.numpy())
+            sums = _sums(ctx.features, result.numpy())
+            _add_gradients(ctx.features, flows, first, last, sums, result.numpy())
             return result
 
         total, *others = in_threads(work, parts_of(len(ctx.features.relation), VIEWS_PER_THREAD))
@@ -165,14 +166,18 @@ class _LinearScores(torch.autograd.Function):
         return total.to(device), None
 
 
+def _sums(features: Features, like: Array) -> Array:
+    """Room for one number for each value of each part."""
+    return np.empty((6, features.parts.most), like.dtype)
+
+
 @compiled
-def _add_scores(features, weights, first, last, scores):
+def _add_scores(features, weights, first, last, sums, scores):
     """The scores of the pairs of the views from ``first`` to ``last``.
 
     The blocks of a view's contexts are summed for each part; a pair's score is the sum over its six parts.
     """
     parts, blocks, relation, score_start, contexts = features
-    sums = np.zeros((6, parts.most), weights.dtype)
     for view in range(first, last):
         if contexts.start[view] == contexts.start[view + 1]:
             continue
@@ -193,10 +198,9 @@ def _add_scores(features, weights, first, last, scores):
 
 
 @compiled
-def _add_gradients(features, gradient, first, last, weight_gradient):
+def _add_gradients(features, gradient, first, last, sums, weight_gradient):
     """Reverse of `_add_scores`."""
     parts, blocks, relation, score_start, contexts = features
-    sums = np.zeros((6, parts.most), weight_gradient.dtype)
     for view in range(first, last):
         d = relation[view]
         sums[:] = 0
@@ -251,18 +255,21 @@ class WeightsInUse:
         return self._latest[1]
 
 
-@compiled
-def _in_use(number, size):
+def _in_use(number: Array, size: int) -> tuple[Array, Array, Array]:
     """The distinct numbers below ``size``, in order, how often each is there, and which of them each is."""
     uses = np.zeros(size, np.int32)
-    for use in number:
-        uses[use] += 1
+    _count(number, uses)
     distinct = np.flatnonzero(uses)
     counts = uses[distinct]
     place = uses  # no longer needed as it is
-    for new in range(len(distinct)):
-        place[distinct[new]] = new
+    place[distinct] = np.arange(len(distinct))
     return distinct, counts, place[number]
+
+
+@compiled
+def _count(number, uses):
+    for use in number:
+        uses[use] += 1
 
 
 class _Pick(torch.autograd.Function):
