@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -62,9 +63,14 @@ def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
         ):
             yield client
         return
+    from distributed.versions import VersionMismatchWarning
+
     try:
-        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
-    except (TimeoutError, OSError, ValueError) as error:
+        with warnings.catch_warnings():
+            # A scheduler has no numpy, say; that workers have the same pyropunct is looked at besides.
+            warnings.simplefilter("ignore", VersionMismatchWarning)
+            client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
+    except (TimeoutError, OSError, ValueError, ImportError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CorpusError(f"--scheduler {scheduler}: cannot be reached: {reason}") from error
     with client:

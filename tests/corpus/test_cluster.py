@@ -117,6 +117,21 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not logging.getLogger("distributed.client").isEnabledFor(logging.ERROR)  # one line is enough
 
 
+def test_other_versions_of_other_packages_are_no_news(
+    client: Any, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    """A scheduler may lack numpy; what Dask itself cannot do without is an error."""
+    address = client.cluster.scheduler.address
+    found = {"warning": "versions differ", "error": ""}
+    monkeypatch.setattr("distributed.scheduler.version_module.error_message", lambda *_: found)
+    with connected(address, 1) as other:
+        check_workers(other, pytest.fail)
+    assert not [str(one.message) for one in recwarn if "versions differ" in str(one.message)]
+    found["error"] = "msgpack differs"
+    with pytest.raises(CorpusError, match="cannot be reached: msgpack differs"), connected(address, 1):
+        pass
+
+
 def test_workers_need_this_version(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     check_workers(client, pytest.fail)
 
