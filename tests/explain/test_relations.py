@@ -79,7 +79,7 @@ def test_symmetric_punctemes(left: str, right: str, symmetric: bool, text: str) 
 
 def test_shares_are_frequencies_of_posterior_draws(model: Punctuator, dev: list[Sentence]) -> None:
     """Of independent ones, so that a frequency deviates as a binomial one does, or less."""
-    draws = 1000
+    draws = 400
     counts: Counter[tuple[str, tuple[str, ...], tuple[str, ...]]] = Counter()
     for sentence, trees in zip(dev, model.underlying(dev, samples=draws), strict=True):
         for tree in trees:
