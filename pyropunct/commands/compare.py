@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyropunct.commands import console
+from pyropunct.commands.comparing import aligned
 from pyropunct.commands.frame import BAD_INPUT, FAILURE, OneLineError, interrupts, polite
 from pyropunct.commands.loading import check_device, read_file, use_threads
 from pyropunct.commands.options import decoder_option, json_option, seed_option, threads_option, trees_option
@@ -146,14 +147,11 @@ def _tell(comparison: "Comparison", treebanks: "Iterable[Treebank]", folder: Pat
     for treebank in treebanks:
         for line in console.describe_treebank(treebank):
             console.say(line)
-    console.print_table("Comparison", *_first_left(*system_table(comparison, "* {}".format)))
+    header, rows = system_table(comparison, "* {}".format)
+    console.print_table("Comparison", aligned(header, {0}), rows)
     if comparison.parsers:
-        console.print_table("Trees", *_first_left(*parser_table(comparison)))
+        header, rows = parser_table(comparison)
+        console.print_table("Trees", aligned(header, {0}), rows)
     for line in notes(comparison, "*"):
         console.say(line)
     console.say(f"table, plot and all numbers written to {folder}")
-
-
-def _first_left(header: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """A table whose first column `console.print_table` aligns on the left: its header begins with a space."""
-    return [f" {header[0]}", *header[1:]], rows

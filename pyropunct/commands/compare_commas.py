@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyropunct.commands import console
+from pyropunct.commands.comparing import show_comparison
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.options import (
     chosen_names,
@@ -108,10 +109,7 @@ def compare_commas(
     if as_json:
         console.print_json(comparison.to_json())
         return
-    header, rows = comparison.table()
-    console.print_table("Commas", [f" {name}" for name in header[:3]] + header[3:], rows)
-    for line in comparison.notes():
-        console.say(line)
+    show_comparison(comparison, "Commas", range(3))
 
 
 def _story(folder: str, threads: int | None, trust_variants: bool, encoder: str | None) -> "Punctuator":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyropunct.commands import console
+from pyropunct.commands.comparing import aligned, systems_option
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
 from pyropunct.commands.options import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The model of right text: a model folder that was fitted to TRAIN, or the model of the package.",
 )
-@click.option("--systems", help="Compare only these, such as alone,channel; an unknown name lists all.")
+@systems_option("alone,channel")
 @click.option(
     "--learners",
     metavar="FILE.jsonl",
@@ -127,7 +128,7 @@ def _print(comparison: "CorrectionComparison") -> None:
     for title, rows in tables.items():
         if rows:
             header, cells = comparison.table(rows)
-            console.print_table(title, [f" {name}" for name in header[:2]] + header[2:], cells)
+            console.print_table(title, aligned(header, range(2)), cells)
     if comparison.curve:
         header, cells = comparison.curve_table()
         console.print_table("AED at several rates of errors", header, cells)

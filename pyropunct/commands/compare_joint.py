@@ -1,12 +1,18 @@
 """The command ``pyropunct compare-joint``."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pyropunct.commands import console
-from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.commands.comparing import (
+    check_folders,
+    chosen_numbers,
+    save_system,
+    show_comparison,
+    systems_option,
+)
+from pyropunct.commands.frame import polite
 from pyropunct.commands.loading import load_model, read_file, use_threads
 from pyropunct.commands.options import (
     WIDEST_BEAM,
@@ -38,7 +44,7 @@ MOST_SENTENCES = 1000
     show_default=True,
     help="The model that restores running text: a model folder, or the model of the package.",
 )
-@click.option("--systems", help="Compare only these, such as crf,unified; an unknown name lists all.")
+@systems_option("crf,unified")
 @click.option(
     "--sentences",
     metavar="LIST",
@@ -108,10 +114,9 @@ def compare_joint(
     from pyropunct.treebank.conllu_block import TreebankError
 
     chosen = chosen_names(systems, SYSTEMS, "systems")
-    sizes = _sizes(sentences)
+    sizes = chosen_numbers(sentences, "sentences", "numbers", MOST_SENTENCES, "3,10")
     settings = JointSettings(chosen, sizes, beam, iterations, folds, samples, permutations, seed)
-    if out is not None:
-        _check_folders(out, chosen)
+    check_folders(out, chosen)
     use_threads(threads)
     restores = load_model(model, trust_variants) if RESTORATION in chosen else None
     treebanks = read_file(train), read_file(dev)
@@ -126,42 +131,9 @@ def compare_joint(
     if as_json:
         console.print_json(comparison.to_json())
         return
-    for treebank in treebanks:
-        for line in console.describe_treebank(treebank):
-            console.say(line)
-    header, rows = comparison.table()
-    console.print_table("Running words", [header[0], f" {header[1]}", *header[2:]], rows)
-    for line in comparison.notes():
-        console.say(line)
-
-
-def _sizes(sentences: str) -> tuple[int, ...]:
-    """The numbers in the option, each once.
-
-    :raises OneLineError: if one is not from 1 to `MOST_SENTENCES`.
-    """
-    sizes = sentences.split(",")
-    if not all(size.isdecimal() and 1 <= int(size) <= MOST_SENTENCES for size in sizes):
-        problem = f"give numbers from 1 to {MOST_SENTENCES}, such as 3,10"
-        raise OneLineError(f"--sentences {sentences}: {problem}", BAD_INPUT)
-    return tuple(dict.fromkeys(map(int, sizes)))
-
-
-def _check_folders(out: str, systems: tuple[str, ...]) -> None:
-    """Make sure, before anything is trained, that it can be saved.
-
-    :raises ModelFolderError: if it cannot.
-    """
-    from pyropunct.training.model_folder import check_writable
-
-    for name in systems:
-        check_writable(Path(out) / name)
+    show_comparison(comparison, "Running words", {1}, treebanks)
 
 
 def _save(trained: "Trained", out: str | None) -> None:
-    """Save what was trained, if it is to be saved."""
-    from pyropunct.training.model_folder import write_model_folder
-
-    if out is not None:
-        for name, part in trained.parts.items():
-            write_model_folder(Path(out) / name, *part.to_parts())
+    for name, part in trained.parts.items():
+        save_system(out, name, part)

@@ -1,14 +1,20 @@
 """The command ``pyropunct compare-parsers``."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pyropunct.commands import console
+from pyropunct.commands.comparing import check_folders, chosen_numbers, save_system, show_comparison
 from pyropunct.commands.frame import BAD_INPUT, OneLineError, polite
 from pyropunct.commands.loading import read_file
-from pyropunct.commands.options import WIDEST_BEAM, json_option, permutations_option, seed_option
+from pyropunct.commands.options import (
+    WIDEST_BEAM,
+    chosen_names,
+    json_option,
+    permutations_option,
+    seed_option,
+)
 from pyropunct.commands.training_reports import step_bar
 
 if TYPE_CHECKING:
@@ -86,16 +92,16 @@ def compare_parsers(
     """
     from pyropunct.comparison.parsers import ParserSettings
     from pyropunct.comparison.parsers import compare_parsers as run_comparison
-    from pyropunct.parsing.arc_standard import Oracle, have_language_tags, marked_sentences
+    from pyropunct.parsing.arc_standard import Oracle, Treatment, have_language_tags, marked_sentences
 
-    widths = _beams(beams)
+    widths = chosen_numbers(beams, "beams", "widths", WIDEST_BEAM, "1,16")
     if oracle == Oracle.DYNAMIC and widths != (1,):
         raise OneLineError(f"--oracle dynamic: trains parsers with --beams 1, not {beams}", BAD_INPUT)
+    treatments = tuple(map(Treatment, chosen_names(marks, list(Treatment), "marks", "treatment")))
     settings = ParserSettings(
-        _treatments(marks), widths, tags == "gold", iterations, folds, permutations, seed, Oracle(oracle)
+        treatments, widths, tags == "gold", iterations, folds, permutations, seed, Oracle(oracle)
     )
-    if out is not None:
-        _check_folders(out, settings)
+    check_folders(out, _folders(settings))
     treebanks = read_file(train), read_file(dev)
     universal = not all(map(have_language_tags, treebanks))
     learned, measured = (marked_sentences(treebank, universal=universal) for treebank in treebanks)
@@ -106,39 +112,7 @@ def compare_parsers(
     if as_json:
         console.print_json(comparison.to_json())
         return
-    for treebank in treebanks:
-        for line in console.describe_treebank(treebank):
-            console.say(line)
-    header, rows = comparison.table()
-    console.print_table("Parsers", [header[0], f" {header[1]}", *header[2:]], rows)
-    for line in comparison.notes():
-        console.say(line)
-
-
-def _treatments(marks: str) -> "tuple[Treatment, ...]":
-    """The treatments of marks in the option, each once.
-
-    :raises OneLineError: if one is unknown, or there is none.
-    """
-    from pyropunct.parsing.arc_standard import Treatment
-
-    chosen = list(dict.fromkeys(marks.split(",")))
-    unknown = [name for name in chosen if name not in list(Treatment)]
-    if unknown:
-        problem = f"there is no treatment {unknown[0]!r}; there are {', '.join(Treatment)}"
-        raise OneLineError(f"--marks: {problem}", BAD_INPUT)
-    return tuple(map(Treatment, chosen))
-
-
-def _beams(beams: str) -> tuple[int, ...]:
-    """The widths in the option, each once.
-
-    :raises OneLineError: if one is not from 1 to `WIDEST_BEAM`.
-    """
-    widths = list(dict.fromkeys(beams.split(",")))
-    if not all(width.isdecimal() and 1 <= int(width) <= WIDEST_BEAM for width in widths):
-        raise OneLineError(f"--beams {beams}: give widths from 1 to {WIDEST_BEAM}, such as 1,16", BAD_INPUT)
-    return tuple(dict.fromkeys(map(int, widths)))
+    show_comparison(comparison, "Parsers", {1}, treebanks)
 
 
 def _require_trees(sentences: "Sequence[MarkedSentence]", path: str, settings: "ParserSettings") -> None:
@@ -156,26 +130,14 @@ def _require_trees(sentences: "Sequence[MarkedSentence]", path: str, settings: "
         )
 
 
-def _folder(out: str, treatment: "Treatment", beam: int) -> Path:
-    """Where a parser is saved."""
-    return Path(out) / f"{treatment.value}-{beam}"
+def _folders(settings: "ParserSettings") -> list[str]:
+    """Where parsers are saved."""
+    return [_folder(treatment, beam) for treatment in settings.treatments for beam in settings.beams]
 
 
-def _check_folders(out: str, settings: "ParserSettings") -> None:
-    """Make sure, before anything is trained, that parsers can be saved.
-
-    :raises ModelFolderError: if they cannot.
-    """
-    from pyropunct.training.model_folder import check_writable
-
-    for treatment in settings.treatments:
-        for beam in settings.beams:
-            check_writable(_folder(out, treatment, beam))
+def _folder(treatment: "Treatment", beam: int) -> str:
+    return f"{treatment.value}-{beam}"
 
 
 def _save(system: "ParserSystem", out: str | None) -> None:
-    """Save a parser, if it is to be saved."""
-    from pyropunct.training.model_folder import write_model_folder
-
-    if out is not None:
-        write_model_folder(_folder(out, system.treatment, system.beam), *system.parser.to_parts())
+    save_system(out, _folder(system.treatment, system.beam), system.parser)

@@ -112,11 +112,14 @@ decoder_option = click.option(
 )
 
 
-def chosen_names(given: str | None, known: Collection[str], option: str) -> tuple[str, ...]:
+def chosen_names(
+    given: str | None, known: Collection[str], option: str, kind: str | None = None
+) -> tuple[str, ...]:
     """The names in an option, each once; all that are known, if the option is not there.
 
     :param given: names with commas between them.
-    :param option: what it is called, without dashes: the plural of what is chosen.
+    :param option: what it is called, without dashes.
+    :param kind: what is chosen; by default the option is its plural.
     :raises OneLineError: if one is unknown, or none is named.
     """
     if given is None:
@@ -124,7 +127,8 @@ def chosen_names(given: str | None, known: Collection[str], option: str) -> tupl
     chosen = tuple(dict.fromkeys(filter(None, given.split(","))))
     unknown = [name for name in chosen if name not in known]
     if unknown or not chosen:
-        problem = f"there is no {option.removesuffix('s')} {unknown[0] if unknown else given!r}"
+        kind = option.removesuffix("s") if kind is None else kind
+        problem = f"there is no {kind} {unknown[0] if unknown else given!r}"
         raise OneLineError(f"--{option}: {problem}; there are {', '.join(known)}", BAD_INPUT)
     return chosen
 
