@@ -23,6 +23,7 @@ from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.correct.fitting import COPIES
 from pyropunct.correct.noisy_channel import NoisyChannel
+from pyropunct.evaluation import Evaluation
 from pyropunct.parsing import (
     BiaffineParser,
     WeightedTree,
@@ -32,7 +33,6 @@ from pyropunct.parsing import (
     train_parser,
 )
 from pyropunct.parsing.recipes import ParserRecipe
-from pyropunct.punctuator import Evaluation
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.restoring import decide, weighted_trees
 from pyropunct.running import RunningReader, train_reader

@@ -6,26 +6,25 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from pyropunct.draws import Draws, draw_surfaces
+from pyropunct.evaluation import Evaluation, EvaluationSums, WholeEvaluation
 from pyropunct.inference import products
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
-from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.drawing import ManyDraws
-from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
+from pyropunct.models.learned import learned_scales, learned_values
 from pyropunct.models.story import Punctuated, Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
-from pyropunct.networks.pretrained import Pretrained, PretrainedError, Remembered, check_same
+from pyropunct.networks.pretrained import Pretrained, PretrainedError, Remembered
 from pyropunct.networks.sources import pretrained_from
 from pyropunct.networks.trained import TrainedNetwork
 from pyropunct.networks.vectors import KIND as VECTORS
@@ -47,7 +46,6 @@ from pyropunct.restore.restoring import (
 from pyropunct.restore.running import Finding
 from pyropunct.running import RunningReader
 from pyropunct.shipped import lacking, place_of
-from pyropunct.sums import ExactSum
 from pyropunct.tagging import SlotTagger
 from pyropunct.tagging.mixing import log_mixture
 from pyropunct.training.model_folder import (
@@ -58,9 +56,18 @@ from pyropunct.training.model_folder import (
 )
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.registry import Trusted, UnknownVariantError, require_trusted
+from pyropunct.training.saved_parts import (
+    SavedStory,
+    by_kind,
+    network_tensors,
+    parsed_story,
+    parsed_tensors,
+    saved_network,
+    saved_story,
+    saved_tagger,
+    story_tensors,
+)
 from pyropunct.training.slot_strings import SlotStrings
-from pyropunct.training.small_tensors import rounded_rows
-from pyropunct.training.stories import blank_story, settle_story
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import Surface, display
@@ -75,11 +82,7 @@ BATCH_SIZE = 100
 REJECTED, LEAST_REDRAWN = 20, 100
 """How often draws that are not balanced are made up for, and the least number of draws each time."""
 
-PARTS = ("parser", "reader", "pretrained", "parsed", "tagger")
-"""What a model folder may have tensors of, besides the story."""
-
 Puncteme = tuple[str, ...]
-Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
 
 
 class Edit(NamedTuple):
@@ -101,120 +104,6 @@ class Edit(NamedTuple):
 
 class ImpossibleSentenceError(TreebankError, ImpossibleSurfaceError):
     """A sentence of a treebank whose punctuation the model cannot produce."""
-
-
-class Evaluation(NamedTuple):
-    """How well a model predicts the punctuation of some sentences, given their trees.
-
-    :ivar sentences: the number of sentences.
-    :ivar slots: the number of their slots, n + 1 for each sentence of n words.
-    :ivar log_likelihood: the sum of log p(x | T), in natural logarithms.
-    """
-
-    sentences: int
-    slots: int
-    log_likelihood: float
-
-    @classmethod
-    def of(cls, sentences: Sequence[Sentence], log_prob: Tensor) -> "Evaluation":
-        """What comes of the log-probabilities (sentences,) of the punctuation of some sentences."""
-        slots = sum(len(sentence.surface) for sentence in sentences)
-        return cls(len(sentences), slots, float(log_prob.sum()))
-
-    @property
-    def perplexity(self) -> float:
-        """exp(- log-likelihood per slot): Li, Wang & Eisner (2019, section 4)."""
-        return float(torch.tensor(-self.log_likelihood / self.slots, dtype=torch.double).exp())
-
-
-class SlotEvaluations(NamedTuple):
-    """How well last slots of sentences are predicted, where the final mark stands, and all others.
-
-    :ivar all: all slots together.
-    :ivar last: the last slots.
-    :ivar others: all others.
-    """
-
-    all: Evaluation
-    last: Evaluation
-    others: Evaluation
-
-    @classmethod
-    def of(cls, sentences: int, slots: int, whole: float, others: float) -> "SlotEvaluations":
-        """From the number of sentences and of slots, and the log-likelihoods of all slots and of others."""
-        return cls(
-            Evaluation(sentences, slots, whole),
-            Evaluation(sentences, sentences, whole - others),
-            Evaluation(sentences, slots - sentences, others),
-        )
-
-
-class EvaluationSums:
-    """What `Punctuator.evaluate_slots` counts and adds up; sums of parts of a treebank can be added.
-
-    :param plain: what `to_json` made of other sums, with which these begin.
-    :raises ValueError: if it is no such thing.
-    """
-
-    def __init__(self, plain: Mapping[str, Any] | None = None) -> None:
-        plain = {} if plain is None else plain
-        self.sentences, self._slots = (int(plain.get(name, 0)) for name in ("sentences", "slots"))
-        logs = plain.get("logs", {})
-        self._logs = {name: ExactSum(text) for name, text in logs.items()}
-
-    def count(self, sentences: Sequence[Sentence]) -> None:
-        """Count sentences and slots."""
-        self.sentences += len(sentences)
-        self._slots += sum(len(sentence.surface) for sentence in sentences)
-
-    def add(self, name: str, logs: Iterable[float]) -> None:
-        """Add logarithms of probabilities.
-
-        :param name: "whole" of x given T, "others" without last slots, "trees" of T, and of the unigram model
-            "unigram_last" of last slots and "unigram_others".
-        """
-        total = self._logs.setdefault(name, ExactSum())
-        for one in logs:
-            total.add(one)
-
-    def __iadd__(self, other: "EvaluationSums") -> "EvaluationSums":
-        self.sentences += other.sentences
-        self._slots += other._slots
-        for name, total in other._logs.items():
-            self._logs.setdefault(name, ExactSum()).__iadd__(total)
-        return self
-
-    def to_json(self) -> dict[str, Any]:
-        """The sums in plain JSON types, with nothing rounded off."""
-        logs = {name: str(total) for name, total in self._logs.items()}
-        return {"sentences": self.sentences, "slots": self._slots, "logs": logs}
-
-    def evaluation(self) -> "WholeEvaluation":
-        """What the sums come to."""
-        log = {name: float(total) for name, total in self._logs.items()}
-        own = SlotEvaluations.of(self.sentences, self._slots, log["whole"], log["others"])
-        unigram = joint = None
-        if "unigram_last" in log:
-            whole = ExactSum(str(self._logs["unigram_last"]))
-            whole += self._logs["unigram_others"]
-            unigram = SlotEvaluations.of(self.sentences, self._slots, float(whole), log["unigram_others"])
-        if "trees" in log:
-            joint = Evaluation(self.sentences, self._slots, log["whole"] + log["trees"])
-        return WholeEvaluation(own, unigram, joint)
-
-
-class WholeEvaluation(NamedTuple):
-    """What `Punctuator.evaluate_slots` finds.
-
-    :ivar own: how well the model predicts punctuation, given trees.
-    :ivar unigram: the same of the unigram model of slots, None if there is none.
-    :ivar with_trees: log p(T, x) = log p_syn(T) + log p(x | T), where T is heads, relations and tags; None if
-        there is no model of these.
-    """
-
-    own: SlotEvaluations
-    unigram: SlotEvaluations | None
-    with_trees: Evaluation | None
 
 
 @dataclass(frozen=True)
@@ -329,48 +218,33 @@ class Punctuator:
         }
         if self.slot_strings is not None:
             plain["slot_strings"] = self.slot_strings.to_json()
-        tensors = self._kept(small)
+        tensors = story_tensors(self.story, small)
         if self.parsed is not None:
             own = self.parsed.vocabulary.to_json()["pairs"]
             plain["parsed"] = {"pairs": own, "report": dict(self.parsed.report)}
-            kept = self.parsed._kept(small).items()
-            tensors |= {f"parsed {name}": tensor for name, tensor in kept if not _is_of_syntax(name)}
+            tensors |= parsed_tensors(self.parsed.story, small)
         if self.parser is not None:
             if not isinstance(self.parser, BiaffineParser):
                 kind = type(self.parser).__name__
                 raise ModelFolderError(f"{folder}: a model cannot be saved with a parser of the kind {kind}")
             plain["parser"], weights = self.parser.to_parts()
-            tensors |= _of_network("parser", weights, small)
+            tensors |= network_tensors("parser", weights, small)
         if self.reader is not None:
             plain["reader"], weights = self.reader.to_parts()
-            tensors |= _of_network("reader", weights, small)
+            tensors |= network_tensors("reader", weights, small)
         if self.attach_pretrained is not None:
             plain["attach"] = {"pretrained": self.attach_pretrained.identity()}
         if pretrained is not None:
             plain["pretrained"], weights = pretrained.to_parts()
             rounded = small or plain["pretrained"]["kind"] == VECTORS
-            tensors |= _of_network("pretrained", weights, rounded)
+            tensors |= network_tensors("pretrained", weights, rounded)
         if self.tagger is not None:
             if self.tagger.parser is not self.parser:
                 raise ModelFolderError(f"{folder}: the model's tagger reads the states of another parser")
             plain["tagger"], weights = self.tagger.to_parts()
             plain["tagger"]["share"] = self.share
-            tensors |= _of_network("tagger", weights, small)
+            tensors |= network_tensors("tagger", weights, small)
         write_model_folder(Path(folder), plain, tensors)
-
-    def _kept(self, small: bool) -> dict[str, Tensor]:
-        """The tensors that are saved: by the kind and the name of each."""
-        state, parameters = self.story.state_dict(), dict(self.story.named_parameters())
-        if isinstance(self.story.syntax, HeadOutward):
-            state["syntax.probabilities"] = state["syntax.probabilities"].float().double()
-        if isinstance(self.story.attach, LogLinearAttach) and not self.scales:
-            left = rounded(self.story.attach) if small else pruned(self.story.attach)
-            state |= {f"attach.{name}": tensor for name, tensor in left._asdict().items()}
-        tensors = {f"value {name}": state[name] for name in self.values}
-        tensors |= {f"scale {name}": scale for name, scale in self.scales.items()}
-        for name in sorted(fixed_names(self.story)):
-            tensors[f"{'parameter' if name in parameters else 'buffer'} {name}"] = state[name]
-        return tensors
 
     @classmethod
     def load(
@@ -410,57 +284,31 @@ class Punctuator:
     def _rebuilt(
         cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], encoder: str | Path | None = None
     ) -> "Punctuator":
-        kinds = _kinds(plain, tensors)
+        kinds = by_kind(plain, tensors)
         pretrained = pretrained_from(plain.get("pretrained"), kinds["pretrained"], encoder)
         if pretrained is not None and "attach" in plain:
             pretrained = Remembered(pretrained)  # parser and attach model read the same sentences
-        told = cls._told(plain, kinds, pretrained)
+        told = cls._of(saved_story(plain, kinds, pretrained))
         conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
-        parser = _network(BiaffineParser, "parser", plain, kinds, pretrained)
-        slot_strings = SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None
-        reader = _network(RunningReader, "reader", plain, kinds, pretrained)
-        shared = {name: tensor for name, tensor in tensors.items() if _is_of_syntax(name)}
-        parsed = None
-        if "parsed" in plain:
-            own = _of_parsed(plain)
-            parsed = cls._told(own, _kinds(own, shared | kinds["parsed"]), pretrained)
+        parser = saved_network(BiaffineParser, "parser", plain, kinds, pretrained)
         tagger, share = None, 0.0
         if "tagger" in plain:
-            tagger, share = _tagger_of(plain["tagger"], kinds["tagger"], told.vocabulary, parser)
+            tagger, share = saved_tagger(plain["tagger"], kinds["tagger"], told.vocabulary, parser)
         return replace(
             told,
             conventions=conventions,
             parser=parser,
-            slot_strings=slot_strings,
-            reader=reader,
-            parsed=parsed,
+            slot_strings=SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None,
+            reader=saved_network(RunningReader, "reader", plain, kinds, pretrained),
+            parsed=cls._of(parsed_story(plain, tensors, pretrained)) if "parsed" in plain else None,
             tagger=tagger,
             share=share,
         )
 
     @classmethod
-    def _told(
-        cls,
-        plain: Mapping[str, Any],
-        kinds: Mapping[str, Mapping[str, Tensor]],
-        pretrained: Pretrained | None,
-    ) -> "Punctuator":
-        """The story of a model folder, with its vocabulary, recipe and report alone."""
-        if not isinstance(plain["report"], dict):
-            raise ValueError("the report is no object")
-        vocabulary = Vocabulary.from_json(plain["vocabulary"])
-        recipe = Recipe.from_json(plain["recipe"])
-        source = pretrained if "attach" in plain else None
-        check_same(source, plain["attach"]["pretrained"] if "attach" in plain else None)
-        story = blank_story(vocabulary, recipe, 0 if source is None else source.size)
-        unseen = {name: tensor for name, tensor in story.state_dict().items() if _is_of_words(name)}
-        fixed = {**unseen, **kinds["parameter"], **kinds["buffer"]}  # models of older versions have no words
-        settle_story(story, fixed, kinds["value"], kinds["scale"])
-        check_buffers(story)
-        for name, scale in kinds["scale"].items():
-            if not bool((scale > 0).all()):
-                raise ValueError(f"the scale of {name} is not above zero everywhere")
-        return cls(vocabulary, recipe, story, plain["report"], attach_pretrained=source)
+    def _of(cls, told: SavedStory) -> "Punctuator":
+        vocabulary, recipe, story, report, pretrained = told
+        return cls(vocabulary, recipe, story, report, attach_pretrained=pretrained)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.
@@ -876,78 +724,6 @@ class Punctuator:
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         trees = self.encode_trees([sentence.tree for sentence in sentences])
         return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
-
-
-def _of_parsed(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The description of the model for parsed trees, which shares all else with that of the whole."""
-    vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
-    own = {"vocabulary": vocabulary, "recipe": plain["recipe"], "report": plain["parsed"]["report"]}
-    return {**own, "attach": plain["attach"]} if "attach" in plain else own
-
-
-def _kinds(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """The tensors of a model folder by their kinds: of the story itself, or of one of its `PARTS`.
-
-    :raises ValueError: if there are tensors of a part that is not there.
-    """
-    kinds: dict[str, dict[str, Tensor]] = {
-        name: {} for name in ("value", "scale", "parameter", "buffer", *PARTS)
-    }
-    for key, tensor in tensors.items():
-        kind, _, name = key.partition(" ")
-        kinds[kind][name] = tensor
-    for part in PARTS:
-        if kinds[part] and part not in plain:
-            raise ValueError(f"there are tensors of the part {part!r}, but not the part")
-    return kinds
-
-
-def _tagger_of(
-    plain: Mapping[str, Any],
-    weights: Mapping[str, Tensor],
-    vocabulary: Vocabulary,
-    parser: BiaffineParser | None,
-) -> tuple[SlotTagger, float]:
-    """The tagger of a model folder, and its share.
-
-    :raises ValueError: if there is no parser, it knows other marks than the model, or its share is none.
-    """
-    if parser is None:
-        raise ValueError("there is a tagger, but no parser whose states it reads")
-    tagger, share = SlotTagger.from_parts(plain, weights, parser), plain["share"]
-    tagger.vocabulary.labels.require_marks(vocabulary.tokens)
-    if not isinstance(tagger.report, dict):
-        raise ValueError("the report of the tagger is no object")
-    if type(share) not in (int, float) or not 0 <= share <= 1:
-        raise ValueError(f"the share of the tagger is {share!r}, not a number from 0 to 1")
-    return tagger, float(share)
-
-
-def _is_of_words(name: str) -> bool:
-    return name.startswith("syntax.words.")
-
-
-def _is_of_syntax(name: str) -> bool:
-    """Whether a tensor is one of the syntax model, which is the same for parsed trees as for given ones."""
-    return name.partition(" ")[2].startswith("syntax.")
-
-
-def _network(
-    kind: type[Network],
-    part: str,
-    plain: Mapping[str, Any],
-    tensors: Mapping[str, Mapping[str, Tensor]],
-    pretrained: Pretrained | None,
-) -> Network | None:
-    """A network of a model folder, None if there is none; some networks read pretrained features."""
-    if part not in plain:
-        return None
-    return kind.from_parts(plain[part], tensors[part], pretrained if "pretrained" in plain[part] else None)
-
-
-def _of_network(part: str, weights: Mapping[str, Tensor], small: bool) -> dict[str, Tensor]:
-    """The weights of a network, as they are saved; see `Punctuator.save`."""
-    return {f"{part} {name}": rounded_rows(one) if small else one for name, one in weights.items()}
 
 
 def _merged(edits: Tensor) -> Tensor:

@@ -14,8 +14,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from pyropunct.baselines.chain import LabelDistribution
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.words import WordVectors, WordVocabulary, batch_words
+from pyropunct.evaluation import Evaluation
 from pyropunct.networks.pretrained import Pretrained
-from pyropunct.punctuator import Evaluation
 from pyropunct.restore.edit_distance import slot_distance
 from pyropunct.tagging.labels import Labels, SlotString, Spelling
 from pyropunct.training.model_folder import write_model_folder

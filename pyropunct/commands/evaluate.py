@@ -18,7 +18,8 @@ from pyropunct.files import json_text
 if TYPE_CHECKING:
     from pyropunct.commands.sources import Reject
     from pyropunct.corpus.shards import Work
-    from pyropunct.punctuator import Evaluation, ImpossibleSentenceError, SlotEvaluations
+    from pyropunct.evaluation import Evaluation, SlotEvaluations
+    from pyropunct.punctuator import ImpossibleSentenceError
     from pyropunct.treebank.lines import Part
     from pyropunct.treebank.reading import Omission
     from pyropunct.treebank.sentence import Sentence
@@ -120,7 +121,7 @@ class Merged:
     """
 
     def __init__(self, name: str, parts: Iterable[str]) -> None:
-        from pyropunct.punctuator import EvaluationSums
+        from pyropunct.evaluation import EvaluationSums
         from pyropunct.treebank.conllu_block import TreebankError
 
         self._name, self._left_out = name, dict.fromkeys(("omitted", "malformed", "impossible"), 0)

@@ -23,10 +23,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from pyropunct.evaluation import Evaluation
 from pyropunct.networks.pretrained import kept
 from pyropunct.parsing import attachment_scores, with_trees
 from pyropunct.parsing.protocol import WeightedTree
-from pyropunct.punctuator import Evaluation, Punctuator
+from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import weighted_trees
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.fitting import Training, Watch, held_out

@@ -20,9 +20,10 @@ Example::
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pyropunct.evaluation import Evaluation
 from pyropunct.networks.training import NetworkCheckpoint
 from pyropunct.parsing import BiaffineParser
-from pyropunct.punctuator import Evaluation, Punctuator
+from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import NoParserError, weighted_trees
 from pyropunct.tagging.mixing import likeliest_share, log_mixture
 from pyropunct.tagging.recipes import SlotTaggerRecipe

@@ -10,9 +10,10 @@ from command_line import complaint, printed
 from pyropunct.baselines.recipes import TaggerRecipe
 from pyropunct.baselines.training import train_tagger
 from pyropunct.divergence import DivergedError
+from pyropunct.evaluation import SlotEvaluations
 from pyropunct.files import json_text
 from pyropunct.parsing import ParserRecipe, train_parser
-from pyropunct.punctuator import Punctuator, SlotEvaluations
+from pyropunct.punctuator import Punctuator
 from pyropunct.training.fitting import Training
 from pyropunct.training.model_folder import ModelFolderError, write_model_folder
 from pyropunct.training.recipes import RECIPES, Recipe, unusual

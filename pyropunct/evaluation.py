@@ -1,0 +1,124 @@
+"""How well punctuation is predicted: perplexities, and sums of which they are made."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pyropunct.sums import ExactSum
+from pyropunct.treebank.sentence import Sentence
+
+
+class Evaluation(NamedTuple):
+    """How well a model predicts the punctuation of some sentences, given their trees.
+
+    :ivar sentences: the number of sentences.
+    :ivar slots: the number of their slots, n + 1 for each sentence of n words.
+    :ivar log_likelihood: the sum of log p(x | T), in natural logarithms.
+    """
+
+    sentences: int
+    slots: int
+    log_likelihood: float
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], log_prob: Tensor) -> "Evaluation":
+        """What comes of the log-probabilities (sentences,) of the punctuation of some sentences."""
+        slots = sum(len(sentence.surface) for sentence in sentences)
+        return cls(len(sentences), slots, float(log_prob.sum()))
+
+    @property
+    def perplexity(self) -> float:
+        """exp(- log-likelihood per slot): Li, Wang & Eisner (2019, section 4)."""
+        return float(torch.tensor(-self.log_likelihood / self.slots, dtype=torch.double).exp())
+
+
+class SlotEvaluations(NamedTuple):
+    """How well last slots of sentences are predicted, where the final mark stands, and all others.
+
+    :ivar all: all slots together.
+    :ivar last: the last slots.
+    :ivar others: all others.
+    """
+
+    all: Evaluation
+    last: Evaluation
+    others: Evaluation
+
+    @classmethod
+    def of(cls, sentences: int, slots: int, whole: float, others: float) -> "SlotEvaluations":
+        """From the number of sentences and of slots, and the log-likelihoods of all slots and of others."""
+        return cls(
+            Evaluation(sentences, slots, whole),
+            Evaluation(sentences, sentences, whole - others),
+            Evaluation(sentences, slots - sentences, others),
+        )
+
+
+class WholeEvaluation(NamedTuple):
+    """What `Punctuator.evaluate_slots` finds.
+
+    :ivar own: how well the model predicts punctuation, given trees.
+    :ivar unigram: the same of the unigram model of slots, None if there is none.
+    :ivar with_trees: log p(T, x) = log p_syn(T) + log p(x | T), where T is heads, relations and tags; None if
+        there is no model of these.
+    """
+
+    own: SlotEvaluations
+    unigram: SlotEvaluations | None
+    with_trees: Evaluation | None
+
+
+class EvaluationSums:
+    """What `Punctuator.evaluate_slots` counts and adds up; sums of parts of a treebank can be added.
+
+    :param plain: what `to_json` made of other sums, with which these begin.
+    :raises ValueError: if it is no such thing.
+    """
+
+    def __init__(self, plain: Mapping[str, Any] | None = None) -> None:
+        plain = {} if plain is None else plain
+        self.sentences, self._slots = (int(plain.get(name, 0)) for name in ("sentences", "slots"))
+        logs = plain.get("logs", {})
+        self._logs = {name: ExactSum(text) for name, text in logs.items()}
+
+    def count(self, sentences: Sequence[Sentence]) -> None:
+        """Count sentences and slots."""
+        self.sentences += len(sentences)
+        self._slots += sum(len(sentence.surface) for sentence in sentences)
+
+    def add(self, name: str, logs: Iterable[float]) -> None:
+        """Add logarithms of probabilities.
+
+        :param name: "whole" of x given T, "others" without last slots, "trees" of T, and of the unigram model
+            "unigram_last" of last slots and "unigram_others".
+        """
+        total = self._logs.setdefault(name, ExactSum())
+        for one in logs:
+            total.add(one)
+
+    def __iadd__(self, other: "EvaluationSums") -> "EvaluationSums":
+        self.sentences += other.sentences
+        self._slots += other._slots
+        for name, total in other._logs.items():
+            self._logs.setdefault(name, ExactSum()).__iadd__(total)
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """The sums in plain JSON types, with nothing rounded off."""
+        logs = {name: str(total) for name, total in self._logs.items()}
+        return {"sentences": self.sentences, "slots": self._slots, "logs": logs}
+
+    def evaluation(self) -> WholeEvaluation:
+        """What the sums come to."""
+        log = {name: float(total) for name, total in self._logs.items()}
+        own = SlotEvaluations.of(self.sentences, self._slots, log["whole"], log["others"])
+        unigram = joint = None
+        if "unigram_last" in log:
+            whole = ExactSum(str(self._logs["unigram_last"]))
+            whole += self._logs["unigram_others"]
+            unigram = SlotEvaluations.of(self.sentences, self._slots, float(whole), log["unigram_others"])
+        if "trees" in log:
+            joint = Evaluation(self.sentences, self._slots, log["whole"] + log["trees"])
+        return WholeEvaluation(own, unigram, joint)
