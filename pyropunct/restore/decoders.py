@@ -196,7 +196,9 @@ def most_frequent(draws: "Draws") -> Decision:
 def _frequencies(draws: "Draws", some: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The first draw of each distinct surface among some draws, and the probability of the surface."""
     first: dict[bytes, int] = {}
-    place = [first.setdefault(draws.numbers[draw].tobytes(), draw) for draw in some.tolist()]
+    rows = np.ascontiguousarray(draws.numbers[some])
+    surfaces = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist()
+    place = list(map(first.setdefault, surfaces, some.tolist()))
     share = np.bincount(place, draws.weights[some])
     found = np.array(list(first.values()))
     return found, share[found]

@@ -38,6 +38,9 @@ _BEHIND_DOTS = frozenset(",;:?!")
 _WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
 """The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
 
+REMEMBERED = 1 << 14
+"""Different tokens whose pieces are remembered."""
+
 _OPEN, _CLOSED = "``", "''"
 """Tags that make a quotation mark opening or closing; see `direct_quotes`."""
 
@@ -193,7 +196,7 @@ class RawReader:
         found = list(_tokens(text))
         for gap, token in found:
             gaps[-1] = gap or gaps[-1]
-            for piece in self._pieces(token):
+            for piece in self._pieces_of(token):
                 if isinstance(piece, _Mark):
                     slots[-1].append(_Mark(self._narrow.get(piece.form, piece.form), piece.tag))
                     continue
@@ -214,6 +217,18 @@ class RawReader:
         return RawSentence(
             line, text, tuple(words), strings, tuple(gaps), tuple(together), before, behind, end
         )
+
+    def _pieces_of(self, token: str) -> Sequence[_Piece]:
+        """The pieces of a token; most tokens come again and again."""
+        if token not in self._remembered:
+            if len(self._remembered) == REMEMBERED:
+                self._remembered.clear()
+            self._remembered[token] = tuple(self._pieces(token))
+        return self._remembered[token]
+
+    @cached_property
+    def _remembered(self) -> dict[str, Sequence[_Piece]]:
+        return {}
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):

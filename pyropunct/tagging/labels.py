@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from pyropunct.files import texts, types
@@ -173,10 +174,19 @@ class Spelling(nn.Module):
         end, string = len(self.labels.marks), list[str]()
         number = end
         while True:
-            number = int(generator.choice(end + 1, p=self.bigrams.probabilities[number].numpy()))
+            number = int(self._totals[number].searchsorted(generator.random(), side="right"))
             if number == end:
                 return tuple(string)
             string.append(self.labels.marks[number])
+
+    @cached_property
+    def _totals(self) -> NDArray[np.float64]:
+        """(marks + 1, marks + 1) behind each mark, and at the beginning, the probability of all up to a mark.
+
+        The last of all is the end.
+        """
+        totals = self.bigrams.probabilities.numpy().cumsum(1)
+        return np.asarray(totals / totals[:, -1:])
 
     @cached_property
     def _log_unlabelled(self) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from limits import within
 
+from pyropunct.restore import raw_words
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.treebank.conventions import Conventions, SpacingStatistics
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -159,3 +160,9 @@ def test_a_model_without_marks() -> None:
     reader = RawReader(Vocabulary((START, DOT, UNKNOWN), ("",), ("",), ("",), ((),)), Conventions())
     found = reader.read("a, b . c")
     assert (found.words, found.surface) == (("a,", "b", "c"), ((START,), (), (".",), ()))
+
+
+def test_words_are_read_as_before_whatever_else_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raw_words, "REMEMBERED", 2)
+    reader, lines = RawReader(VOCABULARY, READER.conventions), ["Hello, Ann!", "mr. Ann!", "Hello, mr. Bo..."]
+    assert [reader.read(line) for line in lines * 2] == [READER.read(line) for line in lines * 2]
