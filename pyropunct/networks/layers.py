@@ -99,8 +99,9 @@ def _states(lstm: nn.LSTM, words: Tensor) -> Tensor:
     if not alone or torch.is_grad_enabled() or words.device.type != "cpu":
         states: Tensor = lstm(words)[0]
         return states
-    gates = functional.linear(words[0], lstm.weight_ih_l0, lstm.bias_ih_l0 + lstm.bias_hh_l0)
-    return torch.from_numpy(_states_alone(gates.numpy(), lstm.weight_hh_l0.detach().numpy()))[None]
+    of_words, recurrent, bias, other_bias = lstm.parameters()
+    gates = functional.linear(words[0], of_words, bias + other_bias)
+    return torch.from_numpy(_states_alone(gates.numpy(), recurrent.detach().numpy()))[None]
 
 
 @reassociated
