@@ -2,6 +2,10 @@
 
 Numba keeps what is `compiled` on disk until the file changes where that function is written.  What it calls
 may be written in other files: so all that was kept is forgotten whenever any file of this folder has changed.
+
+What is compiled had better not call NumPy for what a loop of two lines does, since numba compiles that too.
+To assign an array or a tuple to a slice takes two seconds, for the message if their shapes differ; ``max``
+takes one; to make an array, a tenth, which the caller can do without the compiler.
 """
 
 import os

@@ -326,7 +326,9 @@ def choose(
 @inner
 def _accumulate(scores: Array) -> None:
     """Turn logarithms into sums of what they are logarithms of, the greatest taken to be 1."""
-    best, total = scores.max(), 0.0
+    best, total = scores[0], 0.0
+    for place in range(1, len(scores)):
+        best = max(best, scores[place])
     for place in range(len(scores)):
         total += np.exp(scores[place] - best)
         scores[place] = total

@@ -258,7 +258,8 @@ def _continuations(local: Doubles, odds: Doubles, steps: Doubles) -> float:
                 for new in range(size):
                     rest[placed, last] += odds[last, new, side] * steps[placed, new]
                 greatest = max(greatest, rest[placed, last])
-        rest[placed] /= greatest
+        for last in range(size + 1):
+            rest[placed, last] /= greatest
         unit[placed] = np.log(greatest) + (0.0 if placed == full else most)
     return unit[0]
 
@@ -286,7 +287,10 @@ def _sum_orders(sizes: Ints, start: Ints, local: Doubles, normalisers: Doubles, 
         odds, steps, uses = np.exp(table[:, :, NEXT:]), np.zeros((1 << size, size)), np.zeros(shape)
         normalisers[node] = _continuations(table, odds, steps)
         _expect(odds, steps, uses)
-        expected[start[node] : start[node + 1]] = uses.reshape(-1, COLUMNS)
+        own, found = expected[start[node] : start[node + 1]], uses.reshape(-1, COLUMNS)
+        for pair in range(len(own)):
+            for column in range(COLUMNS):
+                own[pair, column] = found[pair, column]
 
 
 @inner
@@ -390,15 +394,22 @@ def _move_items(local: Doubles, order: Ints, uniform: Doubles) -> None:
         item = move % size
         rest = order[order != item]
         for place in range(size):
-            tried[place, :place], tried[place, place], tried[place, place + 1 :] = (
-                rest[:place],
-                item,
-                rest[place:],
-            )
+            for other in range(size - 1):
+                tried[place, other if other < place else other + 1] = rest[other]
+            tried[place, place] = item
             scores[place] = _score(local, tried[place])
-        shares = np.exp(scores - scores.max())
+        shares = np.exp(scores - _greatest(scores))
         left, chosen = uniform[move] * shares.sum(), 0
         while chosen < size - 1 and left >= shares[chosen]:
             left -= shares[chosen]
             chosen += 1
-        order[:] = tried[chosen]
+        for place in range(size):
+            order[place] = tried[chosen, place]
+
+
+@inner
+def _greatest(scores: Doubles) -> float:
+    greatest = scores[0]
+    for place in range(1, len(scores)):
+        greatest = max(greatest, scores[place])
+    return greatest

@@ -146,7 +146,7 @@ class Vocabulary:
         return [known.get(token, unknown) for token in marks]
 
     def _strings(self, surface: Surface) -> list[list[int]]:
-        return list(map(self.encode_string, surface))
+        return [self.encode_string(marks) if marks else [] for marks in surface]  # most slots are empty
 
     def known_surface(self, surface: Surface) -> list[tuple[str, ...]]:
         """The surface with UNKNOWN in the place of tokens that are no types."""

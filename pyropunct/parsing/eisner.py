@@ -139,8 +139,8 @@ def _walk(chart: Chart, uniforms: Array, heads: Array) -> None:
     n = len(roots)
     stack = np.empty((2 * n, 2), np.int64)  # complete spans (head, end) still to be taken apart
     root = _choose(roots, np.zeros(n), uniforms[0])
-    stack[0] = root, 0
-    stack[1] = root, n - 1
+    _put(stack, 0, root, 0)
+    _put(stack, 1, root, n - 1)
     height, used = 2, 1
     while height:
         height -= 1
@@ -153,10 +153,16 @@ def _walk(chart: Chart, uniforms: Array, heads: Array) -> None:
         i, j = min(head, dependent), max(head, dependent)
         k = i + _choose(complete[i, i:j], complete[j, i + 1 : j + 1], uniforms[used + 1])
         used += 2
-        stack[height] = dependent, end
-        stack[height + 1] = i, k
-        stack[height + 2] = j, k + 1
+        _put(stack, height, dependent, end)
+        _put(stack, height + 1, i, k)
+        _put(stack, height + 2, j, k + 1)
         height += 3
+
+
+@inner
+def _put(stack: Array, place: int, head: int, end: int) -> None:
+    """Put a span on the stack, a number at a time: see `pyropunct.inference.compiling`."""
+    stack[place, 0], stack[place, 1] = head, end
 
 
 def best_tree(scores: Array) -> Array:

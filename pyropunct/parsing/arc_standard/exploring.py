@@ -129,7 +129,8 @@ def _loss(heads, stack, following):
     """How many words of a stack, its top first, and of the buffer get a wrong head in any case."""
     size = len(stack)
     nodes = np.zeros(size + len(heads) - following, np.int64)
-    nodes[:size] = stack
+    for place in range(size):
+        nodes[place] = stack[place]
     number = _needed(heads, stack, following, nodes)
     right = number - size + 1
     cost = np.full((size, right, number), len(heads) + 1, np.int64)

@@ -80,7 +80,10 @@ def search(
 @inner
 def weights_in(moves):
     """How many numbers of weights some actions have."""
-    return max(moves[:, 2].max(), moves[:, 3].max()) + 1
+    most = moves[0, 2]
+    for action in range(len(moves)):
+        most = max(most, moves[action, 2], moves[action, 3])
+    return most + 1
 
 
 @inner
