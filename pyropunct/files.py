@@ -84,7 +84,8 @@ def whole_numbers(name: str, value: Any, below: int = 1 << 53) -> tuple[int, ...
     :param below: each is less than this.
     :raises ValueError: if it is anything else; the message names it.
     """
-    if not isinstance(value, list | tuple) or not all(type(one) is int and 0 <= one < below for one in value):
+    right = isinstance(value, list | tuple) and set(map(type, value)) <= {int}
+    if not right or (value and not 0 <= min(value) <= max(value) < below):
         raise ValueError(f"{name} is no list of whole numbers from 0 to {below - 1}")
     return tuple(value)
 
