@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from pyropunct.inference.compiling import compiled, inner
 from pyropunct.treebank.marks import Surface, marks_of
 
 if TYPE_CHECKING:
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 
 EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
-
-SURE = 5.0
-"""A mean of so many standard errors is taken to have the right sign."""
-
 
 Probabilities = tuple[float, ...]
 """A number for each of the slots 0..n."""
@@ -68,29 +63,13 @@ class _Tables(NamedTuple):
 
 
 def _tables(draws: "Draws") -> _Tables:
+    # numba takes long to import, and the names of the decoders are asked for without it
+    from pyropunct.restore.risks import shares_and_risks
+
     strings = [marks_of(string) for string in draws.strings]
     distance = cdist(strings, strings, scorer=Levenshtein.distance, dtype=np.float64)
-    share, risk = _shares_and_risks(draws.numbers, draws.weights, distance)
+    share, risk = shares_and_risks(draws.numbers, draws.weights, distance)
     return _Tables(share, risk, distance)
-
-
-@compiled
-def _shares_and_risks(
-    numbers: NDArray[Any], weights: NDArray[Any], distance: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """`_Tables.share` and `_Tables.risk`."""
-    slots, number = numbers.shape[1], len(distance)
-    share, risk = np.zeros((slots, number)), np.full((slots, number), np.inf)
-    for draw in range(len(numbers)):
-        for slot in range(slots):
-            share[slot, numbers[draw, slot]] += weights[draw]
-    for slot in range(slots):
-        for string in range(number):
-            if share[slot, string] > 0:
-                risk[slot, string] = 0.0
-                for other in range(number):
-                    risk[slot, string] += share[slot, other] * distance[string, other]
-    return share, risk
 
 
 def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:
@@ -116,36 +95,9 @@ def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
 
     :param chosen: (n + 1,) the numbers of the strings.
     """
-    return float(_regrets(*tables, chosen, (draws.weights**2).sum()).sum())
+    from pyropunct.restore.risks import regrets
 
-
-@compiled
-def _regrets(
-    share: NDArray[Any], risk: NDArray[Any], distance: NDArray[Any], chosen: NDArray[Any], squares: float
-) -> NDArray[Any]:
-    """The regret of each slot.
-
-    :param squares: the sum of the squares of the weights of the draws.
-    """
-    regrets = np.zeros(len(share))
-    for slot in range(len(share)):
-        for string in range(len(distance)):
-            if share[slot, string] > 0:
-                mean, square = risk[slot, string] - risk[slot, chosen[slot]], 0.0
-                for other in range(len(distance)):
-                    away = distance[string, other] - distance[chosen[slot], other]
-                    square += share[slot, other] * away**2
-                variance = (square - mean**2) * squares
-                if variance > EQUAL and mean**2 < SURE**2 * variance:
-                    regrets[slot] = max(regrets[slot], _gain(mean, math.sqrt(variance)))
-    return regrets
-
-
-@inner
-def _gain(mean: float, error: float) -> float:
-    """The expectation of max(0, -v) for a normal v."""
-    z = mean / error
-    return error * (math.exp(-z * z / 2) / math.sqrt(2 * math.pi) - z * math.erfc(z / math.sqrt(2)) / 2)
+    return float(regrets(*tables, chosen, (draws.weights**2).sum()).sum())
 
 
 def minimum_bayes_risk(draws: "Draws") -> Decision:
