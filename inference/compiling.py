@@ -25,9 +25,6 @@ _NO_WAY_IN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 compiled = njit(cache=True, **_OPTIONS)
 """For what is called from Python; kept on disk."""
 
-reassociated = njit(cache=True, fastmath={"reassoc", "contract"}, **_OPTIONS)
-"""`compiled`, for sums that may be added up in any order: several terms at a time."""
-
 inner = njit(**_OPTIONS, **_NO_WAY_IN)
 """For what compiled functions alone call: a way in from Python would take long to compile."""
 

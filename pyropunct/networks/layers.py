@@ -1,22 +1,16 @@
 """Layers of networks over words."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pyropunct.inference.compiling import reassociated
 from pyropunct.networks.recipes import NetworkRecipe
 from pyropunct.networks.words import WordBatch, WordTypes
 
 WINDOW = 5
 """Characters that a filter of the spelling sees at a time."""
-
-SHORT = 20
-"""The most words of a short sentence, whose states are computed without torch if it comes alone."""
 
 PRETRAINED_SIZE = 256
 """Features that a network makes of the pretrained features of a word."""
@@ -85,51 +79,9 @@ class Bidirectional(nn.Module):
         :param mirror: (sentences, words), the places of the words in the reverse of each sentence.
         """
         row = torch.arange(len(words), device=words.device)[:, None]
-        rightward = _states(self.rightward, words)
-        leftward = _states(self.leftward, words[row, mirror])
+        rightward, _ = self.rightward(words)
+        leftward, _ = self.leftward(words[row, mirror])
         return torch.cat([rightward, leftward[row, mirror]], -1)
-
-
-def _states(lstm: nn.LSTM, words: Tensor) -> Tensor:
-    """(sentences, words, hidden) the states of an LSTM of one layer.
-
-    For a short sentence alone, torch takes up to twice as long as what there is to compute.
-    """
-    alone = len(words) == 1 and words.shape[1] <= SHORT
-    if not alone or torch.is_grad_enabled() or words.device.type != "cpu":
-        states: Tensor = lstm(words)[0]
-        return states
-    of_words, recurrent, bias, other_bias = lstm.parameters()
-    gates = functional.linear(words[0], of_words, bias + other_bias)
-    return torch.from_numpy(_states_alone(gates.numpy(), recurrent.detach().numpy()))[None]
-
-
-@reassociated
-def _states_alone(gates: NDArray[Any], recurrent: NDArray[Any]) -> NDArray[Any]:
-    """(n, h) the states of an LSTM at the n words of a sentence (Hochreiter & Schmidhuber 1997)::
-
-        i, f, g, o = gates_t + recurrent h_(t - 1)
-        c_t = sigmoid(f) c_(t - 1) + sigmoid(i) tanh(g)        h_t = sigmoid(o) tanh(c_t)
-
-    :param gates: (n, 4 h) what the words say to the gates, in the order i, f, g, o; overwritten.
-    :param recurrent: (4 h, h) the weights of the state before.
-    """
-    size, one = recurrent.shape[1], gates.dtype.type(1)
-    states, cell = np.zeros((len(gates), size), gates.dtype), np.zeros(size, gates.dtype)
-    for word in range(len(gates)):
-        own = gates[word]
-        if word:
-            before = states[word - 1]
-            for place in range(len(recurrent)):
-                total, weights = own[place], recurrent[place]
-                for unit in range(size):
-                    total += weights[unit] * before[unit]
-                own[place] = total
-        for unit in range(size):
-            kept = cell[unit] / (one + np.exp(-own[size + unit]))
-            cell[unit] = kept + np.tanh(own[2 * size + unit]) / (one + np.exp(-own[unit]))
-            states[word, unit] = np.tanh(cell[unit]) / (one + np.exp(-own[3 * size + unit]))
-    return states
 
 
 def stack(layers: int, size: int, hidden: int) -> nn.ModuleList:
