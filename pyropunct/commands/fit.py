@@ -171,10 +171,11 @@ def fit(
 
     folder, device = Path(out), device_of_rank(device)
     with started(device) as ranks, _told_by_first(ranks):
-        with ranks.first_before_others():
+        with ranks.first_says_why():
             changed = _changed(recipe, changes, settings)
             _check_options(parser, folds, encoder, vectors, fine_tune, tagger, changed)
-            check_writable(folder)
+            if ranks.first:
+                check_writable(folder)
             checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
             if resume and not _kept(checkpoint):
                 raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)

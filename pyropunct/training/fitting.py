@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 from math import isfinite, nan
 from pathlib import Path
@@ -18,6 +18,7 @@ from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, in
 from torch import Tensor
 
 from pyropunct.divergence import DivergedError, strange
+from pyropunct.evaluation import Evaluation
 from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
 from pyropunct.inference.pyro.handlers import (
     ImpossibleSurfaceError,
@@ -393,7 +394,7 @@ class Training:
         self._settle(self._current)
         try:
             with np.errstate(invalid="ignore"):  # what comes of this is looked at below
-                perplexity = self._punctuator(self._current).evaluate(self.dev).perplexity
+                perplexity = self._evaluate(self._punctuator(self._current)).perplexity
         except ImpossibleSurfaceError as error:
             raise self._diverged(f"on dev, {error}") from error
         weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
@@ -402,6 +403,13 @@ class Training:
             told = problems[0] if problems else f"the perplexity of dev is {perplexity}"
             raise self._diverged(f"at its end, {told}")
         return perplexity
+
+    def _evaluate(self, punctuator: Punctuator) -> Evaluation:
+        """How well dev is predicted, of which each rank takes a share."""
+        own = self.ranks.share(self.dev)
+        log_likelihood = punctuator.evaluate(own).log_likelihood if own else 0.0
+        slots = sum(len(sentence.surface) for sentence in self.dev)
+        return Evaluation(len(self.dev), slots, self.ranks.total(log_likelihood))
 
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:
@@ -525,6 +533,10 @@ class Training:
 
     def fingerprint(self) -> str:
         """A checksum of the data, the settings and the seed."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         digest = sha256(repr((self.recipe, self.seed)).encode())
         if self.pretrained is not None:
             digest.update(repr(self.pretrained.identity()).encode())

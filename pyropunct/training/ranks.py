@@ -13,15 +13,18 @@ it.  Averages of past gradients, as Adam has them, are averaged.
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-STEPS = 16
+Item = TypeVar("Item")
+
+STEPS = 32
 """Steps of each rank between two times that the ranks put together what they have learned."""
 
 PATIENCE = timedelta(minutes=30)
@@ -57,21 +60,28 @@ class Ranks:
         return self.size > 1 and (batch + 1) % (STEPS * self.size) == 0
 
     @contextmanager
-    def first_before_others(self) -> Iterator[None]:
-        """Let the first rank do what is inside before the others: if it cannot, it alone says why.
+    def first_says_why(self) -> Iterator[None]:
+        """Let all ranks do what is inside, and the first one alone say why, if it cannot be done.
 
         :raises RankGoneError: if another rank has ended.
         """
-        if not self.first:
-            self._wait()
-        yield
-        if self.first and self.size > 1:
-            self._wait()
+        try:
+            yield
+        except Exception:
+            if not self.first:
+                self._wait()
+            raise
+        self._wait()
 
     def _wait(self) -> None:
         """Wait until all ranks do."""
-        with _others():
-            dist.barrier()
+        if self.size > 1:
+            with _others():
+                dist.barrier()
+
+    def share(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Those of some items that are this rank's."""
+        return items[self.number :: self.size]
 
     def same(self, numbers: Tensor) -> Tensor:
         """Numbers as the first rank has them."""
@@ -115,20 +125,17 @@ class Ranks:
             self._average(_averages(optimisers))
 
     def _put_together(self, weight: Tensor) -> None:
-        before = self._before[weight]
-        learned = weight - before
-        moved = (learned != 0).to(torch.uint8)
+        """Put together what was learned of a weight, in its own place: there may be millions of numbers."""
+        before, learned = self._before[weight], weight.sub_(self._before[weight])
+        moved = (learned != 0).view(torch.uint8)
         dist.all_reduce(learned)
         dist.all_reduce(moved)
-        before += learned / moved.clamp(min=1).sqrt()
-        weight.copy_(before)
+        weight.copy_(before.addcdiv_(learned, moved.clamp_(min=1).sqrt()))
 
     def _add_up(self, squares: Tensor) -> None:
-        before = self._before[squares]
-        new = squares - before
+        before, new = self._before[squares], squares.sub_(self._before[squares])
         dist.all_reduce(new)
-        before += new
-        squares.copy_(before)
+        squares.copy_(before.add_(new))
 
     def _average(self, averages: list[Tensor | None]) -> None:
         """Average what all ranks have; a rank that has seen no gradient of a weight has none."""

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from command_line import command, environment, without_log
 
 from pyropunct.training.optimisers import SparseAdagrad
-from pyropunct.training.ranks import ALONE, Ranks, device_of_rank, started
+from pyropunct.training.ranks import ALONE, RankGoneError, Ranks, device_of_rank, started
 
 
 def test_one_process_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,8 +32,8 @@ def test_one_process_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_batches_are_dealt_out() -> None:
     ranks = [Ranks(number, 3) for number in range(3)]
     assert [[one.takes(batch) for one in ranks].index(True) for batch in range(7)] == [0, 1, 2, 0, 1, 2, 0]
-    meetings = [batch for batch in range(100) if ranks[0].meets(batch)]
-    assert meetings == [47, 95]
+    meetings = [batch for batch in range(200) if ranks[0].meets(batch)]
+    assert meetings == [95, 191]
 
 
 def test_each_rank_has_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,3 +116,28 @@ def test_a_rank_that_dies_ends_all_and_training_goes_on(small: Path, tmp_path: P
     assert "model written to" in shown
     assert os.listdir(tmp_path / "model")
     assert not kept.parent.exists()
+
+
+def test_the_first_rank_alone_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no rank can do ends the others without a word, what another one cannot do is told by that one."""
+    ended: list[str] = []
+    monkeypatch.setattr(dist, "barrier", lambda: ended.append("waited"))
+    with pytest.raises(ValueError, match="told"), Ranks(0, 2).first_says_why():
+        raise ValueError("told")
+    assert ended == []
+    with pytest.raises(ValueError, match="own"), Ranks(1, 2).first_says_why():
+        raise ValueError("own")
+    assert ended == ["waited"]
+
+    def gone() -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(dist, "barrier", gone)
+    with pytest.raises(RankGoneError), Ranks(1, 2).first_says_why():
+        raise ValueError("silent")
+
+
+def test_dev_is_dealt_out() -> None:
+    shares = [Ranks(number, 3).share(range(7)) for number in range(3)]
+    assert shares == [range(0, 7, 3), range(1, 7, 3), range(2, 7, 3)]
+    assert ALONE.share(range(7)) == range(7)
