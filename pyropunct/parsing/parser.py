@@ -21,13 +21,13 @@ from pyropunct.parsing.protocol import WeightedTree
 from pyropunct.parsing.recipes import ParserRecipe
 from pyropunct.treebank.tree import Tree
 
-BATCH_WORDS = 4000
-"""The most words, padding included, that the network reads together."""
+BATCH_WORDS = 500
+"""The most words, padding included, that the network reads together: of more, most would be padding."""
 
 ARCS_AT_ONCE = 256
 """Arcs whose relations are scored together: what this takes in memory stays in the cache."""
 
-REMEMBERED_WORDS = 2 * BATCH_WORDS
+REMEMBERED_WORDS = 8000
 """The most words of sentences that were parsed last whose states are kept."""
 
 
