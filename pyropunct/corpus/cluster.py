@@ -28,6 +28,9 @@ IN_A_ROW = 10
 PATIENCE = 10
 """Seconds after which a scheduler is not there."""
 
+UNWATCHED = {"distributed.worker.profile.enabled": False}
+"""A worker of Dask else records what it does, and keeps a thousand seconds of that: 190 MB."""
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -49,6 +52,7 @@ def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
     :raises CorpusError: if Dask is not installed, or the scheduler is not there.
     """
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ModuleNotFoundError:
         raise CorpusError("work on corpora needs Dask: pip install 'pyropunct[corpus]'") from None
@@ -58,6 +62,7 @@ def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
     if scheduler is None:
         quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
         with (
+            dask.config.set(UNWATCHED),
             LocalCluster(n_workers=processes, threads_per_worker=1, memory_limit=0, **quiet) as cluster,
             Client(cluster, set_as_default=False) as client,
         ):
