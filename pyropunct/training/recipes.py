@@ -16,11 +16,16 @@ OF_TREEBANKS = "treebanks"
 """The family of what is particular to a treebank; `pyropunct.fit` puts it on where there are several."""
 
 
-LATER_SETTINGS = (
-    *("network_learning_rate", "network_weight_decay", "network_share", "empty_score", "economy_weight"),
-    *("attach_options", "channel_options"),
-)
-"""Settings that recipes in older model folders lack, because they did not apply to older models."""
+LATER_SETTINGS: dict[str, Any] = {
+    "network_learning_rate": 0.002,
+    "network_weight_decay": 0.01,
+    "network_share": 0.0,
+    "empty_score": 0.0,
+    "economy_weight": 0.0,
+    "attach_options": (),
+    "channel_options": (),
+}
+"""Settings that recipes in older model folders lack, and what the models in them were trained with."""
 
 OWN_SETTINGS: dict[str, dict[str, str]] = {
     "attach": {"families": "families", "least": "least", "prior_scale": "prior_scale"},
@@ -79,7 +84,7 @@ class Recipe:
     edit_prior_scale: float = 30.0
     prior_keep: float = 1.0
     symmetry_weight: float = 0.0
-    economy_weight: float = 0.0
+    economy_weight: float = 0.2
     empty_score: float = 0.0
     random_start: bool = False
     guide: str = "map"
@@ -130,7 +135,7 @@ class Recipe:
         :raises ValueError: if the families are no texts.
         """
         default = asdict(cls())
-        plain = {name: default[name] for name in LATER_SETTINGS} | plain
+        plain = LATER_SETTINGS | plain
         known = {name: plain[name] for name in default}
         for name, usual in default.items():
             kinds = (int, float) if isinstance(usual, float) else (type(usual),)
