@@ -30,6 +30,7 @@ def test_the_recipe_for_reading() -> None:
         f"--channel {rules.channel}",
         f"--families {','.join(rules.families)}",
         f"--symmetry-weight {rules.symmetry_weight:g}",
+        f"--economy-weight {rules.economy_weight:g}",
         f"--set edit_prior_scale={rules.edit_prior_scale:g}",
         f"--set edit_learning_rate={rules.edit_learning_rate:g}",
     ):
@@ -39,6 +40,7 @@ def test_the_recipe_for_reading() -> None:
             channel=rules.channel,
             families=rules.families,
             symmetry_weight=rules.symmetry_weight,
+            economy_weight=rules.economy_weight,
             edit_prior_scale=rules.edit_prior_scale,
             edit_learning_rate=rules.edit_learning_rate,
         )

@@ -1,0 +1,78 @@
+"""How often a period belongs to another constituent than the sentence, in the best underlying trees.
+
+Usage::
+
+    python benchmarks/periods.py MODEL FILE.conllu [--relation advcl]
+
+Prints a row of the tables in docs/guide/rephrasing.md and docs/experiments/features-and-settings.md: the
+sentences of FILE; how many come back when the punctuation of all slots is made anew from T'; how many end in
+a period alone, and of these, how many have one in the punctemes of another constituent than the root; the
+constituents that ``rephrase --move RELATION:first`` moves, and how many of them take a period along.
+"""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+import torch
+
+from pyropunct import Punctuator, read_treebank
+from pyropunct.rephrase.choices import FIRST
+from pyropunct.rephrase.rephrasing import Rephraser
+from pyropunct.rephrase.underlying_tree import UnderlyingTree
+
+PERIOD = "."
+
+
+def main() -> None:
+    """Count, and print a Markdown table of one row."""
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    made.add_argument("model", type=Path)
+    made.add_argument("file", type=Path)
+    made.add_argument("--relation", default="advcl")
+    options = made.parse_args()
+    torch.set_num_threads(1)
+    rephraser = Rephraser(Punctuator.load(options.model), regenerate=True)
+    counts: Counter[str] = Counter()
+    for tree in rephraser.underlying(list(read_treebank(options.file))):
+        counts.update(_of_sentence(tree, rephraser))
+        counts.update(_of_moves(tree, options.relation))
+    names = ("sentences", "come back", "end in a period", "another has one", "moved", "take a period along")
+    print("| " + " | ".join(names) + " |")
+    print("|---" * len(names) + "|")
+    print("| " + " | ".join(f"{counts[name]:,}" for name in names) + " |")
+
+
+def _of_sentence(tree: UnderlyingTree, rephraser: Rephraser) -> Counter[str]:
+    """What a sentence counts as."""
+    sentence = tree.sentence
+    found = Counter({"sentences": 1, "come back": int(rephraser.best(tree).surface == sentence.surface)})
+    if sentence.surface[-1] == (PERIOD,):
+        others = [pair for pair, head in zip(tree.punctemes, sentence.tree.heads, strict=True) if head]
+        found["end in a period"] = 1
+        found["another has one"] = int(any(PERIOD in left + right for left, right in others))
+    return found
+
+
+def _of_moves(tree: UnderlyingTree, relation: str) -> Counter[str]:
+    """The constituents of a relation that can be moved to the front, and those with a period inside."""
+    found: Counter[str] = Counter()
+    heads = tree.sentence.tree.heads
+    for word in tree.with_relation(relation):
+        if heads[word - 1] and tree.moved([word], FIRST).words != tree.words:
+            found["moved"] += 1
+            punctemes = (tree.punctemes[inner - 1] for inner in _inside(word, heads))
+            found["take a period along"] += any(PERIOD in left + right for left, right in punctemes)
+    return found
+
+
+def _inside(word: int, heads: tuple[int, ...]) -> list[int]:
+    """The words of a constituent."""
+    words = [word]
+    for one in words:
+        words += [dependent for dependent, head in enumerate(heads, start=1) if head == one]
+    return words
+
+
+if __name__ == "__main__":
+    main()
