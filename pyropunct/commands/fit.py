@@ -90,7 +90,8 @@ def _folds(context: click.Context, parameter: click.Parameter, value: int | None
     "--economy-weight",
     type=click.FloatRange(0),
     callback=_finite,
-    help="kappa: the weight of the penalty on marks that explain nothing or sit further inside than need be.",
+    help="kappa: the weight of the penalty on marks that explain nothing or sit further inside than need be; "
+    f"{RECIPES['default'].economy_weight:g} in the default recipe.",
 )
 @click.option("--families", help="Feature families of the attach model, separated by commas.")
 @click.option(
