@@ -68,7 +68,8 @@ def story_commas(
 ) -> Iterator[NDArray[np.bool_]]:
     """For each sentence (n + 1,) where the decision of least expected edit distance puts commas.
 
-    Sentences that were left out of the converted ones, as they have no word, get none.
+    Sentences that were left out of the converted ones, as they have no word, get none; nor do those in which
+    the tag of a comma makes it a word, so that it cannot be hidden.
 
     :param model: the model, which has a comma among its marks.
     :param sentences: sentences of a file of phrase-structure trees.
@@ -83,7 +84,7 @@ def story_commas(
     by_number = {int(one.identifier.rpartition("-")[2]): one for one in converted}
     for sentence in sentences:
         own = by_number.get(sentence.number)
-        if own is None:
+        if own is None or COMMA in own.tree.forms:
             yield np.zeros(len(sentence.commas), bool)
         else:
             known = [[mark for mark in slot if mark != COMMA] for slot in own.surface]

@@ -162,14 +162,7 @@ def _frozen(value: Any) -> Any:
 RECIPES: dict[str, Recipe] = {
     "default": Recipe(),
     "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
-    "rules": Recipe(
-        channel="pooled",
-        families=PAPER_FAMILIES,
-        edit_prior_scale=1.0,
-        symmetry_weight=1.0,
-        economy_weight=0.0,
-        edit_learning_rate=0.01,
-    ),
+    "rules": Recipe(channel="pooled", edit_prior_scale=1.0, prior_keep=-4.0, edit_learning_rate=0.03),
     "own": Recipe(empty_score=5.0, learning_rate=0.2, network_learning_rate=0.01),
     "paper": Recipe(
         families=PAPER_FAMILIES,
@@ -190,8 +183,8 @@ RECIPES: dict[str, Recipe] = {
     ),
 }
 """Named recipes: "neural" is for the attach model of this name, "own" for attach models of one's own, "rules"
-for models whose rules and underlying trees are to be read; "paper" has the hyperparameters of Li, Wang &
-Eisner (2019, section 3.2)."""
+for models whose rules are to be read; "paper" has the hyperparameters of Li, Wang & Eisner (2019, section
+3.2)."""
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:

@@ -1,11 +1,15 @@
 """Positions of the commas in surface strings are those of the trees."""
 
-from pyropunct.baselines.commas.sentences import comma_sentences
-from pyropunct.comparison.story_commas import commas_of
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyropunct.baselines.commas.sentences import CommaSentence, comma_sentences
+from pyropunct.comparison.story_commas import commas_of, story_commas
+from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.constituency.head_rules import load_head_rules
 from pyropunct.treebank.constituency.phrase_trees import read_phrase_trees
 from pyropunct.treebank.constituency.reading import Conversion
-from pyropunct.treebank.reading import read_text
+from pyropunct.treebank.reading import Treebank, read_text
 
 TREES = [
     "(S (`` ``) (NP (NNP Mr.) (NNP Roe)) (, ,) ('' '') (VP (VBD said) (NP (NN $) (CD 5))) (, ,) (. .))",
@@ -13,9 +17,21 @@ TREES = [
 ]
 
 
+def both(trees: Sequence[str]) -> tuple[Treebank, list[CommaSentence]]:
+    """The trees converted, and as sentences without their commas."""
+    converted = read_text("".join(Conversion(load_head_rules("english")).blocks(trees, "t")))
+    return converted, list(comma_sentences(read_phrase_trees(trees, "t")))
+
+
 def test_commas_of_converted_trees_are_where_they_are_in_the_trees() -> None:
-    blocks = Conversion(load_head_rules("english")).blocks(TREES, "t")
-    converted = read_text("".join(blocks))
-    own = list(comma_sentences(read_phrase_trees(TREES, "t")))
+    converted, own = both(TREES)
     assert [commas_of(one.surface).tolist() for one in converted] == [one.commas.tolist() for one in own]
     assert [one.identifier for one in converted] == [f"t-{one.number}" for one in own]
+
+
+def test_a_comma_that_its_tag_makes_a_word_is_not_restored(small: Path) -> None:
+    converted, own = both(["(S (NP (NN a)) (CC ,) (NP (NN b)) (, ,) (NP (NN c)) (. .))"])
+    assert "," in converted.sentences[0].tree.forms
+    model = Punctuator.load(small / "model")
+    (found,) = story_commas(model, own, list(converted), parse=False, samples=5, seed=0)
+    assert found.tolist() == [False] * len(own[0].commas)
