@@ -9,6 +9,7 @@ from pyropunct.baselines.commas.scores import CommaScores
 from pyropunct.baselines.commas.sentences import COMMA, CommaSentence
 from pyropunct.comparison.commas import CommaSystem
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.decoders import DECODERS
 from pyropunct.treebank.constituency.reading import read_brackets
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.sentence import Sentence
@@ -90,7 +91,8 @@ def story_commas(
             known = [[mark for mark in slot if mark != COMMA] for slot in own.surface]
             given: Sequence[str] | Tree = own.tree.forms if parse else own.tree
             found = model.posterior(given, known, hidden=[COMMA], samples=samples, seed=seed)
-            yield commas_of(found.best())
+            # Not `Posterior.best`, which leaves out marks that the model does not know: they have positions.
+            yield commas_of(DECODERS["mbr"](found.draws).surface)
         progress(1)
 
 

@@ -35,3 +35,11 @@ def test_a_comma_that_its_tag_makes_a_word_is_not_restored(small: Path) -> None:
     model = Punctuator.load(small / "model")
     (found,) = story_commas(model, own, list(converted), parse=False, samples=5, seed=0)
     assert found.tolist() == [False] * len(own[0].commas)
+
+
+def test_marks_that_the_model_does_not_know_have_positions(small: Path) -> None:
+    converted, own = both(["(S (NP (NN a)) (: ~~) (, ,) (VP (VBZ b)) (. .))"])
+    (found,) = story_commas(
+        Punctuator.load(small / "model"), own, list(converted), parse=False, samples=5, seed=0
+    )
+    assert len(found) == len(own[0].commas) == 5

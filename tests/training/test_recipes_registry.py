@@ -26,7 +26,8 @@ def test_the_recipe_for_reading() -> None:
     """What docs/guide/rules.md says that it stands for."""
     page = (Path(__file__).parents[2] / "docs" / "guide" / "rules.md").read_text(encoding="utf-8")
     rules = RECIPES["rules"]
-    settings = {name: getattr(rules, name) for name in ("edit_prior_scale", "prior_keep", "edit_learning_rate")}
+    names = ("edit_prior_scale", "prior_keep", "edit_learning_rate")
+    settings = {name: getattr(rules, name) for name in names}
     for option in (
         f"--channel {rules.channel}",
         *(f"--set {name}={value:g}" for name, value in settings.items()),
