@@ -98,7 +98,7 @@ def test_a_saved_model_is_smaller_and_as_good(small: Path, dev: list[Sentence], 
     model = fit(read_treebank(small / "train.conllu"), dev, direction="left")
     model.save(tmp_path / "m")
     again = Punctuator.load(tmp_path / "m")
-    assert again.evaluate(dev).perplexity == pytest.approx(model.evaluate(dev).perplexity, rel=1e-5)
+    assert again.evaluate(dev).perplexity == pytest.approx(model.evaluate(dev).perplexity, rel=5e-5)
     weights, left = (one.values["attach.weights"] for one in (model, again))
     assert left.count_nonzero() < 0.6 * weights.count_nonzero()
     assert len(left) < len(weights)
