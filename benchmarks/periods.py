@@ -12,6 +12,7 @@ constituents that ``rephrase --move RELATION:first`` moves, and how many of them
 
 import argparse
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -19,7 +20,7 @@ import torch
 from pyropunct import Punctuator, read_treebank
 from pyropunct.rephrase.choices import FIRST
 from pyropunct.rephrase.rephrasing import Rephraser
-from pyropunct.rephrase.underlying_tree import UnderlyingTree
+from pyropunct.rephrase.underlying_tree import Puncteme, UnderlyingTree
 
 PERIOD = "."
 
@@ -50,28 +51,24 @@ def _of_sentence(tree: UnderlyingTree, rephraser: Rephraser) -> Counter[str]:
     if sentence.surface[-1] == (PERIOD,):
         others = [pair for pair, head in zip(tree.punctemes, sentence.tree.heads, strict=True) if head]
         found["end in a period"] = 1
-        found["another has one"] = int(any(PERIOD in left + right for left, right in others))
+        found["another has one"] = int(_have_a_period(others))
     return found
 
 
 def _of_moves(tree: UnderlyingTree, relation: str) -> Counter[str]:
     """The constituents of a relation that can be moved to the front, and those with a period inside."""
     found: Counter[str] = Counter()
-    heads = tree.sentence.tree.heads
+    whole = tree.sentence.tree
     for word in tree.with_relation(relation):
-        if heads[word - 1] and tree.moved([word], FIRST).words != tree.words:
+        if whole.heads[word - 1] and tree.moved([word], FIRST).words != tree.words:
+            first, last = whole.spans[word - 1]
             found["moved"] += 1
-            punctemes = (tree.punctemes[inner - 1] for inner in _inside(word, heads))
-            found["take a period along"] += any(PERIOD in left + right for left, right in punctemes)
+            found["take a period along"] += _have_a_period(tree.punctemes[first - 1 : last])
     return found
 
 
-def _inside(word: int, heads: tuple[int, ...]) -> list[int]:
-    """The words of a constituent."""
-    words = [word]
-    for one in words:
-        words += [dependent for dependent, head in enumerate(heads, start=1) if head == one]
-    return words
+def _have_a_period(punctemes: Iterable[tuple[Puncteme, Puncteme]]) -> bool:
+    return any(PERIOD in left + right for left, right in punctemes)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import NamedTuple, cast
 
 import pyro
@@ -84,7 +85,12 @@ class Story(PyroModule):
         self.symmetry_weight, self.economy_weight = symmetry_weight, economy_weight
         self.attach, self.channel, self.syntax = attach, channel, syntax
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
-        self._economy = Economy(inventory, marks) if economy_weight else None
+        self._marks = marks
+
+    @cached_property
+    def _economy(self) -> Economy:
+        """The counts behind n(T'), made when training first asks: a model that is read need not wait."""
+        return Economy(self.inventory, self._marks)
 
     def forward(
         self,
@@ -220,7 +226,7 @@ class Story(PyroModule):
         relation, forest = told.trees.relation, told.trees.forest
         where = torch.from_numpy(choice_start(self.inventory, relation)), forest
         factors = {}
-        if self._economy is not None and self.training:
+        if self.economy_weight and self.training:
             cost = self.economy_weight * self._economy.numbers(relation, forest)
             factors["economy"] = tree_factor(told.choices, cost, *where)
         if self._unmatched is not None:

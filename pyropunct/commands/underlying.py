@@ -75,10 +75,7 @@ def underlying(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
-
-    Trees read best with a MODEL of pyropunct fit --recipe rules.
-    """
+    """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior."""
     if as_json and shape in ("html", "svg", "report", "tsv"):
         raise OneLineError(f"--json and --format {shape} are two formats: take one of them", BAD_INPUT)
     shape = "json" if as_json else shape

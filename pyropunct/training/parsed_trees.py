@@ -101,7 +101,8 @@ def fit_parsed(
         "unparsed_perplexity": _perplexity(replace(model, parsed=None), unseen),
     }
     parsed.story.syntax = model.story.syntax  # what trees are like is not to be learned from a parser
-    own = replace(parsed, report=report, attach_pretrained=model.attach_pretrained)
+    # A folder has one recipe, so a model that is read again says the same.
+    own = replace(parsed, recipe=model.recipe, report=report, attach_pretrained=model.attach_pretrained)
     return replace(model, parsed=own)
 
 
