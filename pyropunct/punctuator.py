@@ -491,6 +491,8 @@ class Punctuator:
             seed = int(torch.randint(2**63 - 1, ()))
         if seed < 0:
             raise ValueError(f"seed is {seed}: it must not be negative")
+        if not trees:
+            return iter(())  # without a channel made ready that will not be used
         return draw_surfaces(
             self._many_draws, self.vocabulary, trees, numbers, seed, alike, self.attach_pretrained
         )
