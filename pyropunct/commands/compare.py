@@ -70,8 +70,8 @@ LEAST_PERMUTATIONS = 10_000
 @click.option(
     "--encoder",
     metavar="PLACE",
-    help="An encoder that the package transformers loads, whose states parsers and taggers read besides: see "
-    "`pyropunct fit --help`.",
+    help="An encoder that the package transformers loads, whose states parsers and taggers read besides, and "
+    "the attach model with --recipe neural: see `pyropunct fit --help`.",
 )
 @click.option("--quick", is_flag=True, help="Train everything for one epoch, to check that it works.")
 @click.option("--device", default="cpu", show_default=True, help="Where to train, as torch names it.")

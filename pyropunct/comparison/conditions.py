@@ -27,8 +27,8 @@ class Conditions:
     :ivar folds: in how many folds the training sentences are parsed, so that systems with trees are also
         trained on trees as a parser finds them; 0 to train them on gold trees alone.
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
-    :ivar encoder: the place of a pretrained encoder whose features parsers and taggers read, see
-        `pyropunct.networks.encoder.Encoder`; None for none.
+    :ivar encoder: the place of a pretrained encoder whose features parsers and taggers read, and attach
+        models that read such: see `pyropunct.networks.encoder.Encoder`; None for none.
     :ivar device: where models and taggers are trained, as torch names it.
     :raises ValueError: if one of them is invalid; the message is one line.
     """

@@ -25,6 +25,7 @@ from pyropunct.training.model_folder import read_model_folder, write_model_folde
 from pyropunct.training.parsed_trees import fit_parsed
 from pyropunct.training.recipes import Recipe
 from pyropunct.training.tagged_words import fit_tagger
+from pyropunct.training.variant_options import reads_pretrained
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -153,6 +154,7 @@ class TreeSystem(System[Punctuator]):
                 direction=self.direction,
                 seed=conditions.seed,
                 device=conditions.device,
+                pretrained=conditions.pretrained if reads_pretrained(recipe) else None,
                 watch=of_epochs(advance),
             )
         if parses is None:

@@ -105,8 +105,8 @@ def mirror(batch: WordBatch) -> Tensor:
 class WordNetwork(nn.Module):
     """The beginning of a network: a vector for each word, from the word as a whole and from its spelling.
 
-    If there are pretrained features of the word in its context, the vector is made of these too: with each
-    word's features moved and scaled to mean 0 and variance 1, of a linear function of them.
+    If there are pretrained features of the word in its context, the vector is made of these too: of a linear
+    function of each word's `standardised` features.
 
     :param types: the types of words and characters.
     :param recipe: the sizes.
@@ -135,5 +135,9 @@ class WordNetwork(nn.Module):
         own = torch.cat([self.forms(forms), spellings], -1)
         if self.pretrained is None or batch.features is None:
             return own
-        scaled = functional.layer_norm(batch.features, batch.features.shape[-1:])
-        return torch.cat([own, self.pretrained(scaled)], -1)
+        return torch.cat([own, self.pretrained(standardised(batch.features))], -1)
+
+
+def standardised(features: Tensor) -> Tensor:
+    """(..., features) moved and scaled to mean 0 and variance 1 in each row."""
+    return functional.layer_norm(features, features.shape[-1:])

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.networks.layers import not_in_training
+from pyropunct.networks.layers import not_in_training, standardised
+from pyropunct.networks.pretrained import bare
 from pyropunct.networks.trained import TrainedNetwork
+from pyropunct.networks.tuned import TunedEncoder
+from pyropunct.networks.words import WordBatch
 from pyropunct.parsing.biaffine import BiaffineNetwork, Contexts, Scores
 from pyropunct.parsing.eisner import best_tree, draw_trees
 from pyropunct.parsing.encoding import ROOT, ParserVocabulary
@@ -68,7 +71,9 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
     def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """(sentences, longest, features) what the network makes of the words in their contexts.
 
-        These are the states of its lower and upper LSTMs: features for other networks to learn from.  Those
+        These are the states of its lower and upper LSTMs, and behind them the pretrained features that it
+        reads, if it reads such: features for other networks to learn from.  Those of an encoder that was
+        trained with the parser are not among them, as it knows the training sentences too well.  The states
         of sentences that were parsed just before are remembered.  Sentences of like length take least memory.
 
         :param sentences: as of `parse`.
@@ -77,7 +82,20 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
         known = [states for states in remembered if states is not None]
         if len(known) == len(sentences):
             return pad_sequence(known, batch_first=True)
-        return _states(not_in_training(self.network).contexts(self.encode(sentences)))
+        batch = self.encode(sentences)
+        return self._states(batch, not_in_training(self.network).contexts(batch))
+
+    def _states(self, batch: WordBatch, contexts: Contexts) -> Tensor:
+        own = [contexts.lower, contexts.upper]
+        if self._passed_on and batch.features is not None:
+            own.append(standardised(batch.features))
+        return torch.cat(own, -1)
+
+    @cached_property
+    def _passed_on(self) -> int:
+        """How many pretrained features are among the states of a word."""
+        tuned = isinstance(bare(self.pretrained), TunedEncoder)
+        return 0 if self.pretrained is None or tuned else self.pretrained.size
 
     @cached_property
     def _remembered(self) -> dict[tuple[str, ...], Tensor]:
@@ -98,7 +116,7 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
     @property
     def state_size(self) -> int:
         """How many features `states` gives of a word."""
-        return 4 * self.recipe.lstm_size
+        return 4 * self.recipe.lstm_size + self._passed_on
 
     @torch.inference_mode()
     def _parse_batch(
@@ -107,7 +125,7 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
         network = not_in_training(self.network)
         batch = self.encode(sentences)
         contexts = network.contexts(batch)
-        self._remember(sentences, _states(contexts))
+        self._remember(sentences, self._states(batch, contexts))
         scores = network.scores(contexts, batch.lengths)
         arcs = scores.arcs.log_softmax(-1).double().cpu().numpy()
         heads = [
@@ -144,11 +162,6 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
         names = np.array([*self.vocabulary.relations, ROOT], object)
         named = iter(names[np.where(head, best[place.reshape(-1)], -1)].tolist())
         return (tuple(islice(named, size)) for size in sizes.tolist())
-
-
-def _states(contexts: Contexts) -> Tensor:
-    """(B, n, features) the states of words in their contexts, for `BiaffineParser.states`."""
-    return torch.cat([contexts.lower, contexts.upper], -1)
 
 
 def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> dict[tuple[int, ...], int]:

@@ -23,6 +23,7 @@ class SlotNetwork(nn.Module):
 
     def __init__(self, size: int, labels: int, recipe: SlotTaggerRecipe) -> None:
         super().__init__()
+        self.size = size
         self.dropout = SentenceDropout(recipe.dropout)
         self.edges = nn.Parameter(torch.empty(2, size))
         nn.init.normal_(self.edges, std=0.1)

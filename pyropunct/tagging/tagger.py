@@ -67,7 +67,8 @@ class SlotTagger:
     @torch.inference_mode()
     def _scores(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         lengths = torch.tensor([len(words) for words in sentences])
-        scores: Tensor = not_in_training(self.network)(self.parser.states(sentences), lengths)
+        states = self.parser.states(sentences)[..., : self.network.size]
+        scores: Tensor = not_in_training(self.network)(states, lengths)
         return scores
 
     def log_prob(self, sentences: Sequence[Sequence[str]], surfaces: Sequence[Surface]) -> Tensor:
@@ -144,7 +145,9 @@ class SlotTagger:
             vocabulary = SlotVocabulary.from_json(plain["vocabulary"])
             recipe = SlotTaggerRecipe.from_json(plain["recipe"])
             number = len(vocabulary.labels.strings) + 1
-            network = filled(lambda: SlotNetwork(parser.state_size, number, recipe), tensors)
+            own = parser.state_size  # in older versions without pretrained features, which are the last
+            size = min(own, tensors["edges"].shape[1])
+            network = filled(lambda: SlotNetwork(size, number, recipe), tensors)
             return cls(vocabulary, recipe, network, plain["report"], parser)
         except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,4 +1,4 @@
-"""Parsers and taggers of a comparison that read the same encoder."""
+"""Parsers, taggers and attach models of a comparison that read the same encoder."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from pyropunct.comparison.systems import SYSTEMS
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.parsing import ParserRecipe
 from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.training.recipes import named_recipe
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -54,6 +55,16 @@ def test_parts_are_trained_and_kept(
     other = replace(conditions, encoder=str(made_encoder(tmp_path / "other", seed=1)))
     with pytest.raises(ModelFolderError, match="it was trained with other pretrained features of words"):
         part.load(tmp_path / "part", other)
+
+
+def test_an_attach_model_reads_it_too(treebanks: Treebanks, conditions: Conditions, tmp_path: Path) -> None:
+    recipe = named_recipe("neural", epochs=1)
+    model = SYSTEMS["full"].train(treebanks, replace(conditions, recipe=recipe), unwatched)
+    assert model.attach_pretrained is conditions.pretrained
+    SYSTEMS["full"].save(model, tmp_path / "part")
+    loaded = SYSTEMS["full"].load(tmp_path / "part", replace(conditions, recipe=recipe))
+    found, expected = (one.log_prob(treebanks.dev) for one in (loaded, model))
+    torch.testing.assert_close(found, expected, atol=1e-2, rtol=1e-3)  # weights are rounded
 
 
 @pytest.mark.parametrize("name", ["crf", "attention"])

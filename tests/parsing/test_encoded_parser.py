@@ -3,13 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from encoders import made_encoder
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.networks.encoder import Encoder
+from pyropunct.networks.layers import standardised
 from pyropunct.parsing import BiaffineParser, ParserRecipe, jackknifed, train_parser
+from pyropunct.tagging import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.training.checkpoints import Checkpoint
 from pyropunct.training.model_folder import ModelFolderError, read_model_folder, write_model_folder
 from pyropunct.treebank.reading import read_treebank
@@ -67,6 +70,32 @@ def test_what_the_encoder_says_counts(some: list[Sentence], encoder: Path) -> No
     with torch.no_grad():
         own, other = network(batch), network(batch._replace(features=batch.features.flip(-1)))
     assert (own.arcs - other.arcs).abs().max() > 1e-6
+
+
+def test_a_tagger_reads_what_the_encoder_says_too(some: list[Sentence], encoder: Path) -> None:
+    parser, words = train_parser(some, None, TINY, pretrained=Encoder(encoder)), [some[0].tree.forms]
+    assert parser.pretrained is not None
+    features, lstms = parser.pretrained.features(words), 4 * TINY.lstm_size
+    states = parser.states(words)
+    assert states.shape[-1] == parser.state_size == lstms + features.shape[-1]
+    torch.testing.assert_close(states[..., lstms:], standardised(features))
+
+    recipe = SlotTaggerRecipe(epochs=1, least_steps=0, slot_size=4)
+    tagger = train_slot_tagger(parser, some, None, recipe)
+    plain, tensors = tagger.to_parts()
+    again = SlotTagger.from_parts(plain, tensors, parser)
+    np.testing.assert_array_equal(again.read(words)[0], tagger.read(words)[0])
+    older = dict(tensors, edges=tensors["edges"][:, :lstms])
+    older["slots.weight"] = torch.cat([side[:, :lstms] for side in tensors["slots.weight"].chunk(2, 1)], 1)
+    [of_lstms] = SlotTagger.from_parts(plain, older, parser).read(words)
+    blind = dict(
+        tensors, **{"slots.weight": tensors["slots.weight"].clone(), "edges": tensors["edges"].clone()}
+    )
+    for side in blind["slots.weight"].chunk(2, 1):
+        side[:, lstms:] = 0
+    np.testing.assert_allclose(
+        of_lstms, SlotTagger.from_parts(plain, blind, parser).read(words)[0], atol=1e-6
+    )
 
 
 def test_a_training_goes_on_with_the_same_encoder_only(
