@@ -98,7 +98,8 @@ def restore(
 ) -> None:
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
 
-    A line that is too long for a sentence is running text, as with --running, if MODEL can read such.
+    A line that is too long for a sentence, or in which marks end sentences, is running text, as with
+    --running, if MODEL can read such.
     FILE may be - for standard input.  Without MODEL, it is the English one that comes with the package.
     CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Punctuation that FILE already has is
     removed first.  Empty lines are kept.

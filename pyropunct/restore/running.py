@@ -79,9 +79,10 @@ class SentenceFinder:
 
     A line without words is a sentence by itself, and ends a paragraph.  In a paragraph, sentences end
 
-    - behind marks that end sentences, such as a period, which is not an abbreviation's dot, and nowhere
-      between two of these, or the first and the beginning of the paragraph, if there are at most
-      `LONGEST_MARKED` words between them;
+    - behind marks that end sentences, such as a period, which is not an abbreviation's dot; but not if a mark
+      closes behind “?” or “!” and the next word has a small first letter, as in “Stop!” he said;
+    - nowhere else between two of these, or the first and the beginning of the paragraph, if there are at most
+      `LONGEST_MARKED` words between them, but where an abbreviation's dot stands;
     - elsewhere where the reader finds an end more probable than `LIKELY`, but never behind commas, semicolons
       or colons; and
     - at the end of the paragraph.
@@ -184,14 +185,19 @@ class SentenceFinder:
 
     def _ends(self, number: int) -> bool:
         word = self._words[number]
-        if _is_marked(word):
+        if self._is_marked(number):
             self._told = number
             return True
         if word.closed or any(mark in INNER for mark in word.slot):
             return False
-        if any(map(_is_marked, self._words[number + 1 : self._told + LONGEST_MARKED + 1])):
+        ahead = range(number + 1, min(self._told + LONGEST_MARKED + 1, len(self._words)))
+        if ABBREVIATION_DOT not in word.slot and any(map(self._is_marked, ahead)):
             return False
         return self._judged[number].end > LIKELY
+
+    def _is_marked(self, number: int) -> bool:
+        behind = self._words[number + 1].form if number + 1 < len(self._words) else ""
+        return _ends_sentence(self._words[number].slot, behind)
 
     def _cut(self, last: int) -> RawSentence:
         """The sentence that ends with a word."""
@@ -231,18 +237,30 @@ class SentenceFinder:
         self._told -= gone
 
 
-def _is_marked(word: _Word) -> bool:
-    """Whether the marks behind a word end a sentence; several dots, together or one by one, need not."""
-    ending = [mark for mark in word.slot if set(mark) <= ENDING and (len(mark) == 1 or set(mark) != {"."})]
-    return bool(ending) and (len(ending) == 1 or set(ending) != {"."})
+def _ends_sentence(slot: Sequence[str], behind: str) -> bool:
+    """Whether marks end a sentence; several dots, together or one by one, need not.
+
+    :param behind: the next word, nothing if there is none.
+    """
+    ending = [mark for mark in slot if set(mark) <= ENDING and (len(mark) == 1 or set(mark) != {"."})]
+    if not ending or (len(ending) > 1 and set(ending) == {"."}):
+        return False
+    closing, opening = _shared(slot)
+    quoted = ending[-1] != "." and closing[-1] != ending[-1]
+    return not (quoted and behind[:1].islower() and not opening)
 
 
-def _shared(slot: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _has_ends(line: RawSentence) -> bool:
+    """Whether marks inside of a line end sentences."""
+    return any(map(_ends_sentence, line.surface[1:-1], line.words[1:]))
+
+
+def _shared(slot: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The marks between two sentences: those of the first, and opening ones of the second."""
     place = len(slot)
     while place and slot[place - 1] != ABBREVIATION_DOT and opens(slot[place - 1]):
         place -= 1
-    return slot[:place], slot[place:]
+    return tuple(slot[:place]), tuple(slot[place:])
 
 
 def _together(words: Sequence[_Word]) -> Iterator[Together]:
@@ -292,7 +310,8 @@ class Finding:
     """How sentences are found in lines of raw text.
 
     :ivar reader: finds sentence ends and cases; None for a model that has none.
-    :ivar running: whether lines are running text.  Otherwise each is a sentence, unless it is too long.
+    :ivar running: whether lines are running text.  Otherwise each is a sentence, unless it is too long, or
+        marks inside of it end sentences.
     :ivar case: see `pyropunct.restore.cases.loses_case`.
     :ivar capital: see `SentenceFinder`.
     :ivar last_end: what ends the last line if nothing does.
@@ -324,8 +343,9 @@ class Finding:
                 yield iter((item,))
             elif self.running:
                 yield finder.add(item)
-            elif len(item.words) > LONGEST_SENTENCE:
-                tell(item)
+            elif len(item.words) > LONGEST_SENTENCE or _has_ends(item):
+                if len(item.words) > LONGEST_SENTENCE:
+                    tell(item)
                 yield finder.add(item)
                 yield finder.finish()
             else:

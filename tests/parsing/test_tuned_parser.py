@@ -44,7 +44,9 @@ def test_both_are_trained_and_kept(
     assert torch.equal(tuned, tuned.half().float())
     assert (tuned - before).abs().max() > 1e-3
     assert parser.pretrained.identity() != frozen.identity()
-    assert parser.states(words).shape[-1] == parser.state_size == 4 * TINY.lstm_size  # what it knows is not told
+    assert (
+        parser.states(words).shape[-1] == parser.state_size == 4 * TINY.lstm_size
+    )  # what it knows is not told
     described, weights = parser.pretrained.to_parts()
     nothing = dict.fromkeys(PLAIN, 0)
     write_model_folder(tmp_path / "parser", *parser.to_parts())

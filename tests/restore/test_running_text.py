@@ -82,7 +82,9 @@ def test_marks_tell_sentence_ends() -> None:
     assert texts(found("a stop b. c stop d? e stop f")) == ["a stop b.", "c stop d?", "e stop", "f"]
     assert texts(found("a stop, b stop (c) d ... e")) == ["a stop, b stop", "(c) d... e"]
     assert texts(found("a J. Doe stop a")) == ["a J. Doe stop", "a"]
-    assert texts(found("a “b.” “c stop d.” (e)")) == ["a “b.”", "“c stop d.”", "(e)"]
+    assert texts(found("a J. Doe. J. stop a b.")) == ["a J. Doe.", "J. stop a b."]
+    quoted = ["“Ah?” b.", "“Ah?”", "Bo.", "“Ah?”", "“b.”", "“Ah.”", "b"]
+    assert texts(found(" ".join(quoted))) == quoted
     far = "w " * (LONGEST_MARKED - 2)
     assert len(found(f"a. stop {far}b.")) == 2
     assert len(found(f"a. stop {far}b c.")) == 3
@@ -195,13 +197,15 @@ def test_long_lines_are_cut_between_words() -> None:
     assert b"".join(cut_between_words(ByteLines(io.BytesIO(whole), 1000))) == whole
 
 
-def test_only_long_lines_are_running_text_by_default() -> None:
+def test_which_lines_are_running_text_by_default() -> None:
+    """Long ones, and those in which marks end sentences."""
     told: list[int] = []
-    lines = [LINES.read("a stop b", 1), LINES.read("a stop " * 101, 2), LINES.read("c stop d", 3)]
+    texts = ("a stop b", "a stop " * 101, "c stop d.", "e. f", "“G?” h J. Doe", "I. J")
+    lines = [LINES.read(text, number) for number, text in enumerate(texts, start=1)]
     parts = Finding(TOLD, case="keep").apart(lines, lambda line: told.append(line.line))
     some = [item for part in parts for item in part]
     assert told == [2]
-    assert [item.line for item in some if isinstance(item, RawSentence)] == [1, *[2] * 101, 3]
+    assert [item.line for item in some if isinstance(item, RawSentence)] == [1, *[2] * 101, 3, 4, 4, 5, 6]
     assert list(Finding(None).sentences(lines)) == lines
 
 
