@@ -605,8 +605,8 @@ class Punctuator:
 
         Punctuation that is there is removed first, and words and the spaces between them stay.
 
-        :param text: one sentence a line, or running text.  Lines that are too long for a sentence, or in which
-            marks end sentences, are running text if the model has a reader of such.
+        :param text: one sentence a line, or running text.  Lines that are too long for a sentence, or with
+            marks inside that end sentences, are running text if the model has a reader of such.
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
         :param samples: how many draws each sentence has.
         :param trees: how many trees of the parser the draws of a sentence are spread over.

@@ -71,12 +71,11 @@ class Printer:
             return source.conllu_with_surface(restored.surface)
         if restored.tree is None:
             return ""
-        identifier = str(source.line)
         return print_conllu(
             restored.tree,
             restored.surface,
             self._conventions,
-            identifier,
+            source.identifier,
             capital=self._capital,
             gaps=source.gaps,
             text=" ".join(self.text(restored).split()) if source.together else None,

@@ -80,6 +80,7 @@ class RawSentence:
     :ivar behind: that at its end.
     :ivar end: what ends the line, or stands between it and the next sentence in running text.
     :ivar found: whether it is a sentence that was found in running text, whose case is decided.
+    :ivar number: which it is of the sentences that begin in its line, counted from 1.
     """
 
     line: int
@@ -92,6 +93,12 @@ class RawSentence:
     behind: str = ""
     end: str = "\n"
     found: bool = False
+    number: int = 1
+
+    @property
+    def identifier(self) -> str:
+        """Its line, and its number there if it is not the first: no other sentence has the same."""
+        return str(self.line) if self.number == 1 else f"{self.line}-{self.number}"
 
     def part(self, first: int, last: int) -> "RawSentence":
         """The words of some neighbouring slots, as a line of its own.

@@ -98,6 +98,7 @@ class SentenceFinder:
         self._reader, self._mode, self._capital = reader, mode, capital
         self._words: list[_Word] = []
         self._judged: list[_Judged] = []
+        self._line, self._number = 0, 0  # those of the last sentence: see `RawSentence.number`
         self._clear()
 
     def _clear(self) -> None:
@@ -205,8 +206,10 @@ class SentenceFinder:
         judged = self._judged[self._begun : last + 1]
         closing, opening = _shared(words[-1].slot) if last + 1 < len(self._words) else (words[-1].slot, ())
         slots = [(START, *self._opening), *(word.slot for word in words[:-1]), closing]
+        self._number = self._number + 1 if words[0].line == self._line else 1
+        self._line = words[0].line
         found = RawSentence(
-            line=words[0].line,
+            line=self._line,
             text=_as_it_was(self._opening, words, closing),
             words=tuple(word.form for word in words),
             surface=tuple(slots),
@@ -215,6 +218,7 @@ class SentenceFinder:
             before=self._before,
             end=self._gap_behind(last),
             found=True,
+            number=self._number,
         )
         self._opening, self._before, self._begun = opening, "", last + 1
         cases = [one.cases for one in judged if one.cases is not None]

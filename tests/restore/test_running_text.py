@@ -75,6 +75,7 @@ def test_sentences_cross_lines_and_end_with_paragraphs() -> None:
     some = found("  a b\nc stop d\n\n ... \ne f")
     assert texts(some) == ["a b\nc stop", "d", "", " ... ", "e f"]
     assert [sentence.line for sentence in some] == [1, 2, 3, 4, 5]
+    assert [sentence.identifier for sentence in some] == ["1", "2", "3", "4", "5"]
     assert as_they_were(some) == "  a b\nc stop d\n\n ... \ne f"
 
 
@@ -83,6 +84,7 @@ def test_marks_tell_sentence_ends() -> None:
     assert texts(found("a stop, b stop (c) d ... e")) == ["a stop, b stop", "(c) d... e"]
     assert texts(found("a J. Doe stop a")) == ["a J. Doe stop", "a"]
     assert texts(found("a J. Doe. J. stop a b.")) == ["a J. Doe.", "J. stop a b."]
+    assert [one.identifier for one in found("a. b. c\nd. e")] == ["1", "1-2", "1-3", "2"]
     quoted = ["“Ah?” b.", "“Ah?”", "Bo.", "“Ah?”", "“b.”", "“Ah.”", "b"]
     assert texts(found(" ".join(quoted))) == quoted
     far = "w " * (LONGEST_MARKED - 2)
