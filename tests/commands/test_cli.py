@@ -1,5 +1,6 @@
 """What the commands print."""
 
+import gc
 import json
 import math
 import re
@@ -14,7 +15,7 @@ import torch
 from command_line import answer, complaint, environment, invoke, printed
 
 from pyropunct.commands.console import describe_treebank
-from pyropunct.commands.main import COMMANDS, main
+from pyropunct.commands.main import COLLECTED_AFTER, COMMANDS, main
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.training.recipes import RECIPES
@@ -33,6 +34,18 @@ def test_help(arguments: list[str]) -> None:
 def test_help_of_the_program_names_every_command() -> None:
     text = printed("--help")
     assert all(re.search(rf"^  {name} ", text, re.MULTILINE) for name in COMMANDS)
+
+
+def test_garbage_is_looked_for_rarely_in_a_command_and_as_before_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[int, int, int]] = []
+    command = click.Command("relations", callback=lambda: seen.append(gc.get_threshold()))
+    monkeypatch.setattr("pyropunct.commands.relations.relations", command)
+    before = gc.get_threshold()
+    printed("relations")
+    assert seen == [(COLLECTED_AFTER, *before[1:])]
+    assert gc.get_threshold() == before
 
 
 def test_help_is_quick() -> None:
