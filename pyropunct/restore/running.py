@@ -347,8 +347,8 @@ class Finding:
                 yield iter((item,))
             elif self.running:
                 yield finder.add(item)
-            elif len(item.words) > LONGEST_SENTENCE or _has_ends(item):
-                if len(item.words) > LONGEST_SENTENCE:
+            elif (is_long := len(item.words) > LONGEST_SENTENCE) or _has_ends(item):
+                if is_long:
                     tell(item)
                 yield finder.add(item)
                 yield finder.finish()

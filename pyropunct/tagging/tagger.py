@@ -145,8 +145,8 @@ class SlotTagger:
             vocabulary = SlotVocabulary.from_json(plain["vocabulary"])
             recipe = SlotTaggerRecipe.from_json(plain["recipe"])
             number = len(vocabulary.labels.strings) + 1
-            own = parser.state_size  # in older versions without pretrained features, which are the last
-            size = min(own, tensors["edges"].shape[1])
+            older = 4 * parser.recipe.lstm_size  # without pretrained features, which are the last
+            size = older if tensors["edges"].shape[1] == older else parser.state_size
             network = filled(lambda: SlotNetwork(size, number, recipe), tensors)
             return cls(vocabulary, recipe, network, plain["report"], parser)
         except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:

@@ -136,6 +136,14 @@ def test_vocabularies_that_are_none(tiny: SlotTagger, change: dict[str, Any]) ->
         SlotTagger.from_parts(plain, tensors, tiny.parser)
 
 
+def test_a_tagger_of_a_smaller_parser(tiny: SlotTagger) -> None:
+    plain, tensors = tiny.to_parts()
+    sides = (side[:, 1:] for side in tensors["slots.weight"].chunk(2, 1))
+    smaller = {"edges": tensors["edges"][:, 1:], "slots.weight": torch.cat(list(sides), 1)}
+    with pytest.raises(ValueError, match="not the parts of a slot tagger"):
+        SlotTagger.from_parts(plain, {**tensors, **smaller}, tiny.parser)
+
+
 def test_tensors_that_do_not_fit(tiny: SlotTagger) -> None:
     plain, tensors = tiny.to_parts()
     with pytest.raises(ValueError, match="not the parts of a slot tagger"):
