@@ -16,13 +16,13 @@ from typing import Any
 import torch
 
 from pyropunct import Sentence, read_treebank
-from pyropunct.baselines.protocol import Restorer
-from pyropunct.baselines.recipes import TaggerRecipe
-from pyropunct.baselines.tagger import DECODERS, Tagger
-from pyropunct.baselines.taggers import TAGGERS
-from pyropunct.baselines.training import TaggerEpoch, train_tagger
-from pyropunct.baselines.trivial import trivial_restorer
 from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.rivals.taggers.protocol import Restorer
+from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.tagger import DECODERS, Tagger
+from pyropunct.rivals.taggers.taggers import TAGGERS
+from pyropunct.rivals.taggers.training import TaggerEpoch, train_tagger
+from pyropunct.rivals.taggers.trivial import trivial_restorer
 
 GRID: tuple[dict[str, Any], ...] = (
     {},

@@ -11,7 +11,7 @@ import argparse
 from collections import Counter
 
 from pyropunct import read_treebank
-from pyropunct.correct.learner_errors import ErrorRates, occasions, wrong_surfaces
+from pyropunct.tasks.correct.learner_errors import ErrorRates, occasions, wrong_surfaces
 
 
 def main() -> None:

@@ -21,7 +21,8 @@ from pathlib import Path
 import torch
 
 from pyropunct import Sentence, read_treebank
-from pyropunct.punctuator import BATCH_SIZE, Punctuator
+from pyropunct.fitted.story import BATCH_SIZE
+from pyropunct.punctuator import Punctuator
 
 HEADER = ("draws by", "threads", "sentences", "words", "draws each", "seconds", "processor", "draws a second")
 
@@ -49,7 +50,7 @@ def tell(model: Punctuator, sentences: list[Sentence], samples: int) -> None:
         some = sentences[start : start + BATCH_SIZE]
         trees = model.vocabulary.encode_trees([sentence.tree for sentence in some])
         for _ in range(samples):
-            model.model(trees)
+            model.story(trees)
 
 
 def row(

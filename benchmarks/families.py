@@ -10,8 +10,8 @@ from dataclasses import replace
 from trials import begin, parser
 
 from pyropunct import Recipe, fit
+from pyropunct.fitted.recipes import DEFAULT_FAMILIES, PAPER_FAMILIES
 from pyropunct.models.attach.templates import FAMILIES
-from pyropunct.training.recipes import DEFAULT_FAMILIES, PAPER_FAMILIES
 
 
 def main() -> None:

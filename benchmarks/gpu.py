@@ -29,14 +29,14 @@ from torch.profiler import ProfilerActivity, profile
 
 from pyropunct import Recipe, Sentence, read_treebank
 from pyropunct.inference import inside
-from pyropunct.inference.gpu import decoding
 from pyropunct.inference.problem import Problem
-from pyropunct.training.fitting import Training
+from pyropunct.inference.tensors import decoding
+from pyropunct.train.fitting import Training
 from pyropunct.vocabulary import build_vocabulary
 
 ROOT = Path(__file__).parents[1]
 
-TESTS = ("tests/inference/gpu", "tests/models/test_story_on_other_device.py")
+TESTS = ("tests/inference/tensors", "tests/models/test_story_on_other_device.py")
 """Where the tests are that are skipped without a GPU."""
 
 DRAWS = 10

@@ -17,8 +17,8 @@ from pathlib import Path
 import torch
 
 from pyropunct import read_treebank
-from pyropunct.networks.encoder import Encoder
-from pyropunct.parsing import ParserProgress, attachment_scores, train_parser
+from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.parser import ParserProgress, attachment_scores, train_parser
 
 COLUMNS = ("treebank", "words", "minutes", "words/s", "UPOS", "UAS", "LAS")
 """Words and minutes are those of training; words/s and scores are those of parsing the dev treebank."""

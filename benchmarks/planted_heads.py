@@ -18,9 +18,9 @@ from pathlib import Path
 
 import torch
 
-from pyropunct.explain.doubts import doubts
-from pyropunct.explain.reattaching import reattached
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.doubts import doubts
+from pyropunct.tasks.explain.reattaching import reattached
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 

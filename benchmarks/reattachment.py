@@ -17,9 +17,9 @@ from pathlib import Path
 
 import torch
 
-from pyropunct.explain.derivations import Derivations
-from pyropunct.explain.reattaching import mark_attachments, reattached
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.derivations import Derivations
+from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
 from pyropunct.treebank.conllu_block import FORM, Block
 from pyropunct.treebank.conllu_reader import decode, read_blocks
 from pyropunct.treebank.reading import read_treebank

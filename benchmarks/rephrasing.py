@@ -5,8 +5,8 @@ Usage::
     python benchmarks/rephrasing.py MODEL TRAIN.conllu [--sentences N] [--seed SEED]
 
 All sentences of TRAIN.conllu, the treebank that MODEL was fitted to, are rephrased in each of the ways of
-`pyropunct.rephrase.permuting`.  A trigram model with add-0.001 smoothing is trained on what comes out, and
-its perplexity is measured on the sentences as they were: of all trigrams, and of those with a mark of
+`pyropunct.tasks.rephrase.permuting`.  A trigram model with add-0.001 smoothing is trained on what comes out,
+and its perplexity is measured on the sentences as they were: of all trigrams, and of those with a mark of
 punctuation.  The vocabulary is the same for all: what stands in the treebank or in some rephrased sentence.
 """
 
@@ -19,11 +19,11 @@ import numpy as np
 import torch
 
 from pyropunct import Punctuator, Sentence, read_treebank
-from pyropunct.comparison.significance import permutation_test
-from pyropunct.rephrase.choices import BASE, FULL, HALF
-from pyropunct.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
-from pyropunct.rephrase.rephrasing import Rephraser
-from pyropunct.rephrase.trigrams import TrigramModel, perplexity, with_punctuation
+from pyropunct.compare.significance import permutation_test
+from pyropunct.tasks.rephrase.choices import BASE, FULL, HALF
+from pyropunct.tasks.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
+from pyropunct.tasks.rephrase.rephrasing import Rephraser
+from pyropunct.tasks.rephrase.trigrams import TrigramModel, perplexity, with_punctuation
 from pyropunct.treebank.conllu_block import FORM
 
 Scores = dict[str, list[np.ndarray]]

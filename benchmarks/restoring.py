@@ -29,22 +29,22 @@ def main() -> None:
     parser.add_argument("dev", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    restorer = pyropunct.load(options.model)
+    punctuator = pyropunct.load(options.model)
     lines = [" ".join(sentence.tree.forms) for sentence in pyropunct.read_treebank(options.dev)]
     random.Random(0).shuffle(lines)
     parts = [lines[first : first + TOGETHER] for first in range(0, len(lines), TOGETHER)]
-    restorer(parts[0])
-    together = sum(seconds(restorer, part) for part in parts)
+    punctuator(parts[0])
+    together = sum(seconds(punctuator, part) for part in parts)
     print(f"{len(lines) / together:.0f} sentences a second in lists of {TOGETHER}")
     short = [line for line in lines if 7 <= len(line.split()) <= 13]
-    alone = [1000 * seconds(restorer, line) for line in short[: 2 * CALLS]][CALLS:]
+    alone = [1000 * seconds(punctuator, line) for line in short[: 2 * CALLS]][CALLS:]
     print(f"{median(alone):.1f} ms for one sentence, at least {min(alone):.1f}")
 
 
-def seconds(restorer: pyropunct.Restorer, text: str | list[str]) -> float:
+def seconds(punctuator: pyropunct.Punctuator, text: str | list[str]) -> float:
     """The processor time of a call."""
     start = process_time()
-    restorer(text)
+    punctuator(text)
     return process_time() - start
 
 

@@ -22,20 +22,20 @@ from typing import Any, NamedTuple
 import torch
 
 from pyropunct import Punctuator, read_treebank
-from pyropunct.baselines.recipes import TaggerRecipe
-from pyropunct.baselines.tagger import Tagger
-from pyropunct.baselines.training import train_tagger
-from pyropunct.parsing import attachment_scores
+from pyropunct.nets.parser import attachment_scores
+from pyropunct.nets.reader.case import case_of
+from pyropunct.nets.reader.reader import windows_of
+from pyropunct.nets.reader.recipes import ReaderRecipe
+from pyropunct.nets.reader.scores import count
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import RawSentence, line_of
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restoring import SAMPLES, Restoration
 from pyropunct.restore.running import ENDING, Finding
-from pyropunct.running.case import case_of
-from pyropunct.running.reader import windows_of
-from pyropunct.running.recipes import ReaderRecipe
-from pyropunct.running.scores import count
+from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.tagger import Tagger
+from pyropunct.rivals.taggers.training import train_tagger
 from pyropunct.treebank.documents import by_document
 from pyropunct.treebank.marks import START, Surface
 from pyropunct.treebank.sentence import Sentence

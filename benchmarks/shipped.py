@@ -20,11 +20,9 @@ from pathlib import Path
 import torch
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
-from pyropunct.correct.channel_fitting import fit_channel, simulated_pairs
-from pyropunct.correct.fitting import COPIES
-from pyropunct.correct.noisy_channel import NoisyChannel
-from pyropunct.evaluation import Evaluation
-from pyropunct.parsing import (
+from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.fitted.model_folder import read_model_folder, write_model_folder
+from pyropunct.nets.parser import (
     BiaffineParser,
     WeightedTree,
     attachment_scores,
@@ -32,17 +30,19 @@ from pyropunct.parsing import (
     jackknifed,
     train_parser,
 )
-from pyropunct.parsing.recipes import ParserRecipe
+from pyropunct.nets.parser.recipes import ParserRecipe
+from pyropunct.nets.reader import RunningReader, train_reader
+from pyropunct.nets.reader.encoding import documents
+from pyropunct.nets.reader.training import evaluate
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.restoring import decide, weighted_trees
-from pyropunct.running import RunningReader, train_reader
-from pyropunct.running.encoding import documents
-from pyropunct.running.training import evaluate
 from pyropunct.shipped import FOLDER
-from pyropunct.training.checkpoints import Checkpoint
-from pyropunct.training.model_folder import read_model_folder, write_model_folder
-from pyropunct.training.parsed_trees import fit_parsed
-from pyropunct.training.tagged_words import fit_tagger
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.fitting import COPIES
+from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.parsed_trees import fit_parsed
+from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.treebank.marks import Surface
 
 MARKS = ",.?!"

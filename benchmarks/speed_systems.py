@@ -20,7 +20,7 @@ from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.handlers import TreeEnum_ELBO, one_by_one, tree_problem
 from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.training.fitting import Training
+from pyropunct.train.fitting import Training
 
 Evidence = Callable[[Problem], Tensor]
 
@@ -54,7 +54,7 @@ def by_matrices(problem: Problem) -> Tensor:
 def by_tensors() -> Evidence | None:
     """The tensor path, if this version of the package has it."""
     try:
-        return importlib.import_module("pyropunct.inference.gpu.evidence").log_evidence
+        return importlib.import_module("pyropunct.inference.tensors.evidence").log_evidence
     except (ImportError, AttributeError):
         return None
 
@@ -118,7 +118,7 @@ def encoded(model: Punctuator, sentences: Sequence[Sentence]) -> tuple[TreeBatch
 
 def problem_of(model: Punctuator, sentences: Sequence[Sentence]) -> Problem:
     """The inference problem of any sentences."""
-    return tree_problem(model.model, *encoded(model, sentences))
+    return tree_problem(model.story, *encoded(model, sentences))
 
 
 def _in_parallel(model: Any) -> Callable[..., Any]:
@@ -148,7 +148,7 @@ def _no_guide(*args: Any) -> None:
 @torch.no_grad()
 def enumerated_losses(model: Punctuator, sentences: Sequence[Sentence]) -> Tensor:
     """The loss of each sentence on its own by `TraceEnum_ELBO`, with all weights known."""
-    elbo, told = TraceEnum_ELBO(max_plate_nesting=1), _in_parallel(model.model)
+    elbo, told = TraceEnum_ELBO(max_plate_nesting=1), _in_parallel(model.story)
     losses = [elbo.loss(told, _no_guide, *encoded(model, [sentence])) for sentence in sentences]
     return torch.tensor(losses, dtype=torch.double)
 
@@ -157,5 +157,5 @@ def enumerated_losses(model: Punctuator, sentences: Sequence[Sentence]) -> Tenso
 def collapsed_losses(model: Punctuator, sentences: Sequence[Sentence]) -> Tensor:
     """The same by `TreeEnum_ELBO`."""
     elbo = TreeEnum_ELBO(max_plate_nesting=1)
-    losses = [elbo.loss(model.model, _no_guide, *encoded(model, [sentence])) for sentence in sentences]
+    losses = [elbo.loss(model.story, _no_guide, *encoded(model, [sentence])) for sentence in sentences]
     return torch.tensor(losses, dtype=torch.double)

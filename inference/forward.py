@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.forest import Forest, Sprouting
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.sampling import Sampler, doubled, pick, rewritten
 from pyropunct.inference.ragged import Ints, starts_of
-from pyropunct.inference.sampling import Sampler, doubled, pick, rewritten
 
 Array = NDArray[Any]
 

@@ -1,7 +1,7 @@
 """Inside sums, expectations, best derivations and posterior draws for whole forests.
 
 The observed surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for
-every constituent w and one automaton per slot (`pyropunct.inference.automata`), this module computes
+every constituent w and one automaton per slot (`pyropunct.inference.machines.automata`), this module computes
 
 - `log_evidence`: log p(x | T), the sum over all T', with its gradient (sum semiring);
 - `expected_cost`: also E[c(T')] under the posterior p(T' | T, x), with its gradient (first-order
@@ -22,14 +22,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.automata import Automata, side_by_side
 from pyropunct.inference.derivatives import last_derivatives
-from pyropunct.inference.gpu import decoding, evidence
 from pyropunct.inference.kernels import decode, inside, outside
 from pyropunct.inference.kernels.semirings import MAX, SUM
 from pyropunct.inference.kernels.structure import Weights
 from pyropunct.inference.kernels.workspace import Workspaces
+from pyropunct.inference.machines.automata import Automata, side_by_side
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.tensors import decoding, evidence
 from pyropunct.inference.threads import in_threads, parts_of
 
 DUAL = 1e-20
@@ -43,8 +43,8 @@ def log_evidence(problem: Problem) -> Tensor:
 
     It is ``-inf`` where no T' explains x.  Differentiable twice, with respect to ``log_pairs``
     and the weights of the automata; the gradient in ``log_pairs`` is the posterior of each pair.
-    On a GPU it is computed there, by `pyropunct.inference.gpu.evidence`, unless there are leading dimensions,
-    and is differentiable once.  Higher derivatives raise a `NotImplementedError`.
+    On a GPU it is computed there, by `pyropunct.inference.tensors.evidence`, unless there are leading
+    dimensions, and is differentiable once.  Higher derivatives raise a `NotImplementedError`.
     """
     if _for_tensors(problem):
         return problem.unscaled(evidence.log_evidence(problem))

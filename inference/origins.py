@@ -8,7 +8,7 @@ To ask where the j-th token of a slot's surface string x comes from, underlying 
 is the sum over all T' and all moves of the channel in which a single token is coloured, one that w sprouts in
 this slot, and in which the surface string is x with its j-th token coloured.  The inside algorithm sums over
 all w together, and its derivatives with respect to log p(l, r | w), for the pairs with a coloured token, are
-the shares of each w.  Which token a machine writes, says `pyropunct.inference.claims`.
+the shares of each w.  Which token a machine writes, says `pyropunct.inference.machines.claims`.
 """
 
 from collections import defaultdict
@@ -21,7 +21,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.automata import (
+from pyropunct.inference.forest import forest_of
+from pyropunct.inference.inside import log_evidence
+from pyropunct.inference.inventory import Inventory, Puncteme
+from pyropunct.inference.machines.automata import (
     Acceptor,
     Arcs,
     Automata,
@@ -31,15 +34,12 @@ from pyropunct.inference.automata import (
     side_by_side,
     unite,
 )
-from pyropunct.inference.claims import claims
-from pyropunct.inference.evidence import String, exactly
-from pyropunct.inference.forest import forest_of
-from pyropunct.inference.inside import log_evidence
-from pyropunct.inference.inventory import Inventory, Puncteme
-from pyropunct.inference.machines import END, HALT, START, Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.claims import claims
+from pyropunct.inference.machines.evidence import String, exactly
+from pyropunct.inference.machines.moves import END, HALT, START, Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.ragged import Floats, Ints
-from pyropunct.inference.transducers import Transducer
 
 MOST_WAITING = 3
 """Tokens that a machine may have read without writing or absorbing them, if origins are asked for."""

@@ -8,10 +8,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.automata import Automata
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.kernels.structure import FlatStructure, Structure, flattened
+from pyropunct.inference.machines.automata import Automata
 
 
 @dataclass(frozen=True)

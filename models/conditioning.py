@@ -1,9 +1,10 @@
 """The posterior of surface strings of which something is known, for any attach model: importance sampling.
 
 Where no score depends on the marks inside a constituent, all sums over the strings that evidence allows are
-exact (`pyropunct.inference.evidence`).  Where scores do, there is a *blind* story beside the story: each of
-its constituents chooses its punctemes by fixed probabilities, whatever the marks inside it are.  Trees,
-punctemes and strings are drawn from the exact posterior of the blind story, and each draw has the weight::
+exact (`pyropunct.inference.machines.evidence`).  Where scores do, there is a *blind* story beside the story:
+each of its constituents chooses its punctemes by fixed probabilities, whatever the marks inside it are.
+Trees, punctemes and strings are drawn from the exact posterior of the blind story, and each draw has the
+weight::
 
     p(x | T) / p_blind(x | T)
 
@@ -24,16 +25,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.evidence import Evidence, SlotEvidence, evidence_of, padded
 from pyropunct.inference.forward import Strings
 from pyropunct.inference.inside import impossible_slot, log_evidence, posterior_draws
-from pyropunct.inference.paths import Ways
+from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of, padded
+from pyropunct.inference.machines.paths import Ways
+from pyropunct.inference.machines.sampling import rewrite_all, sampler
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.inference.ragged import Floats, Ints
-from pyropunct.inference.sampling import rewrite_all, sampler
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch

@@ -15,8 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from pyropunct.inference import forward
+from pyropunct.inference.machines.sampling import sampler
 from pyropunct.inference.ragged import Ints, starts_of
-from pyropunct.inference.sampling import sampler
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.views import Views
 from pyropunct.models.story import Story, heights_of

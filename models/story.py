@@ -17,9 +17,9 @@ from pyro.nn import PyroModule
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
-from pyropunct.inference.evidence import EMPTY, SlotEvidence
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.handlers import tree_expectation, tree_factor
 from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from pyropunct.inference.evidence import EMPTY
 from pyropunct.inference.forest import Forest
+from pyropunct.inference.machines.evidence import EMPTY
 
 COLUMNS = ("relation", "tag", "form", "shape")
 """What is known of each word of a batch."""

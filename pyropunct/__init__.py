@@ -4,8 +4,8 @@ Example, with the model that comes with the package, and with one of one's own::
 
     import pyropunct
 
-    restorer = pyropunct.load("en")
-    print(restorer("however the meeting which lasted three hours ended without a vote"))
+    punctuator = pyropunct.load("en")
+    print(punctuator("however the meeting which lasted three hours ended without a vote"))
 
     from pyropunct import fit, read_treebank
 
@@ -18,23 +18,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyropunct.punctuator import Punctuator
-    from pyropunct.restorer import Restorer, load
-    from pyropunct.training.fitting import fit
-    from pyropunct.training.recipes import RECIPES, Recipe, named_recipe
+    from pyropunct.fitted.recipes import RECIPES, Recipe, named_recipe
+    from pyropunct.punctuator import Punctuator, load
+    from pyropunct.train.fitting import fit
     from pyropunct.treebank.constituency.reading import read_brackets
     from pyropunct.treebank.reading import Treebank, TreebankError, read_text, read_treebank
     from pyropunct.treebank.sentence import Sentence
 
 _HOMES = {
-    "fit": "training.fitting",
-    "load": "restorer",
+    "fit": "train.fitting",
+    "load": "punctuator",
     "read_brackets": "treebank.constituency.reading",
     "Punctuator": "punctuator",
-    "RECIPES": "training.recipes",
-    "Recipe": "training.recipes",
-    "Restorer": "restorer",
-    "named_recipe": "training.recipes",
+    "RECIPES": "fitted.recipes",
+    "Recipe": "fitted.recipes",
+    "named_recipe": "fitted.recipes",
     "Sentence": "treebank.sentence",
     "Treebank": "treebank.reading",
     "TreebankError": "treebank.reading",
@@ -46,7 +44,6 @@ __all__ = [
     "RECIPES",
     "Punctuator",
     "Recipe",
-    "Restorer",
     "Sentence",
     "Treebank",
     "TreebankError",

@@ -1,6 +1,6 @@
 """``python -m pyropunct`` is the command ``pyropunct``."""
 
-from pyropunct.commands.main import main
+from pyropunct.cli.main import main
 
 if __name__ == "__main__":
     main(prog_name="pyropunct")

@@ -23,11 +23,11 @@ import torch
 from pyro.nn import PyroModule
 from torch import Tensor
 
-from pyropunct.inference.evidence import EMPTY, any_over
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines import MachineError
+from pyropunct.inference.machines.evidence import EMPTY, any_over
+from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.inference.ragged import Ints, starts_of

@@ -11,13 +11,12 @@ import torch
 from torch import Tensor
 
 from pyropunct.files import types, whole_numbers
-from pyropunct.inference.evidence import EMPTY, padded
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.attach.attributes import TREEBANK
 from pyropunct.models.attach.correcting import string_number
 from pyropunct.models.trees import PRETRAINED, TreeBatch
-from pyropunct.networks.pretrained import Pretrained
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
@@ -34,9 +33,6 @@ an automaton over these pairs: time and memory grow with the cube of their numbe
 
 SHOWN = 10
 """How many of too many marks a message shows."""
-
-ENCODED_TOGETHER = 100
-"""Sentences whose pretrained features are asked for together."""
 
 RELATION_COUNT = 3
 FORM_COUNT = 4
@@ -89,17 +85,17 @@ class Vocabulary:
         numbers = self._numbers[0]
         return numbers.get(relation, numbers.get(relation.partition(":")[0], 0))
 
-    def encode_trees(self, trees: Sequence[Tree], pretrained: Pretrained | None = None) -> TreeBatch:
+    def encode_trees(self, trees: Sequence[Tree], pretrained: Tensor | None = None) -> TreeBatch:
         """A batch of trees of n_1, n_2, ... words: vectors over their N = n_1 + n_2 + ... words.
 
         :param trees: trees that all have the same columns of strings (see `Tree.strings`).
-        :param pretrained: gives features of the words, for attach models that read such.
-        :raises PretrainedError: if it cannot be used.
+        :param pretrained: (N, size) pretrained features of the words, for attach models that read them: see
+            `pyropunct.nets.pretrained.features_of_words`.
         """
         _, tags, forms = self._numbers
         more = self._numbers_of_strings(trees) | self._numbers_of_treebanks(trees)
         if pretrained is not None:
-            more[PRETRAINED] = _features(pretrained, trees)
+            more[PRETRAINED] = pretrained
         relations = {relation for tree in trees for relation in tree.relations}
         numbers = {relation: self.relation_number(relation) for relation in relations}
         return TreeBatch(
@@ -187,22 +183,6 @@ class Vocabulary:
             pairs=pairs,
             treebanks=types("the list of treebanks", treebanks, (MAIN_TREEBANK,)),
         )
-
-
-def _features(pretrained: Pretrained, trees: Sequence[Tree]) -> Tensor:
-    """(N, size) the pretrained features of the words of some trees, in half precision.
-
-    Of trees over the same words they are asked for once, and of a part of the trees at a time, since they
-    come with padding.
-    """
-    sentences = list(dict.fromkeys(tuple(tree.forms) for tree in trees))
-    rows: dict[tuple[str, ...], Tensor] = {}
-    for first in range(0, len(sentences), ENCODED_TOGETHER):
-        some = sentences[first : first + ENCODED_TOGETHER]
-        for forms, found in zip(some, pretrained.features(some), strict=True):
-            rows[forms] = found[: len(forms)].half()
-    nothing = torch.zeros(0, pretrained.size, dtype=torch.half)
-    return torch.cat([nothing, *(rows[tuple(tree.forms)] for tree in trees)])
 
 
 @lru_cache(1 << 16)

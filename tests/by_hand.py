@@ -9,11 +9,11 @@ import torch
 from brute_force import String
 from torch import Tensor
 
-from pyropunct.inference.automata import Acceptor, Arcs, Automata, Ends, Packed, pack
-from pyropunct.inference.evidence import Evidence, exactly
-from pyropunct.inference.machines import END, START, Move, Pass
-from pyropunct.inference.products import Edit, Name
-from pyropunct.inference.sampling import draw_strings, sampler
+from pyropunct.inference.machines.automata import Acceptor, Arcs, Automata, Ends, Packed, pack
+from pyropunct.inference.machines.evidence import Evidence, exactly
+from pyropunct.inference.machines.moves import END, START, Move, Pass
+from pyropunct.inference.machines.products import Edit, Name
+from pyropunct.inference.machines.sampling import draw_strings, sampler
 from pyropunct.models.channel.base import Channel
 
 

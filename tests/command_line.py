@@ -10,7 +10,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from pyropunct.commands.main import main
+from pyropunct.cli.main import main
 
 START = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 """A new process must be open to Ctrl-C even if the tests run in the background, where shells block it."""
@@ -72,7 +72,7 @@ def command(*arguments: object) -> list[str]:
     return [
         sys.executable,
         "-c",
-        f"{START}from pyropunct.commands.main import main; main()",
+        f"{START}from pyropunct.cli.main import main; main()",
         *map(str, arguments),
     ]
 

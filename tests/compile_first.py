@@ -6,7 +6,7 @@ python tests/compile_first.py FOLDER    (an empty one, where treebanks and a mod
 import sys
 from pathlib import Path
 
-from pyropunct.commands.main import main
+from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 
 SENTENCES = 40

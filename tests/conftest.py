@@ -15,9 +15,9 @@ from hypothesis import settings
 from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.parsing import ParserRecipe
-from pyropunct.running import ReaderRecipe
-from pyropunct.tagging import SlotTaggerRecipe
+from pyropunct.nets.parser import ParserRecipe
+from pyropunct.nets.reader import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -128,11 +128,11 @@ def make_model_with_parser(small: Path, folder: Path) -> None:
     torch.set_default_dtype(torch.float)  # as in a process of a user
     with pytest.MonkeyPatch.context() as patch:
         quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
-        patch.setattr("pyropunct.parsing.ParserRecipe", quick)
+        patch.setattr("pyropunct.nets.parser.ParserRecipe", quick)
         small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
-        patch.setattr("pyropunct.running.ReaderRecipe", small_reader)
+        patch.setattr("pyropunct.nets.reader.ReaderRecipe", small_reader)
         small_tagger = partial(SlotTaggerRecipe, epochs=2, least_steps=0, batch_words=100, slot_size=20)
-        patch.setattr("pyropunct.tagging.SlotTaggerRecipe", small_tagger)
+        patch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", small_tagger)
         value = answer(
             "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
         )

@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor
 
-from pyropunct.inference.products import EDITS
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.stories import build_story
+from pyropunct.inference.machines.products import EDITS
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.recipes import Recipe
-from pyropunct.training.stories import build_story
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 

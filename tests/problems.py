@@ -23,9 +23,9 @@ from brute_force import (
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.evidence import exactly
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.ragged import starts_of
 from pyropunct.models.attach.attributes import Attributes, ViewAttributes

@@ -1,7 +1,7 @@
 """Sentences with made-up punctemes and derivations, to be drawn."""
 
-from pyropunct.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
 from pyropunct.figures.drawing import PunctuatedTree
+from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
 from pyropunct.treebank.reading import Treebank, read_text
 
 CLARA = """# sent_id = clara <1>

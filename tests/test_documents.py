@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from pyropunct.commands.main import main
+from pyropunct.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("models", "inference", "pyropunct", "tests", "benchmarks", "docs", "tutorials")

@@ -32,9 +32,9 @@ def test_a_parser_is_loaded_without_the_compiler_of_torch() -> None:
     script = (
         "import sys\n"
         "from pyropunct.models.learned import filled\n"
-        "from pyropunct.parsing import ParserRecipe\n"
-        "from pyropunct.parsing.biaffine import BiaffineNetwork\n"
-        "from pyropunct.parsing.encoding import ParserVocabulary\n"
+        "from pyropunct.nets.parser import ParserRecipe\n"
+        "from pyropunct.nets.parser.biaffine import BiaffineNetwork\n"
+        "from pyropunct.nets.parser.encoding import ParserVocabulary\n"
         "words = ParserVocabulary(*[('a', 'b')] * 5)\n"
         "make = lambda: BiaffineNetwork(words, ParserRecipe(lstm_size=2))\n"
         "filled(make, make().state_dict())\n"
@@ -48,7 +48,7 @@ def test_a_model_is_used_without_what_takes_long_to_import(small: Path) -> None:
     """Without a terminal, a cycle of heads or a plot; torch imports sympy for some questions about shapes."""
     script = (
         "import sys\n"
-        "from pyropunct.commands.main import main\n"
+        "from pyropunct.cli.main import main\n"
         "main(['underlying', *sys.argv[1:]], standalone_mode=False)\n"
         "slow = {'matplotlib', 'networkx', 'rich.progress', 'sympy', 'torch._dynamo'}\n"
         "print(sorted(slow & set(sys.modules)))\n"

@@ -9,13 +9,14 @@ import pyro
 import pytest
 import torch
 
-from pyropunct.explain.brackets import bracketed
-from pyropunct.inference.products import EDITS
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.story import BATCH_SIZE
+from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
 from pyropunct.models.trees import TreeBatch
-from pyropunct.punctuator import BATCH_SIZE, Punctuator
-from pyropunct.training.fitting import fit
-from pyropunct.training.recipes import Recipe
+from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.brackets import bracketed
+from pyropunct.train.fitting import fit
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.pairs import unpaired
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
@@ -167,7 +168,7 @@ def test_sentences_are_evaluated_as_they_come(model: Punctuator, monkeypatch: py
     """A batch at a time, with the same result as all together."""
     some = [sentence(("Wait", 0, "root", "VERB"), *[(".", 1, "punct", "PUNCT")] * (n % 3)) for n in range(7)]
     together = model.evaluate(some)
-    monkeypatch.setattr("pyropunct.punctuator.BATCH_SIZE", 3)
+    monkeypatch.setattr("pyropunct.fitted.story.BATCH_SIZE", 3)
     given, seen = list[Sentence](), list[int]()
 
     def stream() -> Iterator[Sentence]:
@@ -245,7 +246,7 @@ def test_balanced_draws_are_the_others_without_those_that_are_not(
 
 def test_a_sentence_without_balanced_draws(model: Punctuator, dev: list[Sentence]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyropunct.punctuator.unpaired", lambda surface: 1)
+        patch.setattr("pyropunct.fitted.story.unpaired", lambda surface: 1)
         with pytest.raises(ImpossibleSurfaceError, match=f"{dev[0].identifier}.*too few draws"):
             next(model.sample(dev[:1], balanced=True))
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import pyropunct
-from pyropunct.commands.main import main
+from pyropunct.cli.main import main
 from pyropunct.shipped import FOLDER
 from pyropunct.treebank.reading import read_treebank
 
@@ -28,7 +28,7 @@ SENTENCES = Path(__file__).with_name("shipped_sentences.txt").read_text(encoding
 
 
 @pytest.fixture(scope="module")
-def restorer() -> pyropunct.Restorer:
+def punctuator() -> pyropunct.Punctuator:
     return pyropunct.load("en")
 
 
@@ -45,18 +45,18 @@ def test_the_model_is_the_one_that_was_measured(table: dict[str, str]) -> None:
     assert table["checksum of the model"] == f"`{description['sha256'][:16]}`"
 
 
-def test_it_says_what_it_said(restorer: pyropunct.Restorer) -> None:
+def test_it_says_what_it_said(punctuator: pyropunct.Punctuator) -> None:
     """Its own sentences without their marks come back with them."""
     raw = [re.sub(r"[,.?!]", "", sentence) for sentence in SENTENCES]
     assert len(raw) == 20
-    assert restorer(raw) == SENTENCES
+    assert punctuator(raw) == SENTENCES
 
 
-def test_the_example_of_the_guide(restorer: pyropunct.Restorer) -> None:
+def test_the_example_of_the_guide(punctuator: pyropunct.Punctuator) -> None:
     guide = (ROOT / "docs" / "guide" / "restoring.md").read_text(encoding="utf-8")
     first, second = re.findall(r"(?:^    .+\n)+", guide, re.MULTILINE)[1:3]
     shown = [[line.strip() for line in block.splitlines()] for block in (first, second)]
-    assert restorer(shown[0]) == shown[1]
+    assert punctuator(shown[0]) == shown[1]
 
 
 def test_the_examples_of_the_readme() -> None:

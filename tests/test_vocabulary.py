@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.inference.evidence import EMPTY
+from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.trees import join_surfaces
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree

@@ -9,7 +9,7 @@ from pyro.nn import PyroSample
 from torch import Tensor, nn
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines import END, Move
+from pyropunct.inference.machines.moves import END, Move
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views
 from pyropunct.models.channel.base import Channel

@@ -15,11 +15,11 @@ from folders import PARSER, RECIPES
 from row import DONE, REFUSED, RefusedError, Row, outcome
 from treebanks import HARD, PIECES, mutated
 
-from pyropunct.commands.main import main
-from pyropunct.correct.fitting import fit_correction
+from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.parsing import train_parser
-from pyropunct.training.fitting import fit
+from pyropunct.nets.parser import train_parser
+from pyropunct.tasks.correct.fitting import fit_correction
+from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
 
 BRACKETS = (

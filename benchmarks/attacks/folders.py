@@ -20,17 +20,17 @@ import torch
 from click.testing import CliRunner
 from row import DONE, REFUSED, RefusedError, Row, outcome
 
-from pyropunct.baselines.recipes import TaggerRecipe
-from pyropunct.baselines.taggers import load_tagger
-from pyropunct.baselines.training import train_tagger
-from pyropunct.commands.main import main
-from pyropunct.correct.fitting import fit_correction
+from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.parsing import ParserRecipe, train_parser
-from pyropunct.running import ReaderRecipe, train_reader
-from pyropunct.training.fitting import fit
-from pyropunct.training.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
-from pyropunct.training.recipes import Recipe
+from pyropunct.fitted.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.nets.parser import ParserRecipe, train_parser
+from pyropunct.nets.reader import ReaderRecipe, train_reader
+from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.taggers import load_tagger
+from pyropunct.rivals.taggers.training import train_tagger
+from pyropunct.tasks.correct.fitting import fit_correction
+from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
 
 FAMILIES = ("symmetry", "head", "inside")

@@ -22,15 +22,15 @@ import torch
 from click.testing import CliRunner
 from row import Row
 
-import pyropunct.parsing
-import pyropunct.running
-import pyropunct.tagging
-from pyropunct.commands.main import main
+import pyropunct.nets.parser
+import pyropunct.nets.reader
+import pyropunct.nets.tagger
+from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.parsing import ParserRecipe
-from pyropunct.running import ReaderRecipe
-from pyropunct.tagging import SlotTaggerRecipe
-from pyropunct.training.model_folder import DESCRIPTION, read_model_folder
+from pyropunct.fitted.model_folder import DESCRIPTION, read_model_folder
+from pyropunct.nets.parser import ParserRecipe
+from pyropunct.nets.reader import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 
 SHORT = {"epochs": 4, "least_steps": 1}
 SMALL = SHORT | {"form_size": 8, "character_size": 4, "spelling_size": 8, "lstm_size": 6}
@@ -45,9 +45,9 @@ def attack(tries: int, seed: int) -> Row:
     """Kill a fit, and continue it, so often."""
     torch.set_num_threads(1)
     # The command makes its own recipes for the networks, which take minutes.
-    pyropunct.parsing.ParserRecipe = lambda: PARSER  # type: ignore[assignment, misc]
-    pyropunct.running.ReaderRecipe = lambda: READER  # type: ignore[assignment, misc]
-    pyropunct.tagging.SlotTaggerRecipe = lambda: TAGGER  # type: ignore[assignment, misc]
+    pyropunct.nets.parser.ParserRecipe = lambda: PARSER  # type: ignore[assignment, misc]
+    pyropunct.nets.reader.ReaderRecipe = lambda: READER  # type: ignore[assignment, misc]
+    pyropunct.nets.tagger.SlotTaggerRecipe = lambda: TAGGER  # type: ignore[assignment, misc]
     chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "killed"

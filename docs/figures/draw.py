@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pyropunct.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
 from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.svg import drawn_svg
+from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
 from pyropunct.treebank.reading import read_text
 
 HERE = Path(__file__).parent

@@ -18,8 +18,8 @@ class Structure(NamedTuple):
     """Everything about a problem that has no weight: trees, surface strings, inventories.
 
     The fields up to ``right_child`` are those of `pyropunct.inference.forest.Forest`, those from
-    ``state_start`` to ``num_tokens`` those of `pyropunct.inference.automata.Automata`; then come those of
-    the `pyropunct.inference.inventory.Inventory`, its tries by side.
+    ``state_start`` to ``num_tokens`` those of `pyropunct.inference.machines.automata.Automata`; then come
+    those of the `pyropunct.inference.inventory.Inventory`, its tries by side.
 
     :ivar relation: (N,) the relation of each node.
     :ivar slot_automaton: (S,) which automaton belongs to each slot.

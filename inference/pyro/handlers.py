@@ -33,9 +33,9 @@ from pyro.poutine.util import site_is_subsample
 from torch import Tensor
 
 from pyropunct.inference import inside
-from pyropunct.inference.automata import Automata, side_by_side
-from pyropunct.inference.evidence import SlotEvidence, evidence_of
 from pyropunct.inference.forest import Forest
+from pyropunct.inference.machines.automata import Automata, side_by_side
+from pyropunct.inference.machines.evidence import SlotEvidence, evidence_of
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.handles import HandlesMessenger, UndecidedError, are_handles, handles, origins
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
@@ -390,7 +390,7 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
     """How often the channel's products of weights are used, in expectation under the posterior.
 
     The derivative of log p(x | T) with respect to the logarithm of each product: the counts of an E-step.
-    For a model with one surface site; see `pyropunct.inference.transducers.Transducer.edit_counts`.
+    For a model with one surface site; see `pyropunct.inference.machines.transducers.Transducer.edit_counts`.
 
     :returns: (number of products,) in the order of the channel's ``transducer.products``.
     """
@@ -484,8 +484,8 @@ def tree_factor(choices: Tensor, cost: Tensor, start: Tensor, forest: Forest) ->
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
     """The model with its tree-enumerated sites decoded, as `pyro.infer.infer_discrete` does for others.
 
-    Where evidence leaves surface strings open (`pyropunct.inference.evidence.SlotEvidence`), they are decoded
-    too: the value of a surface site is then the strings.
+    Where evidence leaves surface strings open (`pyropunct.inference.machines.evidence.SlotEvidence`), they
+    are decoded too: the value of a surface site is then the strings.
 
     :param temperature: 1 for a draw from the posterior p(T', x | T, evidence), 0 for the best derivation.
     :raises ValueError: for any other temperature.

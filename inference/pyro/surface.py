@@ -9,14 +9,14 @@ import torch
 from pyro.distributions import TorchDistribution, constraints
 from torch import Tensor
 
-from pyropunct.inference.automata import Automata
-from pyropunct.inference.evidence import EMPTY, SlotEvidence, evidence_of, padded
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.paths import Ways
+from pyropunct.inference.machines.automata import Automata
+from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, evidence_of, padded
+from pyropunct.inference.machines.paths import Ways
+from pyropunct.inference.machines.sampling import draw_strings, sampler
+from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.pyro.uncollapsed import is_prior_draw, refuse_prior_draw
-from pyropunct.inference.sampling import draw_strings, sampler
-from pyropunct.inference.transducers import Transducer
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class SurfaceStrings(TorchDistribution):
     """p(x | u) = prod_i p(x_i | u_i) over slots i.
 
     A value holds the surface strings: (..., slots, L) token ids, filled up with -1.  What is observed may
-    also be evidence about them, `pyropunct.inference.evidence.SlotEvidence`; its probability then is the sum
-    over all strings that the evidence allows.  Batch shape (..., slots), event shape (L,).
+    also be evidence about them, `pyropunct.inference.machines.evidence.SlotEvidence`; its probability then is
+    the sum over all strings that the evidence allows.  Batch shape (..., slots), event shape (L,).
 
     :param underlying: the underlying strings.
     :param transducer: the channel that rewrites them.

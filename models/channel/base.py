@@ -8,9 +8,9 @@ from pyro.nn import PyroModule
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
-from pyropunct.inference.machines import Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.moves import Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
-from pyropunct.inference.transducers import Transducer
 
 
 class Channel(PyroModule):
@@ -102,7 +102,7 @@ class Channel(PyroModule):
     def edit_table(self) -> Tensor | None:
         """(..., tokens, tokens, 4) how a is edited before b, if the moves of one machine are edits.
 
-        See `pyropunct.inference.products.EDITS`.
+        See `pyropunct.inference.machines.products.EDITS`.
         """
         weights = self.probabilities()
         return self.transducer.edit_table(weights)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from torch import Tensor
 
-from pyropunct.inference.machines import END, Move
+from pyropunct.inference.machines.moves import END, Move
 from pyropunct.models.channel.base import Channel
 
 

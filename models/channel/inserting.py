@@ -7,7 +7,7 @@ import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.machines import END, START, Branch, Move, Pass
+from pyropunct.inference.machines.moves import END, START, Branch, Move, Pass
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.priors import normal_prior
 

@@ -6,7 +6,7 @@ import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.products import KEEP
+from pyropunct.inference.machines.products import KEEP
 from pyropunct.models.channel.window import Window
 from pyropunct.models.priors import normal_prior
 

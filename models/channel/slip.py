@@ -8,7 +8,7 @@ import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.machines import END, Branch, Move, Pass
+from pyropunct.inference.machines.moves import END, Branch, Move, Pass
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.learned import require_rows
 from pyropunct.models.priors import normal_prior

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
-from pyropunct.inference.machines import Branch, Pass
+from pyropunct.inference.machines.moves import Branch, Pass
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.window import SlidingWindow, Window
 

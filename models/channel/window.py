@@ -7,8 +7,8 @@ import torch
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.machines import END, Move
-from pyropunct.inference.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION, Edit
+from pyropunct.inference.machines.moves import END, Move
+from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION, Edit
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.priors import normal_prior
 

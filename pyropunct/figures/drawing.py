@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pyropunct.explain.derivations import SlotDerivation
+from pyropunct.tasks.explain.derivations import SlotDerivation
 from pyropunct.treebank.marks import displayed, displayed_string
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -27,7 +27,7 @@ class PunctuatedTree:
 
     :ivar sentence: the sentence.
     :ivar punctemes: T': the left and right puncteme of each word's constituent.
-    :ivar derivations: of the slots 0..n, see `pyropunct.explain.derivations.Derivations.of`.
+    :ivar derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
     """
 
     sentence: Sentence

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from pyropunct.explain.relations import RelationPunctemes
 from pyropunct.figures.plots import label, svg
+from pyropunct.tasks.explain.relations import RelationPunctemes
 
 WIDTH, BAR_HEIGHT, FRAME_HEIGHT = 7.5, 0.25, 1.3
 """The size of the plot in inches: its width, the height of each bar, and the height of the frame."""

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pyropunct.explain.rules import LearnedPair
 from pyropunct.figures.plots import label, svg
+from pyropunct.tasks.explain.rules import LearnedPair
 from pyropunct.treebank.marks import display
 
 COLUMNS = 6

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 
 from torch import Tensor
 
+from pyropunct.nets.reader.case import OTHER, case_of, in_case
+from pyropunct.nets.reader.reader import RunningReader
 from pyropunct.restore.raw_words import RawSentence, Together
-from pyropunct.running.case import OTHER, case_of, in_case
-from pyropunct.running.reader import RunningReader
 
 CaseMode = Literal["auto", "restore", "keep"]
 CASE_MODES: tuple[CaseMode, ...] = get_args(CaseMode)
@@ -38,7 +38,7 @@ def lowered(words: Sequence[str]) -> list[str]:
 def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: bool) -> RawSentence:
     """A sentence in its probable case.
 
-    :param cases: (n, 4) the logits of the cases of its words: see `pyropunct.running.reader.Reading`.
+    :param cases: (n, 4) the logits of the cases of its words: see `pyropunct.nets.reader.reader.Reading`.
     :param capital: whether its first word begins with a capital letter for that reason alone.
     """
     starts = [capital, *[False] * (len(source.words) - 1)]

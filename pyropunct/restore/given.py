@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from pyropunct.inference.evidence import Evidence, exactly, with_hidden
+from pyropunct.inference.machines.evidence import Evidence, exactly, with_hidden
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.vocabulary import Vocabulary
 

@@ -7,18 +7,18 @@ from textwrap import shorten
 
 import numpy as np
 
-from pyropunct.draws import Draws, generators
-from pyropunct.inference.evidence import Evidence
+from pyropunct.draws import Draws
+from pyropunct.fitted.drawing import generators
+from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.forward import renumber
+from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioner, WeightedDraws
-from pyropunct.networks.pretrained import Pretrained
-from pyropunct.parsing.protocol import WeightedTree
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.tagger.given import GivenSlots
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.rewriting import mixture, without_unknown
-from pyropunct.tagging.given import GivenSlots
 from pyropunct.treebank.marks import Surface, marks_of
-from pyropunct.vocabulary import Vocabulary
 
 FEW_DRAWS = 20
 """With fewer effective draws than this, a posterior is not to be trusted."""
@@ -72,33 +72,31 @@ class PosteriorDraws:
     """Rounds of draws from the posterior of one sentence.
 
     :param told: the model's story, to be conditioned.
-    :param vocabulary: the types that the model knows.
+    :param fitted: the model's story and the types that it knows.
     :param parses: the trees of the sentence, with weights that add up to 1.
     :param evidence: what is known of its slots 0..n.
     :param seed: equal seeds give equal draws, whatever other sentences there are.
     :param of_words: what the model's tagger says, given the evidence; None without.
     :param share: the weight of the tagger in the mixture.
-    :param pretrained: gives the features of words that the attach model reads, if it reads such.
     :raises ValueError: if there is evidence for more or fewer slots than there are.
     """
 
     def __init__(
         self,
         told: Conditioner,
-        vocabulary: Vocabulary,
+        fitted: FittedStory,
         parses: Sequence[WeightedTree],
         evidence: Sequence[Evidence],
         seed: int,
         of_words: GivenSlots | None = None,
         share: float = 0.0,
-        pretrained: Pretrained | None = None,
     ) -> None:
         trees = [parse.tree for parse in parses]
         if len(evidence) != len(trees[0]) + 1:
             raise ValueError(f"there is evidence about {len(evidence)} slots of {len(trees[0]) + 1}")
-        self._vocabulary, self._parses = vocabulary, tuple(parses)
+        self._vocabulary, self._parses = fitted.vocabulary, tuple(parses)
         self._seed, self._of_words, self._share = seed, of_words, share
-        batch, weights = vocabulary.encode_trees(trees, pretrained), [parse.weight for parse in parses]
+        batch, weights = fitted.encode_trees(trees), [parse.weight for parse in parses]
         [generator] = generators(trees[:1], seed, alike=True)
         self._given = told.given(batch, weights, evidence, generator)
         self._rounds: list[WeightedDraws] = []

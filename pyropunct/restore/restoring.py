@@ -1,19 +1,22 @@
 """Restoring punctuation: parse, draw, decide (Li, Wang & Eisner 2019, section 6.1)."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from pyropunct.inference.evidence import Evidence
+from pyropunct.draws import Draws
+from pyropunct.fitted.model import FittedModel
+from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.models.conditioning import Conditioner
-from pyropunct.models.story import Story
-from pyropunct.networks.pretrained import Pretrained
-from pyropunct.parsing.protocol import Parser, WeightedTree
-from pyropunct.restore.cases import CaseMode, in_their_cases
+from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.nets.tagger.given import TaggerConditioner
+from pyropunct.nets.tagger.tagger import Probabilities as OfLabels
+from pyropunct.nets.tagger.tagger import generator_for
+from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.decoders import DECODERS, Decision, Decoder, Probabilities
 from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
@@ -28,23 +31,13 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
+from pyropunct.restore.settings import SAMPLES, TREES, RestoreSettings
 from pyropunct.restore.windows import LONGEST_PARSED, LONGEST_WHOLE, joined, windows
-from pyropunct.running.reader import RunningReader
-from pyropunct.tagging.given import TaggerConditioner
-from pyropunct.tagging.tagger import Probabilities as OfLabels
-from pyropunct.tagging.tagger import SlotTagger, generator_for
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, require_words
-from pyropunct.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from pyropunct.draws import Draws
-
-SAMPLES = 1000
-"""The most draws for each sentence: their number in the paper."""
 
 FIRST_ROUND, GROWTH = 50, 3
 """The draws of a sentence in the first round, and by what their number grows in each further one."""
@@ -55,67 +48,11 @@ REGRET = 0.001
 DECIDED_AT_ONCE = 100
 """Sentences whose draws are in memory together."""
 
-TREES = 10
-"""Trees of the parser that a sentence is averaged over (footnote 20 of the paper)."""
-
 WINDOWS_AT_ONCE = 10
 """Windows of a long line that are restored together."""
 
 Source = RawSentence | Sentence
 """What can be restored: a line of raw text, or a sentence of a treebank."""
-
-
-class Punctuates(Protocol):
-    """The part of `pyropunct.punctuator.Punctuator` that restoration needs."""
-
-    @property
-    def parser(self) -> Parser | None:
-        """Parses raw words, if there is one."""
-        ...
-
-    @property
-    def for_parsed(self) -> "Punctuates":
-        """What punctuates the trees that a parser finds."""
-        ...
-
-    @property
-    def reader(self) -> RunningReader | None:
-        """Reads running text, if there is one."""
-        ...
-
-    @property
-    def tagger(self) -> SlotTagger | None:
-        """Punctuates words without trees, if there is one."""
-        ...
-
-    @property
-    def share(self) -> float:
-        """The weight of the tagger in the mixture with p(x | T)."""
-        ...
-
-    @property
-    def story(self) -> Story:
-        """The generative story, for the posterior where some marks are known."""
-        ...
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The types that it knows."""
-        ...
-
-    @property
-    def attach_pretrained(self) -> Pretrained | None:
-        """Gives the pretrained features of words that the attach model reads, if it reads such."""
-        ...
-
-    def draws(
-        self, trees: Sequence[Tree], samples: Sequence[int], seed: int | None, *, alike: bool = False
-    ) -> "Iterator[Draws]":
-        """Draws of surface punctuation from p(x | T), the given number for each tree.
-
-        :param alike: whether equal trees have equal draws.
-        """
-        ...
 
 
 class NoParserError(ValueError):
@@ -129,7 +66,7 @@ class NoParserError(ValueError):
 
 
 def weighted_trees(
-    model: Punctuates, sentences: Sequence[Sequence[str] | Tree], trees: int = TREES
+    model: FittedModel, sentences: Sequence[Sequence[str] | Tree], trees: int = TREES
 ) -> list[list[WeightedTree]]:
     """The trees of each sentence, with weights that add up to 1; a given tree has weight 1.
 
@@ -166,7 +103,7 @@ def _parsed(parser: Parser, sentences: Sequence[Sequence[str]], trees: int) -> I
 
 
 def decide(
-    model: Punctuates,
+    model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
     *,
     decoder: str = "mbr",
@@ -200,7 +137,7 @@ def decide(
 
 
 def _decided(
-    model: Punctuates,
+    model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
     choose: Decoder,
     samples: int,
@@ -223,7 +160,7 @@ def _decided(
 
 
 def decide_given(
-    model: Punctuates,
+    model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
     evidence: Sequence[Sequence[Evidence]],
     rewritings: Sequence[Rewriting],
@@ -261,7 +198,7 @@ class Posteriors:
     :param model: the model; its tagger is part of the mixture where a parser has found the trees.
     """
 
-    def __init__(self, model: Punctuates) -> None:
+    def __init__(self, model: FittedModel) -> None:
         self._model = model
         self._told: dict[bool, Conditioner] = {}
         self._tagger = None if model.tagger is None else TaggerConditioner(model.tagger, model.vocabulary)
@@ -287,16 +224,7 @@ class Posteriors:
         if self._tagger is not None and of_words is not None:
             tagged = self._tagger.given(trees[0].tree.forms, of_words, evidence)
         told = self._told[given]
-        return PosteriorDraws(
-            told,
-            teller.vocabulary,
-            trees,
-            evidence,
-            seed,
-            tagged,
-            self._model.share,
-            teller.attach_pretrained,
-        )
+        return PosteriorDraws(told, teller, trees, evidence, seed, tagged, self._model.share)
 
 
 def _rounds(samples: int) -> list[int]:
@@ -314,13 +242,13 @@ def _seed_of_round(seed: int | None, number: int) -> int | None:
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
 
 
-def _together(one: "Draws", other: "Draws") -> "Draws":
+def _together(one: Draws, other: Draws) -> Draws:
     """The draws of two rounds, each with the weight that it has among all."""
     share = len(other) / (len(one) + len(other))
     return mixture([one, other], [1 - share, share])
 
 
-def tagged(model: Punctuates, parses: Sequence[Sequence[WeightedTree]]) -> list[OfLabels | None]:
+def tagged(model: FittedModel, parses: Sequence[Sequence[WeightedTree]]) -> list[OfLabels | None]:
     """What the model's tagger makes of the words of sentences whose trees were found; None for others."""
     found = [some for some in parses if not some[0].given]
     if model.tagger is None or not found:
@@ -330,12 +258,12 @@ def tagged(model: Punctuates, parses: Sequence[Sequence[WeightedTree]]) -> list[
 
 
 def _draws(
-    model: Punctuates,
+    model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
     tagged: Sequence[OfLabels | None],
     samples: int,
     seed: int | None,
-) -> "Iterator[Draws]":
+) -> Iterator[Draws]:
     """The draws of each sentence: equally many from each of its trees, which share the tree's weight.
 
     As many again are the tagger's, which have its weight.
@@ -353,8 +281,8 @@ def _draws(
 
 
 def _of_trees(
-    model: Punctuates, parses: Sequence[Sequence[WeightedTree]], given: bool, samples: int, seed: int
-) -> "Iterator[Draws]":
+    model: FittedModel, parses: Sequence[Sequence[WeightedTree]], given: bool, samples: int, seed: int
+) -> Iterator[Draws]:
     """The draws of the trees of those sentences whose trees were given, or were found."""
     some = [trees for trees in parses if trees[0].given == given]
     return (model if given else model.for_parsed).draws(
@@ -386,40 +314,13 @@ class Restored(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Restoration:
-    """A way to restore sentences that may have punctuation already.
+class Restoration(RestoreSettings):
+    """A model and settings that restore sentences, which may have punctuation already.
 
     :ivar model: the model.
-    :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`.
-    :ivar samples: the most draws for each sentence.
-    :ivar trees: trees of the parser to average over.
-    :ivar seed: equal seeds give equal results.
-    :ivar marks: the only marks to restore; None for all that the model knows.
-    :ivar keep: keep existing marks, and fill only empty slots.  Otherwise existing marks are removed, except
-        abbreviation dots if ``keep_dots`` is set.  Kept marks are evidence about the others.
-    :ivar hidden: restore these marks alone, given all others, which are evidence.  Those of them that exist
-        are removed, or with ``keep`` leave their slots as they are.
-    :ivar keep_dots: whether the abbreviation dots of raw text, which are part of how words are spelt, stay.
-    :ivar parse: parse the words of treebanks anew.
-    :ivar best_tree: parse words once more for their best tree, which is part of the result.
-    :ivar case: which words of raw text get the case that the model's reader of running text finds probable;
-        none if it has no reader.
-    :ivar capital: whether sentences begin with a capital letter for that reason alone, in new cases.
     """
 
-    model: Punctuates
-    decoder: str = "mbr"
-    samples: int = SAMPLES
-    trees: int = TREES
-    seed: int = 0
-    marks: Collection[str] | None = None
-    keep: bool = False
-    hidden: Collection[str] = ()
-    keep_dots: bool = True
-    parse: bool = False
-    best_tree: bool = False
-    case: CaseMode = "auto"
-    capital: bool = True
+    model: FittedModel
 
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         """Restore some sentences; a line without words is unchanged.
@@ -465,7 +366,7 @@ class Restoration:
         )
 
     def _rewriting(self, source: Source) -> Rewriting:
-        def rewriting(draws: "Draws") -> "Draws":
+        def rewriting(draws: Draws) -> Draws:
             if self.hidden:
                 return with_own_unknown(draws, source.surface, self.model.vocabulary.tokens)
             draws = without_unknown(draws) if self.marks is None else with_marks_only(draws, self.marks)

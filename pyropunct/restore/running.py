@@ -1,8 +1,8 @@
 """Running text, in which sentences end anywhere, as sentences.
 
-Sentence ends are found by a `pyropunct.running.RunningReader`, and told by marks where there are some.  The
-reader sees the words of a paragraph in fixed windows, so that it makes no difference how many are there at a
-time, and no more than some windows and the current sentence are kept.
+Sentence ends are found by a `pyropunct.nets.reader.RunningReader`, and told by marks where there are some.
+The reader sees the words of a paragraph in fixed windows, so that it makes no difference how many are there
+at a time, and no more than some windows and the current sentence are kept.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,10 +12,7 @@ from typing import NamedTuple
 
 from torch import Tensor, stack
 
-from pyropunct.restore.cases import CaseMode, loses_case, lowered, recased
-from pyropunct.restore.raw_words import RawSentence, Together, opens
-from pyropunct.restore.reading import AtHand, Item
-from pyropunct.running.reader import (
+from pyropunct.nets.reader.reader import (
     CORE,
     LIKELY,
     MARGIN,
@@ -24,6 +21,9 @@ from pyropunct.running.reader import (
     Window,
     windows_of,
 )
+from pyropunct.restore.cases import CaseMode, loses_case, lowered, recased
+from pyropunct.restore.raw_words import RawSentence, Together, opens
+from pyropunct.restore.reading import AtHand, Item
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.spacing import space_between_words
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from punctuated import arabic, clara, french
 from treebank_strategies import Written, sentences
 
-from pyropunct.explain.derivations import SlotDerivation, underlying_strings
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text, edit_lines
 from pyropunct.figures.svg import drawn_svg
+from pyropunct.tasks.explain.derivations import SlotDerivation, underlying_strings
 from pyropunct.treebank.reading import read_text, read_treebank
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from punctuated import french
 from treebank_strategies import Written, sentences
 
-from pyropunct.explain.derivations import SlotDerivation, underlying_strings
 from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.layout import Drawing, Label, Stroke
 from pyropunct.figures.svg import STYLES
 from pyropunct.figures.widths import shortened, text_width
+from pyropunct.tasks.explain.derivations import SlotDerivation, underlying_strings
 from pyropunct.treebank.reading import read_text
 
 ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}

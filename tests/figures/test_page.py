@@ -14,7 +14,7 @@ from punctuated import clara, french, hostile
 
 from pyropunct.figures.page import page_html
 from pyropunct.figures.page.writing import _data
-from pyropunct.training.recipes import Recipe
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.treebank.reading import read_treebank
 
 

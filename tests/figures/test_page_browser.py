@@ -15,13 +15,13 @@ from browser import Watched, browser
 from playwright.sync_api import Browser, Page, expect
 from punctuated import arabic, chain, clara, hostile
 
-from pyropunct.explain.brackets import bracketed
-from pyropunct.explain.derivations import Derivations
 from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.page import page_html, token_fates
 from pyropunct.figures.svg import drawn_svg
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.recipes import Recipe
+from pyropunct.tasks.explain.brackets import bracketed
+from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.treebank.marks import START, display
 from pyropunct.treebank.reading import Treebank, read_treebank
 

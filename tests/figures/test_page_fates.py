@@ -5,9 +5,9 @@ from itertools import product
 
 import pytest
 
-from pyropunct.explain.derivations import SlotDerivation, SlotEdit, Sprouted
 from pyropunct.figures.page import Fate, token_fates
-from pyropunct.inference.products import EDITS
+from pyropunct.inference.machines.products import EDITS
+from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, Sprouted
 from pyropunct.treebank.marks import START
 
 KEEP, LEFT, RIGHT, TRANSPOSITION = EDITS

@@ -10,7 +10,7 @@ from problems import PAIRS, inventory, walls
 from pyropunct.inference import forward
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.sampling import Sampler, sampler
+from pyropunct.inference.machines.sampling import Sampler, sampler
 from pyropunct.models.channel.identity import Identity
 
 TREES = [heads for words in range(1, 5) for heads in projective_trees(words)]

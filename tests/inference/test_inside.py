@@ -18,7 +18,6 @@ from problems import (
 )
 from torch import Tensor
 
-from pyropunct.inference.evidence import exactly
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import (
     best_derivation,
@@ -27,6 +26,7 @@ from pyropunct.inference.inside import (
     posterior_pairs,
 )
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.channel.slip import Slip, TokenBigrams

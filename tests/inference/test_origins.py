@@ -12,7 +12,7 @@ from brute_force import String, first_edits, underlying_strings
 from problems import Case, inventory, problem_of, random_case, window
 
 from pyropunct.inference.inside import log_evidence
-from pyropunct.inference.machines import END, Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.moves import END, Branch, MachineError, Move, Pass
 from pyropunct.inference.origins import Origins, Question
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting

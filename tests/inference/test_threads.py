@@ -13,10 +13,10 @@ from problems import cost_of, inventory, problem_of, random_case, window
 from pyro import poutine
 from torch import Tensor
 
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference import inside
 from pyropunct.inference.pyro.handlers import collapse_trees
-from pyropunct.training.fitting import Training
-from pyropunct.training.recipes import Recipe
+from pyropunct.train.fitting import Training
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.vocabulary import build_vocabulary
 

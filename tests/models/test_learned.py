@@ -9,6 +9,8 @@ from pyro import poutine
 from pyro.nn import PyroModule, PyroSample
 from torch import Tensor, nn
 
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.stories import blank_story, settle_story
 from pyropunct.models.learned import (
     fixed_names,
     learned_scales,
@@ -17,9 +19,7 @@ from pyropunct.models.learned import (
     settle,
 )
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.fitting import Training
-from pyropunct.training.recipes import Recipe
-from pyropunct.training.stories import blank_story, settle_story
+from pyropunct.train.fitting import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
 
@@ -124,7 +124,7 @@ def test_a_scale_of_another_shape() -> None:
 @pytest.mark.usefixtures("single_precision")
 def test_a_fitted_story_has_no_priors_and_a_precise_channel(small: Path) -> None:
     model, dev = Punctuator.load(small / "model"), read_treebank(small / "dev.conllu")[:3]
-    trace = poutine.trace(model.model).get_trace(*model._encode(dev))
+    trace = poutine.trace(model.story).get_trace(*model._encode(dev))
     assert {name for name in trace.stochastic_nodes if not name.startswith("pairs")} == {"nodes", "slots"}
     assert model.values["channel.channel.edit_logits"].dtype == torch.double
     assert model.values["attach.weights"].dtype == torch.float

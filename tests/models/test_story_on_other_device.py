@@ -8,10 +8,10 @@ import torch
 from emulated_device import is_on, other_device
 from encoders import MadeUp
 
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.pyro.handlers import infer_trees
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.fitting import Training
-from pyropunct.training.recipes import Recipe
+from pyropunct.train.fitting import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary
@@ -69,7 +69,7 @@ def test_decoding_as_a_pyro_model(
 ) -> None:
     told = infer_trees(moved(small, device).model, temperature)(*model._encode(dev))
     if temperature == 0:
-        assert torch.equal(told.choices, infer_trees(model.model, 0)(*model._encode(dev)).choices)
+        assert torch.equal(told.choices, infer_trees(model.story, 0)(*model._encode(dev)).choices)
     assert bool((told.choices >= 0).all())
 
 

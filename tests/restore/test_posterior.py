@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyropunct.inference.evidence import Evidence, any_over, exactly, one_of
+from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of
 from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
-from pyropunct.parsing import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
 from pyropunct.restore.restoring import Restoration

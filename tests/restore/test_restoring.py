@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyropunct.baselines.trivial import trivial_restorer
 from pyropunct.draws import Draws
+from pyropunct.fitted.model_folder import ModelFolderError
 from pyropunct.models.drawing import Numbers
-from pyropunct.parsing import WeightedTree
+from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.edit_distance import average_edit_distance
@@ -28,8 +29,7 @@ from pyropunct.restore.restoring import (
     words_of,
 )
 from pyropunct.restore.rewriting import mixture, without_unknown
-from pyropunct.tagging.tagger import generator_for
-from pyropunct.training.model_folder import ModelFolderError
+from pyropunct.rivals.taggers.trivial import trivial_restorer
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import Sentence, Treebank, read_treebank

@@ -8,6 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.reader.case import CAPITAL
+from pyropunct.nets.reader.encoding import ReaderVocabulary
+from pyropunct.nets.reader.network import RunningNetwork
+from pyropunct.nets.reader.reader import CORE, Reading, Window
+from pyropunct.nets.reader.recipes import ReaderRecipe
 from pyropunct.restore.cases import CaseMode, in_their_cases, loses_case
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.reading import BadLine, chunks, cut_between_words, read_items
@@ -21,12 +27,6 @@ from pyropunct.restore.running import (
     NoReaderError,
     SentenceFinder,
 )
-from pyropunct.running import RunningReader
-from pyropunct.running.case import CAPITAL
-from pyropunct.running.encoding import ReaderVocabulary
-from pyropunct.running.network import RunningNetwork
-from pyropunct.running.reader import CORE, Reading, Window
-from pyropunct.running.recipes import ReaderRecipe
 from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.lines import ByteLines

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.commands.restore_output import Printer
+from pyropunct.cli.restore_output import Printer
 from pyropunct.draws import Draws
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import Restored, raw_text

@@ -5,8 +5,14 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from pyropunct.explain.derivations import SlotDerivation, SlotEdit
-from pyropunct.inference.products import EDITS, KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
+from pyropunct.inference.machines.products import (
+    EDITS,
+    KEEP,
+    LEFT_ABSORPTION,
+    RIGHT_ABSORPTION,
+    TRANSPOSITION,
+)
+from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit
 
 SLIP, OTHER = "slip", "other change"
 """The fate where the channel ignored the underlying string, and the fate of a channel without named edits."""
@@ -18,7 +24,7 @@ class Fate(NamedTuple):
     :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 if none did.
     :ivar token: the underlying token; None if there was none.
     :ivar slot: the slot, counted from 0.
-    :ivar edit: what happened: one of `pyropunct.inference.products.EDITS`, `SLIP`, or `OTHER`.
+    :ivar edit: what happened: one of `pyropunct.inference.machines.products.EDITS`, `SLIP`, or `OTHER`.
     """
 
     word: int
@@ -38,7 +44,7 @@ def token_fates(derivations: Sequence[SlotDerivation]) -> list[Fate]:
     token: the edits are assigned in their order, from left to right.  If several tokens may have changed
     places with an absorbed one, the nearest is taken.
 
-    :param derivations: of the slots 0..n, see `pyropunct.explain.derivations.Derivations.of`.
+    :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
     """
     return [fate for slot, derivation in enumerate(derivations) for fate in _slot_fates(slot, derivation)]
 

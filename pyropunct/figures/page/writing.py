@@ -13,13 +13,13 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from pyropunct.explain.brackets import bracket_slots
-from pyropunct.explain.derivations import SlotDerivation
 from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.layout import Drawing, Label, Stroke
 from pyropunct.figures.page.fates import SLIP, token_fates
 from pyropunct.figures.svg import FRAME, STYLES
-from pyropunct.training.recipes import Recipe
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.tasks.explain.brackets import bracket_slots
+from pyropunct.tasks.explain.derivations import SlotDerivation
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
 

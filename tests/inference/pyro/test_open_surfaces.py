@@ -12,7 +12,8 @@ from by_hand import ways
 from problems import Table, inventory, random_case, settled, slope, tiny_story, tree_batch, walls, window
 from torch import Tensor
 
-from pyropunct.inference.evidence import (
+from pyropunct.inference.inside import best_derivation, log_evidence, posterior_pairs
+from pyropunct.inference.machines.evidence import (
     Evidence,
     SlotEvidence,
     any_over,
@@ -21,7 +22,6 @@ from pyropunct.inference.evidence import (
     one_of,
     with_hidden,
 )
-from pyropunct.inference.inside import best_derivation, log_evidence, posterior_pairs
 from pyropunct.inference.pyro.handlers import collapse_trees, infer_trees, tree_problem
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting

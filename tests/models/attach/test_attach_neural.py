@@ -13,6 +13,7 @@ from problems import NOTHING, padded, scores_of, seen, seen_several_times, slope
 from pyro import poutine
 from torch import Tensor
 
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
@@ -27,7 +28,6 @@ from pyropunct.models.story import Story
 from pyropunct.models.trees import PRETRAINED, TreeBatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.testing import check_attach
-from pyropunct.training.recipes import Recipe
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

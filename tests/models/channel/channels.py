@@ -10,6 +10,7 @@ from brute_force import Phi, Rewritings, String, identity, slides, sliding_windo
 from by_hand import ways
 from problems import edits_of
 
+from pyropunct.fitted.registry import CHANNEL, find
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.identity import Identity
 from pyropunct.models.channel.inserting import Inserting
@@ -18,7 +19,6 @@ from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.strength import Strength
 from pyropunct.models.channel.two_passes import TwoPasses
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.training.registry import CHANNEL, find
 
 NUM_TOKENS = 3
 SEEN: list[String] = [(0,), (0, 1), (1,), (1, 2), (2,), (2, 1, 1), (1,)]

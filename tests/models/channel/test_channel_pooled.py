@@ -13,7 +13,7 @@ from pyro.infer.autoguide.initialization import init_to_mean
 from pyro.nn import PyroModule
 from torch import Tensor
 
-from pyropunct.inference.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION
+from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.models.channel.pooled import Pooled
 from pyropunct.punctuator import Punctuator
 

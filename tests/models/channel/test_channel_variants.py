@@ -11,14 +11,14 @@ from command_line import answer
 from problems import strings_up_to
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.inference.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
+from pyropunct.fitted.registry import CHANNEL, find
+from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting
 from pyropunct.models.channel.strength import Strength
 from pyropunct.models.channel.two_passes import TwoPasses
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.punctuator import Punctuator
-from pyropunct.training.registry import CHANNEL, find
 
 
 def test_names() -> None:

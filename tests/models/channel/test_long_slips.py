@@ -11,8 +11,8 @@ from channels import SEEN, bigram_table
 from problems import PAIRS, Case, inventory, padded, problem_of, tree_batch, window
 from torch import Tensor
 
-from pyropunct.inference import long_strings
 from pyropunct.inference.inside import expected_cost
+from pyropunct.inference.machines import long_strings
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
 from pyropunct.models.channel.base import Channel

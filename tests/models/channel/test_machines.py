@@ -16,10 +16,10 @@ from channels import CHANNELS, NUM_TOKENS, Variant
 from command_line import complaint
 from problems import settled
 
-from pyropunct.inference.evidence import Evidence, any_over, exactly, one_of, with_hidden
-from pyropunct.inference.machines import END, START, Branch, MachineError, Move, Pass
-from pyropunct.inference.paths import Ways
-from pyropunct.inference.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
+from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of, with_hidden
+from pyropunct.inference.machines.moves import END, START, Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.paths import Ways
+from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.models.channel.window import SlidingWindow

@@ -5,8 +5,8 @@ from penn_style import penn_style
 from phrase_structures import phrase_structure, written
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.training.fitting import fit
-from pyropunct.training.recipes import Recipe
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.train.fitting import fit
 from pyropunct.treebank.constituency.head_rules import load_head_rules
 from pyropunct.treebank.constituency.reading import Conversion
 from pyropunct.treebank.reading import Treebank, read_text, read_treebank

@@ -1,0 +1,265 @@
+"""Weighted automata over underlying strings, one for each surface string or other evidence."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference.machines.products import Products
+from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
+
+
+class Arcs(NamedTuple):
+    """The arcs of an acceptor.
+
+    :ivar token: (A,) what they read.
+    :ivar source: (A,) the states where they begin.
+    :ivar target: (A,) the states to which they lead.
+    :ivar product: (A,) the products of a channel's weights that they have; see
+        `pyropunct.inference.machines.products.Products`.
+    :ivar factor: (A,) the numbers by which these are multiplied.
+    """
+
+    token: Ints
+    source: Ints
+    target: Ints
+    product: Ints
+    factor: Floats
+
+
+class Ends(NamedTuple):
+    """States where paths may start, or may end.
+
+    :ivar state: the states; the weights of a state that is there twice add up.
+    :ivar product: the products of a channel's weights that starting, or ending, there has.
+    :ivar factor: the numbers by which these are multiplied.
+    """
+
+    state: Ints
+    product: Ints
+    factor: Floats
+
+
+class Acceptor(NamedTuple):
+    """A weighted automaton over strings of tokens.
+
+    Its weights are named, not given: so one acceptor serves for every value of a channel's parameters.
+
+    :ivar num_states: states are numbered 0 .. num_states - 1.
+    :ivar initial: where paths start.
+    :ivar final: where paths end.
+    :ivar arcs: all arcs; several may join the same two states, their weights then add up.
+    """
+
+    num_states: int
+    initial: Ends
+    final: Ends
+    arcs: Arcs
+
+
+def reverse(acceptor: Acceptor) -> Acceptor:
+    """The acceptor that reads every string from its other end."""
+    arcs = acceptor.arcs._replace(source=acceptor.arcs.target, target=acceptor.arcs.source)
+    return Acceptor(acceptor.num_states, acceptor.final, acceptor.initial, arcs)
+
+
+def trimmed(acceptor: Acceptor) -> Acceptor:
+    """The acceptor without what lies on no path from a start to an end."""
+    arcs = acceptor.arcs
+    possible = arcs.factor > 0
+    initial = _some(acceptor.initial, acceptor.initial.factor > 0)
+    final = _some(acceptor.final, acceptor.final.factor > 0)
+    arcs = Arcs._make(column[possible] for column in arcs)
+    alive = reached(acceptor.num_states, initial.state, arcs.source, arcs.target)
+    alive &= reached(acceptor.num_states, final.state, arcs.target, arcs.source)
+    number = np.cumsum(alive) - 1
+    kept = Arcs._make(column[alive[arcs.source] & alive[arcs.target]] for column in arcs)
+    kept = kept._replace(source=number[kept.source], target=number[kept.target])
+    initial, final = (_some(ends, alive[ends.state]) for ends in (initial, final))
+    initial, final = (ends._replace(state=number[ends.state]) for ends in (initial, final))
+    return Acceptor(int(alive.sum()), initial, final, kept)
+
+
+def _some(ends: Ends, which: NDArray[np.bool_]) -> Ends:
+    return Ends._make(column[which] for column in ends)
+
+
+def reached(num_states: int, first: Ints, source: Ints, target: Ints) -> NDArray[np.bool_]:
+    """The states to which arcs lead from some states, and these."""
+    order = np.argsort(source, kind="stable")
+    start, target = np.searchsorted(source[order], np.arange(num_states + 1)), target[order]
+    reached, new = np.zeros(num_states, np.bool_), np.unique(first)
+    while len(new):
+        reached[new] = True
+        further = target[runs(start[new], start[new + 1] - start[new])]
+        new = np.unique(further[~reached[further]])
+    return reached
+
+
+def unite(parts: Sequence[tuple[int, Acceptor]], products: Products) -> Acceptor:
+    """An acceptor that works like any of several acceptors.
+
+    :param parts: acceptors, each with a product of weights that starting in it has.
+    :param products: takes the products of weights that arise.
+    """
+    shifts = starts_of([acceptor.num_states for _, acceptor in parts]).tolist()
+    initial, final, arcs = [], [], []
+    for shift, (product, part) in zip(shifts, parts, strict=False):
+        weighted = products.times(np.full(len(part.initial.state), product), part.initial.product)
+        initial.append(Ends(part.initial.state + shift, weighted, part.initial.factor))
+        final.append(part.final._replace(state=part.final.state + shift))
+        arcs.append(part.arcs._replace(source=part.arcs.source + shift, target=part.arcs.target + shift))
+
+    return Acceptor(
+        shifts[-1],
+        Ends._make(np.concatenate(columns) for columns in zip(*initial, strict=True)),
+        Ends._make(np.concatenate(columns) for columns in zip(*final, strict=True)),
+        Arcs._make(np.concatenate(columns) for columns in zip(*arcs, strict=True)),
+    )
+
+
+class Packed(NamedTuple):
+    """An `Acceptor` with its arcs sorted by token.
+
+    :ivar arc_start: (num_tokens + 1,) where the arcs of each token start.
+    :ivar fixed: whether no arc has a factor but 1.
+    :ivar log_scale: the logarithm of what the weight of every string has to be multiplied by.
+    """
+
+    acceptor: Acceptor
+    arc_start: Ints
+    fixed: bool
+    log_scale: float
+
+    @property
+    def num_states(self) -> int:
+        """How many states it has; one at least, so that the impossible has a place too."""
+        return max(1, self.acceptor.num_states)
+
+
+def pack(acceptor: Acceptor, num_tokens: int, log_scale: float = 0.0) -> Packed:
+    """Sort the arcs of an acceptor by token.
+
+    :param log_scale: see `Packed`.
+    """
+    order = np.argsort(acceptor.arcs.token, kind="stable")
+    arcs = Arcs._make(np.ascontiguousarray(column[order]) for column in acceptor.arcs)
+    start = np.searchsorted(arcs.token, np.arange(num_tokens + 1))
+    return Packed(acceptor._replace(arcs=arcs), start, bool((arcs.factor == 1).all()), log_scale)
+
+
+class Automata(NamedTuple):
+    """K automata side by side, with their weights.
+
+    :ivar num_tokens: the number of token types.
+    :ivar state_start: (K + 1,) the first state of each automaton in ``initial`` and ``final``.
+    :ivar arc_start: (K * num_tokens + 1,) the first arc of each automaton and token.
+    :ivar source: (A,) states where arcs begin, counted within their automaton.
+    :ivar target: (A,) states where arcs end, counted likewise.
+    :ivar weight: (..., A) weights of the arcs.
+    :ivar initial: (..., Q) weight of starting in each state, of all automata together.
+    :ivar final: (..., Q) weight of ending in each state.
+    :ivar log_scale: (K,) the logarithm of what the weights of each automaton's strings have to be multiplied
+        by; see `pyropunct.inference.machines.long_strings`.
+    """
+
+    num_tokens: int
+    state_start: Ints
+    arc_start: Ints
+    source: Ints
+    target: Ints
+    weight: Tensor
+    initial: Tensor
+    final: Tensor
+    log_scale: Floats
+
+    def matrices(self) -> Tensor:
+        """Every token's matrix of every automaton, padded with zeros to the same number of states.
+
+        :returns: (..., K, num_tokens, Q, Q), Q the greatest number of states of one automaton.
+        """
+        states = int(np.diff(self.state_start).max())
+        automata = len(self.state_start) - 1
+        block = np.repeat(np.arange(automata * self.num_tokens), np.diff(self.arc_start))
+        place = torch.from_numpy((block * states + self.source) * states + self.target)
+        flat = self.weight.new_zeros((*self.weight.shape[:-1], automata * self.num_tokens * states**2))
+        flat = flat.index_add(-1, place.to(flat.device), self.weight)
+        return flat.reshape(*flat.shape[:-1], automata, self.num_tokens, states, states)
+
+    def end_vectors(self) -> tuple[Tensor, Tensor]:
+        """Initial and final weights of every automaton, (..., K, Q) each, padded with zeros."""
+        sizes = np.diff(self.state_start)
+        states = int(sizes.max())
+        place = np.concatenate([number * states + np.arange(size) for number, size in enumerate(sizes)])
+
+        def spread(values: Tensor) -> Tensor:
+            flat = values.new_zeros((*values.shape[:-1], len(sizes) * states))
+            flat = flat.index_add(-1, torch.from_numpy(place).to(flat.device), values)
+            return flat.reshape(*flat.shape[:-1], len(sizes), states)
+
+        return spread(self.initial), spread(self.final)
+
+
+def join_automata(packed: Sequence[Packed], values: Tensor) -> Automata:
+    """Put automata side by side and look up their weights.
+
+    :param packed: K automata over the same tokens.
+    :param values: (..., P) the values of the products to which the automata refer.
+    """
+    acceptors = [one.acceptor for one in packed]
+    state_start = starts_of([one.num_states for one in packed])
+    arc_shift = starts_of([len(one.arcs.token) for one in acceptors])
+    shifted = [one.arc_start[:-1] + shift for one, shift in zip(packed, arc_shift, strict=False)]
+    product = torch.from_numpy(np.concatenate([one.arcs.product for one in acceptors])).to(values.device)
+    weight = values[..., product]
+    if not all(one.fixed for one in packed):
+        weight = weight * torch.from_numpy(np.concatenate([one.arcs.factor for one in acceptors])).to(values)
+
+    def ends(parts: Sequence[Ends]) -> Tensor:
+        state = np.concatenate([part.state + shift for part, shift in zip(parts, state_start, strict=False)])
+        product, factor = (np.concatenate([part[field] for part in parts]) for field in (1, 2))
+        weights = values[..., torch.from_numpy(product).to(values.device)] * torch.from_numpy(factor).to(
+            values
+        )
+        return values.new_zeros((*values.shape[:-1], int(state_start[-1]))).index_add(
+            -1, torch.from_numpy(state).to(values.device), weights
+        )
+
+    return Automata(
+        len(packed[0].arc_start) - 1,
+        state_start,
+        np.concatenate([*shifted, arc_shift[-1:]]),
+        np.concatenate([one.arcs.source for one in acceptors]),
+        np.concatenate([one.arcs.target for one in acceptors]),
+        weight,
+        ends([one.initial for one in acceptors]),
+        ends([one.final for one in acceptors]),
+        np.array([one.log_scale for one in packed]),
+    )
+
+
+def side_by_side(parts: Sequence[Automata]) -> Automata:
+    """Put groups of automata over the same tokens side by side."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def joined(name: str) -> Ints:
+        starts = [getattr(part, name) for part in parts]
+        shifts = np.cumsum([0] + [start[-1] for start in starts])
+        moved = [start[:-1] + shift for start, shift in zip(starts, shifts, strict=False)]
+        return np.concatenate([*moved, shifts[-1:]])
+
+    return Automata(
+        parts[0].num_tokens,
+        joined("state_start"),
+        joined("arc_start"),
+        np.concatenate([part.source for part in parts]),
+        np.concatenate([part.target for part in parts]),
+        torch.cat([part.weight for part in parts], -1),
+        torch.cat([part.initial for part in parts], -1),
+        torch.cat([part.final for part in parts], -1),
+        np.concatenate([part.log_scale for part in parts]),
+    )

@@ -1,0 +1,175 @@
+"""Channels as finite-state transducers, and what follows from their machines' moves.
+
+A noisy channel is a probabilistic finite-state transducer (Li, Wang & Eisner 2019, section 2.2).  It is
+described once, by the moves of machines (`pyropunct.inference.machines.moves`).  From these follow
+
+- the automaton that accepts each underlying string u with weight p(x | u), for an observed surface string x
+  or whatever else is known of it: `Transducer.automata`, by `pyropunct.inference.machines.composition`;
+- draws of x given u: `pyropunct.inference.machines.sampling`;
+- the best moves from u to x, draws of x given u and evidence, and the distribution of x given u:
+  `pyropunct.inference.machines.paths`;
+- how probable each edit is, and how often it is made: `Transducer.edit_table`, `Transducer.edit_counts`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pyropunct.inference.machines.automata import (
+    Acceptor,
+    Automata,
+    Packed,
+    join_automata,
+    pack,
+    reverse,
+    unite,
+)
+from pyropunct.inference.machines.composition import as_acceptor, preimage
+from pyropunct.inference.machines.evidence import Evidence, String
+from pyropunct.inference.machines.long_strings import scaled
+from pyropunct.inference.machines.moves import (
+    TOLERANCE,
+    Branch,
+    Machine,
+    MachineError,
+    check_sums,
+    machine_of,
+)
+from pyropunct.inference.machines.products import EDITS, Places, Products
+
+
+class Cascade(NamedTuple):
+    """A `Branch` as arrays.
+
+    :ivar machines: the machine of each pass, the first one first.
+    :ivar product: the product of weights that the branch has.
+    :ivar name: tells it from other branches.
+    """
+
+    machines: tuple[Machine, ...]
+    product: int
+    name: str
+
+
+class Transducer:
+    """A mixture of cascades of machines: p(x | u) for all underlying strings u and surface strings x.
+
+    :param branches: the ways in which the channel may work.
+    :param num_tokens: the number V of token types.
+    :param shapes: the shapes of the channel's named weights; see
+        `pyropunct.inference.machines.products.Places`.
+    :raises MachineError: if a move names a token, a state or a weight that there is none of, if a state lacks
+        moves for some token, or if a machine goes on behind the last token by anything but fixed chances.
+    """
+
+    def __init__(
+        self, branches: Sequence[Branch], num_tokens: int, shapes: Mapping[str, tuple[int, ...]]
+    ) -> None:
+        self.num_tokens, self.products = num_tokens, Products(Places(shapes))
+        try:
+            self.branches = [self._arrays(branch) for branch in branches]
+        except ValueError as error:
+            raise error if isinstance(error, MachineError) else MachineError(str(error)) from None
+        self._known: dict[String | Evidence, Packed] = {}
+
+    def _arrays(self, branch: Branch) -> Cascade:
+        machines = tuple(machine_of(one, self.num_tokens, self.products) for one in branch.passes)
+        (product,) = self.products.named([(branch.weight, None)]).tolist()
+        return Cascade(machines, product, branch.name)
+
+    @property
+    def machines(self) -> list[Machine]:
+        """The machines of all passes of all branches."""
+        return [machine for branch in self.branches for machine in branch.machines]
+
+    def check(self, weights: Tensor) -> None:
+        """Whether the machines are probabilistic with these weights.
+
+        :param weights: (..., P) the weights, in one line.
+        :raises MachineError: if a weight is negative or no number, or if the probabilities of the moves of
+            some state and token, of the starts or of the branches, do not add up to 1.
+        """
+        possible = weights >= 0  # which what is no number is not
+        if not possible.all():
+            name = self.products.places.name(int((~possible).nonzero()[0, -1]))
+            raise MachineError(f"the channel's weight {name} is {float(weights[~possible][0])}")
+        values = self.products.values(weights.detach().double())
+        products = torch.tensor([branch.product for branch in self.branches], device=values.device)
+        total = values[..., products].sum(-1)
+        if ((total - 1).abs() > TOLERANCE).any():
+            raise MachineError(
+                f"the probabilities of the channel's branches add up to {total.tolist()}, not 1"
+            )
+        for machine in self.machines:
+            check_sums(machine, values)
+
+    def acceptors(self, evidence: Evidence, branch: Cascade) -> list[Acceptor]:
+        """What each pass of a branch may have read for the last one to write what the evidence accepts.
+
+        :returns: acceptors of strings as on the page, without the branch's own weight; the last is the
+            evidence itself.
+        """
+        found = [as_acceptor(evidence)]
+        for machine in reversed(branch.machines):
+            after = reverse(found[0]) if machine.from_right else found[0]
+            before = preimage(machine, after, self.products)
+            found.insert(0, reverse(before) if machine.from_right else before)
+        return found
+
+    def automata(self, evidence: Sequence[Evidence], weights: Tensor) -> Automata:
+        """The automaton of each evidence: it accepts each u with weight p(evidence | u).
+
+        :param weights: (..., P) the weights, in one line.
+        """
+        packed = [self._packed(one) for one in evidence]
+        return join_automata(packed, self.products.values(weights))
+
+    def automata_with(self, evidence: Sequence[Evidence], values: Tensor) -> Automata:
+        """`automata`, given the values of all products: their gradients tell how often each was used.
+
+        :param values: (..., number of products) what ``products.values`` returns, behind a call of `automata`
+            with the same evidence.
+        """
+        return join_automata([self._packed(one) for one in evidence], values)
+
+    def _packed(self, evidence: Evidence) -> Packed:
+        key = evidence if evidence.string is None else evidence.string
+        if key not in self._known:
+            whole, log_scale = scaled(evidence, self.machines)
+            parts = [(branch.product, self.acceptors(whole, branch)[0]) for branch in self.branches]
+            self._known[key] = pack(unite(parts, self.products), self.num_tokens, log_scale)
+        return self._known[key]
+
+    @property
+    def _editing(self) -> Machine | None:
+        """The machine whose moves are edits, if there is one alone."""
+        machines = [machine for machine in self.machines if any(machine.edits)]
+        return machines[0] if len(machines) == 1 else None
+
+    def edit_table(self, weights: Tensor) -> Tensor | None:
+        """How probable each edit is, (..., V, V, 4), if the moves of one machine alone are edits.
+
+        :param weights: (..., P) the weights, in one line.
+        """
+        machine = self._editing
+        if machine is None:
+            return None
+        moves = [move for move, edit in enumerate(machine.edits) if edit is not None]
+        shape = self.num_tokens, self.num_tokens, len(EDITS)
+        where = np.ravel_multi_index(np.array([machine.edits[move] for move in moves]).T, shape)
+        values = self.products.values(weights)[
+            ..., torch.from_numpy(machine.product[moves]).to(weights.device)
+        ]
+        values = values * torch.from_numpy(machine.factor[moves]).to(values)
+        table = values.new_zeros((*values.shape[:-1], int(np.prod(shape))))
+        return table.index_add(-1, torch.from_numpy(where).to(table.device), values).unflatten(-1, shape)
+
+    def edit_counts(self, uses: Tensor) -> Tensor | None:
+        """How often each edit was made, (..., V, V, 4), if the moves of one machine alone are edits.
+
+        :param uses: (..., number of products) how often each product of weights was used.
+        """
+        return None if self._editing is None else self.products.by_edit(uses, self.num_tokens)

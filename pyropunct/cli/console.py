@@ -1,0 +1,218 @@
+"""Output of the command line: tables, progress bars, JSON, and errors in one line."""
+
+import codecs
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+
+from pyropunct.files import json_text
+from pyropunct.treebank.conllu_block import shortened, visible
+
+if TYPE_CHECKING:
+    from pyropunct.fitted.edits import Edit
+    from pyropunct.treebank.reading import Omission, Treebank
+
+IDS_SHOWN = 5
+
+WIDE = 100_000
+"""The width of the output without a terminal: wider than any table."""
+
+LONGEST_TOLD = 2000
+"""The most characters of a line on standard error."""
+
+
+def prepare_output() -> None:
+    """Let results be UTF-8 where there is nothing but ASCII, and bytes of the input as they were read."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        ascii_only = codecs.lookup(sys.stdout.encoding).name == "ascii"
+        sys.stdout.reconfigure(
+            encoding="utf-8" if ascii_only else sys.stdout.encoding, errors="surrogateescape"
+        )
+
+
+def say(text: str = "") -> None:
+    """Print lines for people; characters that the encoding lacks become escapes."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def tell(text: str) -> None:
+    """Print a line on standard error, apart from the results."""
+    if sys.stderr is not None:  # as print would take None for the standard output
+        print(visible(shortened(text, LONGEST_TOLD)), file=sys.stderr)
+
+
+def flush() -> None:
+    """Make sure that all results are written."""
+    if sys.stdout is not None:  # it is None if standard output was closed from the start
+        sys.stdout.flush()
+
+
+def close() -> None:
+    """Discard output that is not written yet, now and at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object, the only thing on standard output; see `pyropunct.files.json_text`."""
+    print(json_text(value))
+
+
+@contextmanager
+def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on a terminal for reading a file; yields what `read_treebank` takes as ``progress``."""
+    if not shows_bars():
+        yield lambda done, total: None
+        return
+    with bar() as shown:
+        task = shown.add_task(f"reading {visible(path)}", total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
+    """A progress bar for reading a stream, on a terminal that shows no results.
+
+    It yields a function to call after each part of the stream.
+    """
+    if name == "<stdin>" or not stream.seekable() or (sys.stdout is not None and sys.stdout.isatty()):
+        yield lambda: None
+        return
+    size = os.fstat(stream.fileno()).st_size
+    with reading_bar(name) as show:
+        yield lambda: show(stream.tell(), size)
+
+
+@contextmanager
+def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar over sentences on a terminal; yields a function that takes the number newly done."""
+    if not shows_bars():
+        yield lambda done: None
+        return
+    with bar() as shown:
+        task = shown.add_task(what, total=total)
+        yield lambda done: shown.advance(task, done)
+
+
+def shows_bars() -> bool:
+    """Whether progress bars are seen: on a terminal that can draw them."""
+    return _is_terminal(sys.stderr) and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream, which is None if it was closed from the start, is a terminal."""
+    return stream is not None and stream.isatty()
+
+
+def bar() -> Any:
+    """A progress bar of rich, which takes long to import; only for a terminal that `shows_bars`."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        # Results that go to a file must not be redirected to the bar.
+        redirect_stdout=_is_terminal(sys.stdout),
+    )
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; numbers are aligned on the right.
+
+    Nothing is ever cut off: on a terminal that is too narrow cells are folded, and without a terminal the
+    table is as wide as it must be.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    # Marks such as [ and names such as a[b] are plain text, not markup of rich.
+    table = Table()
+    for name in header:
+        table.add_column(name, justify="left" if name.startswith(" ") else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("\n".join(map(visible, cell.split("\n")))) for cell in row))
+    console = Console(width=None if _is_terminal(sys.stdout) else WIDE)
+    with console.capture() as captured:
+        console.print(table)
+    say(visible(title))  # apart, as rich folds titles that are wider than their table
+    say("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+
+
+def print_separated(shape: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows for other programs, with all digits of numbers; None is an empty cell.
+
+    :param shape: "tsv" for tabs between cells, in which nothing is quoted, or "csv" for commas.
+    """
+    import csv
+
+    if shape == "tsv":
+        for row in (header, *rows):
+            say("\t".join("" if cell is None else visible(str(cell)) for cell in row))
+        return
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerows([header, *rows])
+
+
+def describe_treebank(treebank: "Treebank") -> list[str]:
+    """Lines that say which sentences of a treebank were omitted and which were changed."""
+    lines = [f"{treebank.path}: {len(treebank)} sentences"]
+    if treebank.omitted:
+        lines.append(f"  {_omitted(treebank.omitted)}")
+    if treebank.lifted_sentences:
+        lines.append(
+            f"  {treebank.lifted_arcs} arcs lifted in {len(treebank.lifted_sentences)} sentences: "
+            + _ids(treebank.lifted_sentences)
+        )
+    return lines
+
+
+def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:
+    """Say beside the results how many sentences were left out, if any were.
+
+    :param name: of the file.
+    :param kept: whether they were written as they were.
+    """
+    if omitted:
+        tell(f"pyropunct: {name}: {_omitted(omitted, ', written as they were' if kept else '')}")
+
+
+def plain_omissions(omitted: Sequence["Omission"]) -> dict[str, Any]:
+    """How many sentences were left out, and each with its reason, for a JSON object."""
+    return {"omitted": len(omitted), "omissions": [one.to_json() for one in omitted]}
+
+
+def _omitted(omitted: Sequence["Omission"], how: str = "") -> str:
+    """How many sentences were left out, and the first of them with their reasons."""
+    return f"{len(omitted)} omitted{how}: " + _ids([f"{one.identifier} ({one.reason})" for one in omitted])
+
+
+def _ids(identifiers: Sequence[str]) -> str:
+    more = len(identifiers) - IDS_SHOWN
+    return ", ".join(identifiers[:IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def print_edits(edits: Sequence["Edit"], most: int) -> None:
+    """Print the most frequent learned edits.
+
+    :param edits: the most frequent first.
+    :param most: how many to print.
+    """
+    rows = [
+        [
+            " ".join(edit.before),
+            " ".join(edit.after),
+            edit.name,
+            f"{edit.probability:.3f}",
+            f"{edit.count:.1f}",
+        ]
+        for edit in edits[:most]
+    ]
+    print_table("Learned edits", [" underlying", " becomes", " edit", "probability", "expected count"], rows)

@@ -1,0 +1,88 @@
+"""The command ``pyropunct convert``."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from pyropunct.cli import console
+from pyropunct.cli.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.cli.options import json_option
+from pyropunct.cli.outputs import CONLLU, check_output, text_output
+
+if TYPE_CHECKING:
+    from pyropunct.treebank.constituency.reading import Conversion
+
+# Modules that are slow to import are imported inside the functions, so that --help answers at once.
+
+SHOWN = 10
+"""The most unknown tags and labels that are listed."""
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--out", help="CoNLL-U file to write; by default the standard output.")
+@click.option(
+    "--head-rules",
+    default="english",
+    show_default=True,
+    metavar="english|chinese|FILE",
+    help="Which daughter is the head of a phrase.",
+)
+@json_option
+@polite
+def convert(files: tuple[str, ...], out: str | None, head_rules: str, as_json: bool) -> None:
+    """Turn phrase-structure trees into dependency trees in CoNLL-U, which the other commands read.
+
+    Each FILE has bracketed trees as in the Penn Treebank, and may be - for standard input.  Each maximal
+    projection becomes a subtree, and its label becomes a relation.  Traces are left out.
+    """
+    from pyropunct.treebank.constituency.head_rules import HeadRulesError, load_head_rules
+    from pyropunct.treebank.constituency.reading import Conversion
+
+    if as_json and out is None:
+        raise click.UsageError("--json reports what was written: give a file with --out")
+    try:
+        conversion = Conversion(load_head_rules(head_rules))
+    except HeadRulesError as error:
+        raise OneLineError(str(error), BAD_INPUT) from error
+    check_output(out, CONLLU, (*files, head_rules))
+    with text_output(out) as output:
+        for file in files:
+            for block in _blocks(conversion, file):
+                output.write(block)
+    if as_json:
+        console.print_json({"files": list(files), "out": out, **conversion.to_json()})
+    else:
+        _tell(conversion, ", ".join(files), out)
+
+
+def _blocks(conversion: "Conversion", file: str) -> Iterator[str]:
+    """The sentences of a file as CoNLL-U, with a progress bar."""
+    from pyropunct.treebank.lines import opened, read_lines
+
+    with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
+        for block in conversion.blocks(read_lines(stream, name), name):
+            yield block
+            advance()
+
+
+def _tell(conversion: "Conversion", source: str, out: str | None) -> None:
+    """Report what was converted and which labels and tags were unknown."""
+    if out is not None:
+        counts = f"{conversion.trees:,} trees, {conversion.words:,} words, {conversion.marks:,} marks"
+        console.say(f"{source}: {counts}, written to {out}")
+    if conversion.empty:
+        console.tell(f"pyropunct: {source}: trees of empty elements alone, left out: {conversion.empty}")
+    if conversion.unknown_phrases:
+        seen = _most_frequent(conversion.unknown_phrases)
+        console.tell(f"pyropunct: {source}: labels without a head rule, so that the default held: {seen}")
+    if conversion.unknown_tags:
+        seen = _most_frequent(conversion.unknown_tags)
+        console.tell(f"pyropunct: {source}: tags without a universal tag, which became X: {seen}")
+
+
+def _most_frequent(seen: Counter[str]) -> str:
+    shown = [f"{label} {count}" for label, count in seen.most_common(SHOWN)]
+    return ", ".join(shown) + (", ..." if len(seen) > SHOWN else "")

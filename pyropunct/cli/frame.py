@@ -1,0 +1,131 @@
+"""Handling of errors and interruptions, which all commands share."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from errno import EDQUOT, EIO, ENOSPC
+from functools import wraps
+from typing import Any
+
+import click
+
+from pyropunct.cli import console
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+BAD_INPUT, FAILURE = 2, 1
+
+
+class OneLineError(click.ClickException):
+    """An error that the user can act on, reported in one line."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(" ".join(message.split()))
+        self.exit_code = exit_code  # type: ignore[misc]  # this is how click sets it
+
+    def show(self, file: Any = None) -> None:
+        """Print it on standard error."""
+        console.tell(f"pyropunct: {self.message}")
+
+
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Turn every interruption into a KeyboardInterrupt.
+
+    During a call of compiled code, Python raises a SystemError instead, with the KeyboardInterrupt as its
+    cause, or with another such SystemError.
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
+
+
+def polite(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn errors into one line and an exit status."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            with interrupts():
+                command(*args, **kwargs)
+            console.flush()
+        except click.ClickException:
+            raise
+        except BrokenPipeError:
+            console.close()  # the reader of the results has closed the pipe
+        except KeyboardInterrupt:
+            raise OneLineError("interrupted", FAILURE) from None
+        except Exception as error:
+            if os.environ.get("PYROPUNCT_DEBUG"):
+                raise
+            raise _explained(error) from error
+
+    return run
+
+
+def _explained(error: Exception) -> OneLineError:
+    try:
+        bad_input, failures = _known_errors()
+    except Exception:  # such as a torch that cannot be loaded, which is what the error is about
+        bad_input, failures = (), ()
+    if isinstance(error, failures):
+        return OneLineError(str(error), FAILURE)
+    if isinstance(error, bad_input):
+        return OneLineError(str(error), BAD_INPUT)
+    if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EIO):
+        return OneLineError(f"cannot write {error.filename or 'the results'}: {error.strerror}", FAILURE)
+    if isinstance(error, OSError) and error.filename:
+        return OneLineError(f"{error.filename}: {error.strerror}", BAD_INPUT)
+    if isinstance(error, OSError) and error.strerror:
+        return OneLineError(f"cannot write the results: {error.strerror}", FAILURE)
+    if isinstance(error, UnicodeEncodeError):
+        lacking = f"{error.object[error.start]!r}, which {error.encoding} lacks"
+        return OneLineError(f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE)
+    kind = type(error).__name__
+    return OneLineError(f"{kind}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE)
+
+
+def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
+    """The errors that tell of bad input, and those that tell of a failure."""
+    from pyropunct.corpus.cluster import ClusterError
+    from pyropunct.corpus.inputs import CorpusError
+    from pyropunct.divergence import DivergedError
+    from pyropunct.fitted.model_folder import CannotWriteError, ModelFolderError
+    from pyropunct.fitted.recipe_settings import SettingError
+    from pyropunct.fitted.registry import UnknownVariantError
+    from pyropunct.inference.machines.moves import MachineError
+    from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+    from pyropunct.nets.pretrained import PretrainedError
+    from pyropunct.restore.restoring import NoParserError
+    from pyropunct.restore.running import NoReaderError
+    from pyropunct.tasks.correct.channel_fitting import NoErrorsError
+    from pyropunct.tasks.correct.learners import LearnersError
+    from pyropunct.testing import VariantError
+    from pyropunct.train.ranks import RankGoneError
+    from pyropunct.treebank.reading import TreebankError
+    from pyropunct.vocabulary import TooManyMarksError
+
+    bad_input = (
+        TreebankError,
+        CorpusError,
+        LearnersError,
+        NoErrorsError,
+        ModelFolderError,
+        PretrainedError,
+        DivergedError,
+        SettingError,
+        UnknownVariantError,
+        ImpossibleSurfaceError,
+        MachineError,
+        VariantError,
+        NoParserError,
+        TooManyMarksError,
+        NoReaderError,
+    )
+    return bad_input, (CannotWriteError, ClusterError, RankGoneError)

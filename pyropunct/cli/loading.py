@@ -1,0 +1,113 @@
+"""Loading what commands need: models, treebanks, threads and devices."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import click
+
+from pyropunct.cli import console
+from pyropunct.cli.frame import BAD_INPUT, OneLineError
+from pyropunct.shipped import DEFAULT, place_of
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.treebank.reading import Treebank
+    from pyropunct.treebank.sentence import Sentence
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+def use_threads(threads: int | None) -> None:
+    """Set the number of threads of torch; None leaves torch's default.
+
+    Somebody who watches is told if compiling comes first.
+    """
+    import torch
+
+    from pyropunct.inference.compiling import is_compiled
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    if console.shows_bars() and not is_compiled():
+        console.tell("compiling the inner loops, this once: it takes half a minute")
+
+
+def model_and_file(places: Sequence[str]) -> tuple[str, str]:
+    """The model and the file of a call; a single argument is the file.
+
+    :raises OneLineError: if the single argument is a model.
+    :raises UsageError: if there are more than two.
+    """
+    if len(places) > 2:
+        raise click.UsageError(f"Got unexpected extra arguments ({' '.join(places[2:])})")
+    *model, file = places
+    if not model and place_of(file).is_dir():
+        raise OneLineError(f"{file}: is no text but a folder: give MODEL and FILE, or FILE alone", BAD_INPUT)
+    return (model or [DEFAULT])[0], file
+
+
+def load_model(folder: str, trust_variants: bool, encoder: str | None = None) -> "Punctuator":
+    """The model in a folder.
+
+    :param trust_variants: see `pyropunct.cli.options.trust_option`.
+    :param encoder: see `pyropunct.cli.options.encoder_option`.
+    :raises ModelFolderError: if there is no model in it.
+    :raises UntrustedVariantError: if it names a variant outside the package that is not trusted.
+    """
+    from pyropunct.punctuator import Punctuator
+
+    return Punctuator.load(folder, variants=trust_variants, encoder=encoder)
+
+
+def read_file(path: str) -> "Treebank":
+    """The treebank in a CoNLL-U file, with a progress bar.
+
+    :raises TreebankError: if it cannot be read.
+    """
+    from pyropunct.treebank.reading import read_treebank
+
+    with console.reading_bar(path) as progress:
+        return read_treebank(path, progress=progress)
+
+
+def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":
+    """The sentences that `sentence_option` chooses: those with the identifier, or all without one.
+
+    :raises OneLineError: if there are none.
+    """
+    if identifier is None:
+        return list(treebank)
+    found = [sentence for sentence in treebank if sentence.identifier == identifier]
+    if not found:
+        omitted = {one.identifier: one.reason for one in treebank.omitted}
+        known = [sentence.identifier for sentence in treebank]
+        near = get_close_matches(identifier, known, 1, 0.0)
+        why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
+        why += f" (the nearest is {near[0]!r})" if near and identifier not in omitted else ""
+        raise OneLineError(f"{treebank.path}: sentence {identifier!r} {why}", BAD_INPUT)
+    return found
+
+
+def check_device(device: str) -> None:
+    """Check that torch can use a device.
+
+    :raises OneLineError: if it cannot.
+    """
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except Exception as error:  # torch raises many kinds, some of several lines
+        raise OneLineError(f"--device {device}: {str(error).splitlines()[0]}", BAD_INPUT) from error
+
+
+def prepare(
+    model: str, file: str, seed: int, threads: int | None, trust_variants: bool, encoder: str | None
+) -> "tuple[Punctuator, Treebank]":
+    """Load a model and read a file, for a command that draws."""
+    import pyro
+
+    use_threads(threads)
+    pyro.set_rng_seed(seed)
+    return load_model(model, trust_variants, encoder), read_file(file)

@@ -1,0 +1,271 @@
+"""Output of the command ``pyropunct restore``, sentence by sentence."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from pyropunct.cli import console
+from pyropunct.files import json_text
+from pyropunct.restore.mark_scores import MarkScore, RestorationScores
+from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.reading import BadLine
+from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
+from pyropunct.treebank.capitals import at_the_beginning
+from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.marks import display, displayed
+from pyropunct.treebank.printing import print_conllu
+from pyropunct.treebank.reading import Omission
+from pyropunct.treebank.sentence import Sentence
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+
+
+SHOWN_FROM = 5
+"""Marks that are rarer than this in the file and were never restored share a line of the table."""
+
+
+class Output(Protocol):
+    """Shows restored sentences, given in order."""
+
+    def add(self, restored: Restored) -> None:
+        """Show one sentence, or remember it."""
+        ...
+
+    def omit(self, omission: Omission) -> None:
+        """Take a sentence that could not be used."""
+        ...
+
+    def leave(self, item: Source | BadLine) -> None:
+        """Take what is left as it was, because something is wrong with it."""
+        ...
+
+    def finish(self, omitted: Sequence[Omission]) -> None:
+        """Show the rest of the output.
+
+        :param omitted: the sentences that could not be used.
+        """
+        ...
+
+
+class Printer:
+    """Prints sentences by the conventions of the model's treebank.
+
+    :param model: the model.
+    :param capital: whether the text of raw words begins with a capital letter.
+    """
+
+    def __init__(self, model: "Punctuator", capital: bool) -> None:
+        self._conventions, self._capital = model.conventions, capital
+
+    def text(self, restored: Restored) -> str:
+        """A sentence as text; a line without words is unchanged."""
+        source = restored.source
+        if not isinstance(source, RawSentence):
+            return source.text(restored.surface)
+        return raw_text(restored, self._conventions, capital=self._capital)
+
+    def conllu(self, restored: Restored) -> str:
+        """A sentence as CoNLL-U; an empty text for a line without words."""
+        source = restored.source
+        if not isinstance(source, RawSentence):
+            return source.conllu_with_surface(restored.surface)
+        if restored.tree is None:
+            return ""
+        return print_conllu(
+            restored.tree,
+            restored.surface,
+            self._conventions,
+            source.identifier,
+            capital=self._capital,
+            gaps=source.gaps,
+            text=" ".join(self.text(restored).split()) if source.together else None,
+            multiword=self._multiword(source),
+        )
+
+    def _multiword(self, source: RawSentence) -> dict[int, tuple[int, str]]:
+        """The written words that are not just their words side by side."""
+        found = {}
+        for one in source.together:
+            if one.contracted(source.words):
+                capital = self._capital and one.first == 1
+                found[one.first] = one.last, at_the_beginning(one.text) if capital else one.text
+        return found
+
+
+def _end(source: Source) -> str:
+    return source.end if isinstance(source, RawSentence) else "\n"
+
+
+class TextOutput:
+    """Prints a line of text for each sentence.
+
+    :param out: the stream to write to.
+    :param printer: turns sentences into text.
+    """
+
+    def __init__(self, out: TextIO, printer: Printer) -> None:
+        self._out, self._printer = out, printer
+
+    def _write(self, text: str) -> None:
+        print(text, end="", file=self._out, flush=True)
+
+    def add(self, restored: Restored) -> None:
+        """Print a line, which ends as it did."""
+        self._write(self._printer.text(restored) + _end(restored.source))
+
+    def omit(self, omission: Omission) -> None:
+        """There is nothing to print."""
+
+    def leave(self, item: Source | BadLine) -> None:
+        """Print it as it was."""
+        if isinstance(item, BadLine):
+            self._write(item.text)
+        else:
+            self._write((item.text if isinstance(item, RawSentence) else item.text()) + _end(item))
+
+    def finish(self, omitted: Sequence[Omission]) -> None:
+        """Print nothing: every line is complete."""
+
+
+class ConlluOutput(TextOutput):
+    """Prints CoNLL-U, which leaves out empty lines."""
+
+    def add(self, restored: Restored) -> None:
+        """Print the lines of a sentence."""
+        self._write(self._printer.conllu(restored))
+
+    def omit(self, omission: Omission) -> None:
+        """Print its lines as they were."""
+        self._write(omission.conllu())
+
+    def leave(self, item: Source | BadLine) -> None:
+        """Print the lines of a sentence of a treebank as they were."""
+        if isinstance(item, Sentence):
+            self._write(item.conllu())
+
+
+class JsonOutput(TextOutput):
+    """Prints one JSON object of all sentences, piece by piece, so that it need not fit into memory.
+
+    Each of its ``sentences`` has ``line`` (in raw text) or ``id`` (in CoNLL-U), ``text``, ``words``, the
+    ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth; where some
+    marks were given to tell the others, also ``effective_draws``.
+    ``omitted`` counts the sentences that could not be used, and ``omissions`` has the reason for each.
+    """
+
+    expected = "expected_edits"
+    _before = '{"sentences": ['
+
+    def add(self, restored: Restored) -> None:
+        """Print an item of the list."""
+        source = restored.source
+        place = {"line": source.line} if isinstance(source, RawSentence) else {"id": source.identifier}
+        value = {
+            **place,
+            "text": self._printer.text(restored),
+            "words": words_of(source),
+            "marks": [displayed(slot) for slot in restored.surface],
+            **self._more(restored),
+            **_effective(restored),
+            self.expected: restored.risk,
+        }
+        self._write(self._before + json_text(value))
+        self._before = ", "
+
+    def leave(self, item: Source | BadLine) -> None:
+        """There is nothing to print."""
+
+    def _more(self, restored: Restored) -> dict[str, Any]:
+        """Further entries of a sentence, which subclasses add."""
+        return {}
+
+    def finish(self, omitted: Sequence[Omission]) -> None:
+        """Print the end of the object."""
+        start = "" if self._before == ", " else self._before
+        rest = json_text(console.plain_omissions(omitted))
+        self._write(f"{start}], {rest[1:]}\n")
+
+
+def _effective(restored: Restored) -> dict[str, float]:
+    found = restored.effective_draws
+    return {} if found is None else {"effective_draws": found}
+
+
+class ScoreOutput:
+    """Scores the restored punctuation of all sentences against their original punctuation.
+
+    :param name: the name of the restored file.
+    :param as_json: whether to print one JSON object.
+    """
+
+    def __init__(self, name: str, as_json: bool) -> None:
+        self._name, self._as_json, self._scores = name, as_json, RestorationScores()
+
+    def add(self, restored: Restored) -> None:
+        """Compare a sentence with its original punctuation; a line without words does not count."""
+        if restored.tree is not None:
+            self._scores.add(restored.surface, restored.source.surface)
+
+    def omit(self, omission: Omission) -> None:
+        """There is nothing to compare."""
+
+    def leave(self, item: Source | BadLine) -> None:
+        """There is nothing to compare."""
+
+    def finish(self, omitted: Sequence[Omission]) -> None:
+        """Print the scores.
+
+        :raises TreebankError: if there was no punctuation to compare with.
+        """
+        if not self._scores.gold:
+            raise TreebankError(self._name, "there is no punctuation to compare with")
+        if self._as_json:
+            console.print_json(self._values(omitted))
+        else:
+            self._print_table()
+
+    def _values(self, omitted: Sequence[Omission]) -> dict[str, Any]:
+        scores = self._scores
+        marks = [{"mark": display(mark), **_score(score)} for mark, score in scores.of_marks().items()]
+        return {
+            "sentences": scores.sentences,
+            "right_sentences": scores.right_sentences,
+            **console.plain_omissions(omitted),
+            "slots": scores.slots,
+            "edits": scores.edits,
+            "average_edit_distance": scores.average_edit_distance,
+            **_score(scores.overall()),
+            "marks": marks,
+        }
+
+    def _print_table(self) -> None:
+        scores = self._scores
+        named: list[tuple[str, MarkScore]] = []
+        rare = []
+        for mark, score in scores.of_marks().items():
+            if score.gold < SHOWN_FROM and not score.restored:
+                rare.append(score.gold)
+            else:
+                named.append((display(mark), score))
+        if rare:
+            named.append(("rare", MarkScore(sum(rare), 0, 0)))
+        rows = [_row(name, score) for name, score in [*named, ("all", scores.overall())]]
+        header = [" mark", "in file", "restored", "right", "precision", "recall", "F1"]
+        console.print_table(self._name, header, rows)
+        edits = f"{scores.edits:,} edits in {scores.slots:,} slots of {scores.sentences:,} sentences"
+        console.say(f"average edit distance per slot: {scores.average_edit_distance:.4f} ({edits})")
+        share = scores.right_sentences / scores.sentences
+        console.say(f"wholly right: {scores.right_sentences:,} sentences ({share:.1%})")
+
+
+def _score(score: MarkScore) -> dict[str, Any]:
+    return {**score._asdict(), "precision": score.precision, "recall": score.recall, "f1": score.f1}
+
+
+def _row(name: str, score: MarkScore) -> Sequence[str]:
+    shares = (score.precision, score.recall, score.f1)
+    return [
+        name,
+        *(f"{count:,}" for count in score),
+        *("" if share is None else f"{share:.3f}" for share in shares),
+    ]

@@ -1,0 +1,129 @@
+"""Figure 4 of Li, Wang & Eisner (2019): edit distance against the quality of the trees."""
+
+from collections.abc import Sequence
+from itertools import cycle
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+
+from pyropunct.compare.findings import Findings
+from pyropunct.compare.results import Runs, SystemResult
+from pyropunct.figures import plots
+
+WITH_TREES: tuple[dict[str, Any], ...] = (
+    {"marker": "s", "markerfacecolor": "white"},
+    {"marker": "o"},
+    {"marker": "D", "markerfacecolor": "white"},
+    {"marker": "s"},
+    {"marker": "o", "markerfacecolor": "white"},
+    {"marker": "D"},
+)
+"""The styles of systems that use trees, in the order of the systems."""
+
+WITHOUT_TREES: tuple[dict[str, Any], ...] = (
+    {"marker": "x", "linestyle": ":"},
+    {"marker": "^", "markerfacecolor": "white", "linestyle": "--"},
+    {"marker": "v", "markerfacecolor": "white", "linestyle": "-."},
+    {"marker": "P", "markerfacecolor": "white", "linestyle": (0, (8, 2))},
+)
+"""The styles of systems without trees."""
+
+LABEL_HEIGHT = 0.06
+"""The least distance between labels, as a share of the axis."""
+
+MARGIN = 0.08
+"""The free space at either end of an axis, as a share of the range of the data."""
+
+
+class _Line(NamedTuple):
+    """The line of a system.
+
+    :ivar title: its label.
+    :ivar look: its marker and dashes.
+    :ivar scores: the labelled attachment scores of its trees in percent, in ascending order; for a system
+        without trees the two ends of the axis.
+    :ivar distances: its average edit distance at each of these scores.  Both are means over seeds.
+    """
+
+    title: str
+    look: dict[str, Any]
+    scores: list[float]
+    distances: list[float]
+
+
+def svg(comparison: Findings) -> bytes:
+    """The average edit distance of each system at each parser and with gold trees (LAS 100), as an SVG file.
+
+    Systems without trees are horizontal lines.  Equal comparisons give equal files.
+    """
+    scores = [result.scores.las for parser in comparison.parsers for result in parser.results]
+    first = min(scores, default=90.0)
+    left = max(0.0, 100 - (100 - first) * (1 + MARGIN))
+    looks = {True: cycle(WITH_TREES), False: cycle(WITHOUT_TREES)}
+    lines = [_line(system, next(looks[system.first.uses_trees]), left) for system in comparison.systems]
+    return plots.svg(lambda figure: _draw(figure.subplots(), lines, left), 7.5, 4.5)
+
+
+def _line(system: Runs[SystemResult], look: dict[str, Any], left: float) -> _Line:
+    runs = [[(outcome.las or 0.0, outcome.aed) for outcome in result.outcomes] for result in system.results]
+    points = [tuple(map(fmean, zip(*same, strict=True))) for same in zip(*runs, strict=True)]
+    if not system.first.uses_trees:
+        points = [(end, points[0][1]) for end in (left, 100.0)]
+    return _Line(system.first.title, look, *map(list, zip(*sorted(points), strict=True)))
+
+
+def _draw(axes: Axes, lines: Sequence[_Line], left: float) -> None:
+    for line in lines:
+        axes.plot(line.scores, line.distances, color="black", clip_on=False, **line.look)
+    axes.set_xlim(left, 100)
+    axes.margins(y=MARGIN)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel("labelled attachment score of the trees, in percent (100: gold trees)")
+    axes.set_ylabel("average edit distance per slot")
+    _label(axes, lines)
+
+
+def _label(axes: Axes, lines: Sequence[_Line]) -> None:
+    """Write the name of each line beside its right end, without overlaps."""
+    low, high = axes.get_ylim()
+    ends = [(line.distances[-1] - low) / (high - low) for line in lines]
+    for line, end, place in zip(lines, ends, spread(ends, LABEL_HEIGHT), strict=True):
+        axes.annotate(
+            line.title,
+            xy=(1.01, end),
+            xytext=(1.06, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            verticalalignment="center",
+            arrowprops={"arrowstyle": "-", "color": "0.7", "shrinkA": 0, "shrinkB": 2, "relpos": (0, 0.5)},
+        )
+
+
+def spread(places: Sequence[float], least: float) -> list[float]:
+    """Move places as little as possible, so that any two have at least a certain distance.
+
+    Places that are too close to each other form a group, which is spread around their mean.  A group that
+    then is too close to the next one is merged with it.
+
+    :param places: in any order.
+    :param least: the least distance.
+    """
+    groups: list[list[int]] = []
+    for number in sorted(range(len(places)), key=places.__getitem__):
+        groups.append([number])
+        while len(groups) > 1 and _start(groups[-1], places, least) - _start(groups[-2], places, least) < (
+            least * len(groups[-2])
+        ):
+            last = groups.pop()
+            groups[-1].extend(last)
+    moved = [0.0] * len(places)
+    for group in groups:
+        for rank, number in enumerate(group):
+            moved[number] = _start(group, places, least) + least * rank
+    return moved
+
+
+def _start(group: Sequence[int], places: Sequence[float], least: float) -> float:
+    """The place of the first member of a group."""
+    return sum(places[number] for number in group) / len(group) - least * (len(group) - 1) / 2

@@ -1,0 +1,229 @@
+"""The results of each parser and of each system."""
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.nets.parser import AttachmentScores
+from pyropunct.restore.mark_scores import MarkScore, RestorationScores
+from pyropunct.treebank.marks import Surface, display
+from pyropunct.treebank.reading import Omission
+
+GOLD, PREDICTED, NONE = "gold", "predicted", "none"
+"""The source of trees: the treebank, a parser, or none."""
+
+
+Result = TypeVar("Result")
+"""The result of a system or of a parser."""
+
+
+class TreebankSize(NamedTuple):
+    """One of the treebanks.
+
+    :ivar path: its file, if known.
+    :ivar checksum: the checksum of its sentences.
+    :ivar sentences: the number of sentences.
+    :ivar words: the number of words.
+    :ivar omitted: the sentences that were left out.
+    """
+
+    path: str | None
+    checksum: str
+    sentences: int
+    words: int
+    omitted: tuple[Omission, ...] = ()
+
+    @property
+    def slots(self) -> int:
+        """n + 1 for each sentence of n words."""
+        return self.words + self.sentences
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary of plain JSON types."""
+        return {
+            **self._asdict(),
+            "slots": self.slots,
+            "omitted": len(self.omitted),
+            "omissions": [one.to_json() for one in self.omitted],
+        }
+
+
+class ParserResult(NamedTuple):
+    """The results of a parser.
+
+    :ivar share: the percentage of the training sentences that it was trained on.
+    :ivar sentences: the number of these sentences.
+    :ivar scores: the scores of its best trees, on what is measured.
+    :ivar training_seconds: how long its training took.
+    :ivar parsing_seconds: how long it took to parse what is measured.
+    :ivar report: what happened in training.
+    """
+
+    share: int
+    sentences: int
+    scores: AttachmentScores
+    training_seconds: float
+    parsing_seconds: float
+    report: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary of plain JSON types."""
+        return {**self._asdict(), "scores": self.scores._asdict(), "report": dict(self.report)}
+
+
+class Outcome:
+    """How well a system predicts and restores punctuation, given trees of one source.
+
+    :param trees: the source of the trees: `GOLD`, `PREDICTED`, or `NONE` for a system without trees.
+    :param parser: the parser, if the trees are predicted.
+    :param restored: the restored punctuation of each sentence.
+    :param gold: the true punctuation of each sentence.
+    :param seconds: the time from words to punctuation; from trees to punctuation if they are gold.
+    :param log_probs: (sentences,) log p(x) of the true punctuation given these trees, or given the words, in
+        natural logarithms; None if the system has no probabilities.
+    """
+
+    def __init__(
+        self,
+        trees: str,
+        parser: ParserResult | None,
+        restored: Iterable[Surface],
+        gold: Sequence[Surface],
+        seconds: float,
+        log_probs: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.trees, self.parser, self.seconds, self.log_probs = trees, parser, seconds, log_probs
+        self.scores = RestorationScores()
+        rows = [self._count(*pair) for pair in zip(restored, gold, strict=True)]
+        self.counts: NDArray[np.int64] = np.array(rows, np.int64)
+        """(sentences, 4) edits, true marks, restored marks, right marks."""
+
+    def _count(self, restored: Surface, gold: Surface) -> tuple[int, int, int, int]:
+        alone = RestorationScores()
+        for scores in (self.scores, alone):
+            scores.add(restored, gold)
+        return (alone.edits, *alone.overall())
+
+    @property
+    def aed(self) -> float:
+        """The average edit distance: edits per slot (section 6.1 of the paper)."""
+        return self.scores.edits / self.scores.slots
+
+    @property
+    def log_likelihood(self) -> float | None:
+        """The sum of the log-probabilities."""
+        return None if self.log_probs is None else math.fsum(self.log_probs.tolist())
+
+    @property
+    def perplexity(self) -> float | None:
+        """exp(- log-likelihood per slot), as in section 4 of the paper."""
+        if self.log_likelihood is None:
+            return None
+        return float(np.exp(-self.log_likelihood / self.scores.slots))
+
+    @property
+    def las(self) -> float | None:
+        """The labelled attachment score of the trees in percent, 100 for gold trees; None without trees."""
+        if self.trees == GOLD:
+            return 100.0
+        return None if self.parser is None else self.parser.scores.las
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary of plain JSON types."""
+        return {
+            "trees": self.trees,
+            "share": None if self.parser is None else self.parser.share,
+            "las": self.las,
+            "log_likelihood": self.log_likelihood,
+            "perplexity": self.perplexity,
+            "aed": self.aed,
+            "edits": self.scores.edits,
+            "all_marks": _mark_json(self.scores.overall()),
+            "marks": [
+                {"mark": display(mark), **_mark_json(score)} for mark, score in self.scores.of_marks().items()
+            ],
+            "seconds": self.seconds,
+        }
+
+
+def _mark_json(score: MarkScore) -> dict[str, Any]:
+    return {
+        **score._asdict(),
+        "precision": score.precision,
+        "recall": score.recall,
+        "f1": score.f1,
+    }
+
+
+class SystemResult(NamedTuple):
+    """The results of a system.
+
+    :ivar name: its name on the command line.
+    :ivar title: its name in tables.
+    :ivar outcomes: how well it does with gold trees and with those of each parser, or the only one of a
+        system without trees.
+    :ivar training_seconds: how long its training took, without the training of parsers.
+    :ivar report: what happened in training.
+    """
+
+    name: str
+    title: str
+    outcomes: tuple[Outcome, ...]
+    training_seconds: float
+    report: Mapping[str, Any]
+
+    @property
+    def uses_trees(self) -> bool:
+        """Whether it punctuates trees."""
+        return self.outcomes[0].trees != NONE
+
+    @property
+    def with_gold_trees(self) -> Outcome:
+        """How well it does with gold trees, or the only outcome of a system without trees."""
+        return self.outcomes[0]
+
+    @property
+    def with_predicted_trees(self) -> Outcome:
+        """How well it does with the trees of the last parser, or the only outcome without trees."""
+        return self.outcomes[-1]
+
+
+@dataclass(frozen=True)
+class Runs(Generic[Result]):
+    """The results of one system or of one parser with each of the seeds.
+
+    :ivar results: a result for each seed, at least one.
+    """
+
+    results: tuple[Result, ...]
+
+    @property
+    def first(self) -> Result:
+        """The result with the first seed, for what does not depend on seeds."""
+        return self.results[0]
+
+    def mean(self, value: Callable[[Result], float | None]) -> float | None:
+        """The mean of a value over seeds; None if there is no such value with one of them.
+
+        :param value: takes the value from a result.
+        """
+        values = self._values(value)
+        return statistics.fmean(values) if values else None
+
+    def spread(self, value: Callable[[Result], float | None]) -> float | None:
+        """The standard deviation over seeds, with n - 1 in the denominator; None where `mean` is or n is 1.
+
+        :param value: takes the value from a result.
+        """
+        values = self._values(value)
+        return statistics.stdev(values) if len(values) > 1 else None
+
+    def _values(self, value: Callable[[Result], float | None]) -> list[float]:
+        values = [value(result) for result in self.results]
+        known = [one for one in values if one is not None]
+        return known if len(known) == len(values) else []

@@ -1,0 +1,97 @@
+"""Many draws of surface punctuation for trees: which trees go up together, their seeds, and strings of marks.
+
+`pyropunct.models.drawing` makes the draws.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from itertools import islice, pairwise
+
+import numpy as np
+
+from pyropunct.draws import Draws
+from pyropunct.inference.forward import renumber
+from pyropunct.models.drawing import ManyDraws
+from pyropunct.models.trees import TreeBatch
+from pyropunct.treebank.tree import Tree
+from pyropunct.vocabulary import Vocabulary
+
+DRAWS_AT_ONCE = 1000
+"""Draws of a tree that go up together."""
+
+WORDS_AT_ONCE = 4000
+"""Words of trees that go up together; a longer tree goes up alone."""
+
+PLACES_AT_ONCE = 250_000
+"""Words times draws that go up together: this bounds the memory."""
+
+
+def draw_surfaces(
+    fitted: ManyDraws,
+    encode: Callable[[Sequence[Tree]], TreeBatch],
+    vocabulary: Vocabulary,
+    trees: Sequence[Tree],
+    samples: Sequence[int],
+    seed: int,
+    alike: bool = False,
+) -> Iterator[Draws]:
+    """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
+
+    :param fitted: a fitted story.
+    :param encode: makes a batch of trees, as the story reads them.
+    :param samples: how many draws of each tree.
+    """
+    random = generators(trees, seed, alike)
+    for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
+        batch = encode(trees[some])
+        told = fitted.of(batch, list(islice(random, len(batch))))
+        wanted = np.array(samples[some])
+        blocks = [
+            (told.draw(size), size)
+            for done in range(0, wanted.max(), DRAWS_AT_ONCE)
+            for size in [np.clip(wanted - done, 0, DRAWS_AT_ONCE)]
+        ]
+        shown: dict[int, tuple[str, ...]] = {}
+        for tree, (first, last) in enumerate(pairwise(batch.forest.slot_start.tolist())):
+            numbers = np.concatenate([drawn[first:last, : size[tree]] for drawn, size in blocks], 1)
+            own, distinct = renumber(numbers, len(told.strings))
+            strings = distinct.tolist()
+            for number in strings:
+                if number not in shown:
+                    shown[number] = vocabulary.decode_string(told.strings.tokens(number))
+            yield Draws(tuple(map(shown.__getitem__, strings)), own, np.full(len(own), 1 / len(own)))
+
+
+def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
+    """Split trees of some sizes into parts that go up together.
+
+    :param draws: the most draws of any of them.
+    """
+    most, first, words = min(WORDS_AT_ONCE, PLACES_AT_ONCE // draws), 0, 0
+    for tree, size in enumerate(sizes):
+        if tree > first and words + size > most:
+            yield slice(first, tree)
+            first, words = tree, 0
+        words += size
+    if sizes:
+        yield slice(first, len(sizes))
+
+
+def _described(tree: Tree) -> str:
+    """All of a tree but the treebank that it comes from, which is nothing that chance should depend on."""
+    shown = (f"{one.name}={getattr(tree, one.name)!r}" for one in fields(tree) if one.name != "treebank")
+    return f"{type(tree).__qualname__}({', '.join(shown)})"
+
+
+def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
+    """Random numbers for each tree, which depend on the tree.
+
+    :param alike: whether they do not depend on how many equal trees come before it.
+    """
+    seen: Counter[Tree] = Counter()
+    for tree in trees:
+        digest = hashlib.sha256(_described(tree).encode()).digest()
+        yield np.random.default_rng([seed, seen[tree], int.from_bytes(digest)])
+        seen[tree] += not alike

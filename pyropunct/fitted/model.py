@@ -1,0 +1,227 @@
+"""A fitted model: a fitted story, and the networks that find trees and marks where only words are given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from pyropunct.fitted.model_folder import (
+    ModelFolderError,
+    NoFolderError,
+    read_model_folder,
+    write_model_folder,
+)
+from pyropunct.fitted.registry import Trusted, UnknownVariantError, require_trusted
+from pyropunct.fitted.saved_parts import (
+    by_kind,
+    network_tensors,
+    parsed_story,
+    parsed_tensors,
+    saved_network,
+    saved_story,
+    saved_tagger,
+    story_tensors,
+)
+from pyropunct.fitted.slot_strings import SlotStrings
+from pyropunct.fitted.story import FittedStory
+from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
+from pyropunct.nets.pretrained import Pretrained, PretrainedError, Remembered
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.sources import pretrained_from
+from pyropunct.nets.tagger import SlotTagger
+from pyropunct.nets.tagger.mixing import log_mixture
+from pyropunct.nets.trained import TrainedNetwork
+from pyropunct.nets.vectors import KIND as VECTORS
+from pyropunct.shipped import lacking, place_of
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class FittedModel(FittedStory):
+    """A fitted story with the networks that a model file keeps beside it: p(x | words).
+
+    :ivar conventions: how the training treebank writes, for printing restored punctuation.
+    :ivar parser: the parser of raw words, None if there is none.
+    :ivar reader: the reader of running text, None if there is none.
+    :ivar parsed: the story trained on trees that parsers have found, for such trees: see
+        `pyropunct.train.parsed_trees`.  None if there is no such story.
+    :ivar tagger: the tagger of words that is mixed with p(x | T) where a parser has found T, None if there is
+        none: see `pyropunct.train.tagged_words`.
+    :ivar share: the weight of the tagger in this mixture, from 0 to 1.
+    """
+
+    conventions: Conventions = field(default_factory=Conventions)
+    parser: Parser | None = None
+    reader: RunningReader | None = None
+    parsed: FittedStory | None = None
+    tagger: SlotTagger | None = None
+    share: float = 0.0
+
+    @property
+    def for_parsed(self) -> FittedStory:
+        """The model for trees that a parser has found: `parsed`, else the model itself."""
+        return self if self.parsed is None else self.parsed
+
+    @property
+    def pretrained(self) -> Pretrained | None:
+        """What gives features of words to parser, reader and attach model, None if none of them reads such.
+
+        :raises ValueError: if some of them read others.
+        """
+        networks = [one for one in (self.parser, self.reader) if isinstance(one, TrainedNetwork)]
+        sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
+        found = [one for one in sources if one is not None]
+        if any(one.identity() != found[0].identity() for one in found):
+            raise ValueError("parts of the model were trained with different pretrained features of words")
+        return found[0] if found else None
+
+    def log_prob_over_trees(
+        self, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
+    ) -> Tensor:
+        """log p(x | words) of the punctuation of each sentence, in natural logarithms.
+
+        It is averaged over the trees, and with a `tagger` it is the mixture of both::
+
+            p(x | words) = (1 - share) sum over T of p(T | words) p(x | T)  +  share p(x | words, tagger)
+
+        Where trees are given, the tagger is left out.
+
+        :param parses: the trees of each sentence; their weights stand for p(T | words).
+        :returns: (sentences,) double precision.
+        :raises ImpossibleSurfaceError: as `log_prob` does.
+        """
+        flat = [
+            (replace(sentence, tree=one.tree), one)
+            for sentence, trees in zip(sentences, parses, strict=True)
+            for one in trees
+        ]
+        joint = torch.tensor([one.weight for _, one in flat], dtype=torch.double).log()
+        for given, model in ((True, self), (False, self.for_parsed)):
+            places = [place for place, (_, one) in enumerate(flat) if one.given == given]
+            if places:
+                joint[places] += model.log_prob([flat[place][0] for place in places]).cpu()
+        sizes = [len(trees) for trees in parses]
+        found = torch.stack([part.logsumexp(0) for part in joint.split(sizes)])
+        places = [place for place, trees in enumerate(parses) if not trees[0].given]
+        if self.tagger is not None and places:
+            some = [sentences[place] for place in places]
+            of_words = self.tagger.log_prob([one.tree.forms for one in some], [one.surface for one in some])
+            found[places] = log_mixture(found[places], of_words, self.share)
+        return found
+
+    def save(self, folder: str | Path, *, small: bool = False) -> None:
+        """Write the model to a new folder, whole or not at all.
+
+        The saved model is smaller than the fitted one.  Weights of the log-linear attach model near zero are
+        left out and the others are rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
+        syntax model are saved in single precision, word vectors as with ``small``.  So a loaded model differs
+        slightly from the fitted one, in the sixth digit of the perplexity.  Saving a loaded model again does
+        not change it further.  No weights are left out of a model that has `scales`.
+
+        :param small: round much more, see `pyropunct.models.attach.pruning.rounded` and
+            `pyropunct.fitted.small_tensors.rounded_rows`: a zipped folder is a quarter as large, and the
+            perplexity differs in the fourth digit.
+        :raises ModelFolderError: if the folder exists and is not a model, if it cannot be written, or if the
+            parser is not a `BiaffineParser`, or not the one that the tagger reads.
+        :raises ValueError: as `pretrained` does.
+        """
+        pretrained = self.pretrained
+        plain = {
+            "vocabulary": self.vocabulary.to_json(),
+            "recipe": self.recipe.to_json(),
+            "report": dict(self.report),
+            "conventions": self.conventions.to_json(),
+        }
+        if self.slot_strings is not None:
+            plain["slot_strings"] = self.slot_strings.to_json()
+        tensors = story_tensors(self.story, small)
+        if self.parsed is not None:
+            own = self.parsed.vocabulary.to_json()["pairs"]
+            plain["parsed"] = {"pairs": own, "report": dict(self.parsed.report)}
+            tensors |= parsed_tensors(self.parsed.story, small)
+        if self.parser is not None:
+            if not isinstance(self.parser, BiaffineParser):
+                kind = type(self.parser).__name__
+                raise ModelFolderError(f"{folder}: a model cannot be saved with a parser of the kind {kind}")
+            plain["parser"], weights = self.parser.to_parts()
+            tensors |= network_tensors("parser", weights, small)
+        if self.reader is not None:
+            plain["reader"], weights = self.reader.to_parts()
+            tensors |= network_tensors("reader", weights, small)
+        if self.attach_pretrained is not None:
+            plain["attach"] = {"pretrained": self.attach_pretrained.identity()}
+        if pretrained is not None:
+            plain["pretrained"], weights = pretrained.to_parts()
+            rounded = small or plain["pretrained"]["kind"] == VECTORS
+            tensors |= network_tensors("pretrained", weights, rounded)
+        if self.tagger is not None:
+            if self.tagger.parser is not self.parser:
+                raise ModelFolderError(f"{folder}: the model's tagger reads the states of another parser")
+            plain["tagger"], weights = self.tagger.to_parts()
+            plain["tagger"]["share"] = self.share
+            tensors |= network_tensors("tagger", weights, small)
+        write_model_folder(Path(folder), plain, tensors)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
+        """Read a model that `save` wrote.  No code in the folder is ever run, and none that it names.
+
+        An encoder that the model was trained with is not in the folder.  It is opened when it is first
+        needed: when words are parsed, or for any tree if the attach model reads what it says of words.
+
+        :param folder: its folder, or the name of a model that comes with the package.
+        :param variants: attach models and channels outside the package, each as ``module:Class``, that may be
+            imported if the folder names them, which runs the code of their modules; True for any.
+        :param encoder: where that encoder is now: see `pyropunct.nets.encoder.Encoder`.  By default it is
+            looked for where it was in training.
+        :raises ModelFolderError: if the folder is missing or damaged, or is not a model of this program.
+        :raises PretrainedError: if ``encoder`` is given, but the model was trained without.
+        :raises UntrustedVariantError: if it names an attach model or a channel outside the package that is
+            not among ``variants``; its module has not been imported.
+        :raises UnknownVariantError: if its attach model or channel cannot be found.
+        """
+        try:
+            plain, tensors = read_model_folder(place_of(folder))
+        except NoFolderError as error:
+            raise NoFolderError(f"{error}{lacking(folder)}") from None
+        try:
+            named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
+            require_trusted(folder, named, variants)
+            return cls._rebuilt(plain, tensors, encoder)
+        except (UnknownVariantError, PretrainedError):
+            raise
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            kind = type(error).__name__
+            raise ModelFolderError(f"{folder}: cannot be made a model again: {kind}: {error}") from error
+
+    @classmethod
+    def _rebuilt(
+        cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], encoder: str | Path | None = None
+    ) -> Self:
+        kinds = by_kind(plain, tensors)
+        pretrained = pretrained_from(plain.get("pretrained"), kinds["pretrained"], encoder)
+        if pretrained is not None and "attach" in plain:
+            pretrained = Remembered(pretrained)  # parser and attach model read the same sentences
+        told = saved_story(plain, kinds, pretrained)
+        conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
+        parser = saved_network(BiaffineParser, "parser", plain, kinds, pretrained)
+        tagger, share = None, 0.0
+        if "tagger" in plain:
+            tagger, share = saved_tagger(plain["tagger"], kinds["tagger"], told.vocabulary, parser)
+        parsed = None
+        if "parsed" in plain:
+            parsed = FittedStory(**parsed_story(plain, tensors, pretrained)._asdict())
+        return cls(
+            **told._asdict(),
+            conventions=conventions,
+            parser=parser,
+            slot_strings=SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None,
+            reader=saved_network(RunningReader, "reader", plain, kinds, pretrained),
+            parsed=parsed,
+            tagger=tagger,
+            share=share,
+        )

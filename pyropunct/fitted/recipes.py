@@ -1,0 +1,215 @@
+"""How a model is trained: the settings that `fit` can be given."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pyropunct.files import texts
+
+PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
+"""The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
+
+DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "shapes")
+"""These and further families; `pyropunct.models.attach.templates.FAMILIES` has others that do not help."""
+
+OF_TREEBANKS = "treebanks"
+"""The family of what is particular to a treebank; `pyropunct.fit` puts it on where there are several."""
+
+
+LATER_SETTINGS: dict[str, Any] = {
+    "network_learning_rate": 0.002,
+    "network_weight_decay": 0.01,
+    "network_share": 0.0,
+    "empty_score": 0.0,
+    "economy_weight": 0.0,
+    "attach_options": (),
+    "channel_options": (),
+}
+"""Settings that recipes in older model folders lack, and what the models in them were trained with."""
+
+OWN_SETTINGS: dict[str, dict[str, str]] = {
+    "attach": {"families": "families", "least": "least", "prior_scale": "prior_scale"},
+    "channel": {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"},
+}
+"""Options of attach models and of channels that are settings of every recipe, and the settings' names."""
+
+Options = tuple[tuple[str, Any], ...] | Mapping[str, Any]
+"""Names and values."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All settings that determine a fit, apart from the data and the seed.
+
+    :ivar attach: the attach model, a name in `pyropunct.fitted.registry.ATTACH` or ``module:Class``.
+    :ivar channel: the channel, a name in `pyropunct.fitted.registry.CHANNEL` or ``module:Class``.
+    :ivar direction: where the channel starts to read, "left" or "right".
+    :ivar families: the feature families of the log-linear attach model.
+    :ivar least: features of contexts seen at fewer nodes of the training treebank are left out.
+    :ivar prior_scale: standard deviation s of the normal prior of the feature weights; the penalty
+        varsigma of the paper's equation (5) is 1 / (2 s^2).
+    :ivar edit_prior_scale: the same for the logits of the edits.
+    :ivar prior_keep: the mean of the prior of the logits of keeping two tokens as they are.
+    :ivar symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
+    :ivar economy_weight: kappa, the weight of the number of sproutings; see `pyropunct.models.economy`.
+    :ivar empty_score: what is added to the score of the empty pair of every constituent, for an attach model
+        that does not start by preferring it, as those of the package do.
+    :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
+    :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
+        "channel" for one over the channel's weights, with a point estimate of all others.
+    :ivar epochs: the number of epochs; an epoch is a pass over the treebank unless the next field is set.
+    :ivar sentences_per_epoch: the number of sentences drawn for each epoch; 0 for all.
+    :ivar batch_size: the number of sentences in a step.
+    :ivar optimiser: "adagrad" for the weights of a log-linear attach model, with steps that touch those
+        alone that bear on the batch; or "adam" for all weights.
+    :ivar sparse_learning_rate: Adagrad's rate at the start.
+    :ivar learning_rate: Adam's rate at the start, for the attach model.
+    :ivar edit_learning_rate: the same for the channel, whose weights do not add up in hundreds.
+    :ivar network_learning_rate: AdamW's rate at the start, for plain parameters of the story's parts, which
+        have no priors.
+    :ivar network_weight_decay: the share of the rate by which AdamW shrinks them at each step.
+    :ivar network_share: the share of training, at its end, in which only plain parameters are trained.
+    :ivar decay: whether the learning rates fall linearly to zero.
+    :ivar attach_options: further arguments of the attach model's constructor, by their names; given as a
+        mapping, kept as pairs in the order of their names.  Those in `OWN_SETTINGS` go to these settings.
+    :ivar channel_options: the same for the channel.
+    """
+
+    attach: str = "log-linear"
+    channel: str = "sliding-window"
+    direction: str = "left"
+    families: tuple[str, ...] = DEFAULT_FAMILIES
+    least: int = 2
+    prior_scale: float = 0.35
+    edit_prior_scale: float = 30.0
+    prior_keep: float = 1.0
+    symmetry_weight: float = 0.0
+    economy_weight: float = 0.2
+    empty_score: float = 0.0
+    random_start: bool = False
+    guide: str = "map"
+    epochs: int = 5
+    sentences_per_epoch: int = 0
+    batch_size: int = 64
+    optimiser: str = "adagrad"
+    sparse_learning_rate: float = 0.08
+    learning_rate: float = 0.02
+    edit_learning_rate: float = 0.25
+    network_learning_rate: float = 0.002
+    network_weight_decay: float = 0.01
+    network_share: float = 0.0
+    decay: bool = True
+    attach_options: Options = ()
+    channel_options: Options = ()
+
+    def __post_init__(self) -> None:
+        for part, own in OWN_SETTINGS.items():
+            options = dict(getattr(self, f"{part}_options"))
+            for name in own.keys() & options.keys():
+                object.__setattr__(self, own[name], _frozen(options.pop(name)))
+            pairs = tuple((name, _frozen(options[name])) for name in sorted(options))
+            object.__setattr__(self, f"{part}_options", pairs)
+
+    def changed(self, **changes: Any) -> "Recipe":
+        """The recipe with other settings; options of an attach model or channel that is replaced are dropped.
+
+        :param changes: some fields.
+        """
+        for part in OWN_SETTINGS:
+            if changes.get(part, getattr(self, part)) != getattr(self, part):
+                changes = {f"{part}_options": (), **changes}
+        return replace(self, **changes)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary, from which `from_json` makes an equal recipe."""
+        return asdict(self) | {name: dict(getattr(self, name)) for name in OPTIONS}
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "Recipe":
+        """The recipe that `to_json` wrote.
+
+        Settings in `LATER_SETTINGS` may be missing.
+
+        :raises KeyError: if another setting is missing.
+        :raises TypeError: if a value, or that of options, has another type.
+        :raises ValueError: if the families are no texts.
+        """
+        default = asdict(cls())
+        plain = LATER_SETTINGS | plain
+        known = {name: plain[name] for name in default}
+        for name, usual in default.items():
+            kinds = (int, float) if isinstance(usual, float) else (type(usual),)
+            if name not in (*OPTIONS, "families") and type(known[name]) not in kinds:
+                raise TypeError(f"{name} is {known[name]!r}, not {_KINDS[type(usual)]}")
+        texts("families", known["families"])
+        for name in OPTIONS:
+            if not isinstance(known[name], Mapping | tuple):
+                raise TypeError(f"{name} is {known[name]!r}, not options by their names")
+        return cls(**{**known, "families": tuple(plain["families"])})
+
+
+_KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
+
+OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
+"""The fields that hold options."""
+
+
+def _frozen(value: Any) -> Any:
+    """A hashable form of a value, since recipes are hashable."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+RECIPES: dict[str, Recipe] = {
+    "default": Recipe(),
+    "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
+    "rules": Recipe(channel="pooled", edit_prior_scale=1.0, prior_keep=-4.0, edit_learning_rate=0.03),
+    "own": Recipe(empty_score=5.0, learning_rate=0.2, network_learning_rate=0.01),
+    "paper": Recipe(
+        families=PAPER_FAMILIES,
+        least=1,
+        prior_scale=1.0,
+        edit_prior_scale=1.0,
+        prior_keep=0.0,
+        symmetry_weight=1.0,
+        economy_weight=0.0,
+        random_start=True,
+        epochs=30,
+        sentences_per_epoch=400,
+        batch_size=5,
+        optimiser="adam",
+        learning_rate=0.07,
+        edit_learning_rate=0.07,
+        decay=False,
+    ),
+}
+"""Named recipes: "neural" is for the attach model of this name, "own" for attach models of one's own, "rules"
+for models whose rules are to be read; "paper" has the hyperparameters of Li, Wang & Eisner (2019, section
+3.2)."""
+
+
+def unusual(recipe: Recipe) -> dict[str, Any]:
+    """The rates, prior scales and other real numbers of a recipe that no recipe in `RECIPES` has."""
+    usual = [asdict(one) for one in RECIPES.values()]
+    found = {
+        name: value
+        for name, value in asdict(recipe).items()
+        if isinstance(usual[0][name], float) and value not in [one[name] for one in usual]
+    }
+    for part in OWN_SETTINGS:
+        options = dict(getattr(recipe, f"{part}_options"))
+        found |= {f"{part}.{name}": value for name, value in options.items() if isinstance(value, float)}
+    return found
+
+
+def named_recipe(name: str, **changes: Any) -> Recipe:
+    """A recipe of `RECIPES` with some settings changed.
+
+    "default" is the recipe of the attach model that is asked for, if this has one of its own, and "own" for
+    one that is named as ``module:Class``.
+
+    :raises KeyError: if there is no recipe of this name.
+    """
+    attach = str(changes.get("attach"))
+    if name == "default":
+        name = attach if attach in RECIPES else "own" if ":" in attach else name
+    return RECIPES[name].changed(**changes)

@@ -1,0 +1,92 @@
+"""Making the stories that recipes describe, and setting fitted values in them."""
+
+from collections.abc import Mapping, Sequence
+
+import pyro
+import torch
+from torch import Tensor
+
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.variant_options import NUM_PRETRAINED, made
+from pyropunct.inference.machines.evidence import EMPTY
+from pyropunct.models.channel.slip import Slip, TokenBigrams
+from pyropunct.models.learned import fixed_names, require_like, require_names, settle
+from pyropunct.models.story import Story
+from pyropunct.models.syntax import HeadOutward
+from pyropunct.models.words import Words
+from pyropunct.treebank.marks import START
+from pyropunct.vocabulary import Vocabulary
+
+
+def build_story(
+    vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = (), num_pretrained: int = 0
+) -> Story:
+    """The untrained story that a recipe describes.
+
+    :param surfaces: the surface strings of the training treebank, for the slip.
+    :param num_pretrained: how many pretrained features a word has, for an attach model that reads such.
+    :raises UnknownVariantError: if the recipe names an unknown attach model or channel.
+    :raises VariantOptionError: if it has options that its attach model or channel does not have.
+    """
+    sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
+    sizes[NUM_PRETRAINED] = num_pretrained
+    inventory, tokens = vocabulary.inventory, vocabulary.tokens
+    strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
+    bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
+    with pyro.settings.context(module_local_params=True):
+        of_trees = len(vocabulary.relations), len(vocabulary.tags)
+        syntax = HeadOutward(*of_trees, Words(*of_trees, len(vocabulary.forms)))
+        return Story(
+            inventory,
+            made("attach", recipe, inventory, tokens, **sizes),
+            Slip(made("channel", recipe, len(tokens), recipe.direction), bigrams),
+            syntax=syntax,
+            marks=tokens,
+            symmetry_weight=recipe.symmetry_weight,
+            empty_score=recipe.empty_score,
+            economy_weight=recipe.economy_weight,
+        )
+
+
+def blank_story(vocabulary: Vocabulary, recipe: Recipe, num_pretrained: int = 0) -> Story:
+    """An unfitted story for `settle_story`, made without changing the state of torch's random numbers.
+
+    :param num_pretrained: see `build_story`.
+    :raises UnknownVariantError: as `build_story` does.
+    :raises VariantOptionError: as `build_story` does.
+    """
+    with torch.random.fork_rng(devices=[]):
+        return build_story(vocabulary, recipe, num_pretrained=num_pretrained)
+
+
+def settle_story(
+    story: Story,
+    state: Mapping[str, Tensor],
+    values: Mapping[str, Tensor],
+    scales: Mapping[str, Tensor] | None = None,
+) -> None:
+    """Turn a story into a fitted one, whose sites have values instead of priors, in evaluation mode.
+
+    Its channel is converted to double precision, so that strings such as 20 dots do not underflow.  Buffers
+    and values, other than the channel's, are used without a copy; parameters are copied.
+
+    :param state: the parameters and the buffers of an unfitted story of the same kind, as its ``state_dict``
+        has them.
+    :param values: see `pyropunct.models.learned.settle`.
+    :param scales: likewise.
+    :raises ValueError: if a tensor is missing, superfluous, or of the wrong shape.
+    """
+    require_names(state, fixed_names(story))
+    parameters, blank = dict(story.named_parameters()), story.state_dict()
+    for name, tensor in state.items():
+        path, _, leaf = name.rpartition(".")
+        owner, wanted = story.get_submodule(path), blank[name]
+        grows = leaf in getattr(owner, "grown", ())
+        require_like(name, tensor, wanted.new_empty(tensor.shape) if grows else wanted)
+        if name in parameters:
+            parameters[name].data.copy_(tensor)
+        else:
+            owner.register_buffer(leaf, tensor)
+    settle(story, values, scales)
+    story.channel.double()
+    story.eval()

@@ -1,0 +1,393 @@
+"""A fitted story: p(x | T) with learned weights, and everything that can be asked of it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pyropunct.draws import Draws
+from pyropunct.fitted.drawing import draw_surfaces
+from pyropunct.fitted.edits import Edit, merged_edits, named_edits
+from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.slot_strings import SlotStrings
+from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
+from pyropunct.inference.problem import Problem, choice_rows
+from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
+from pyropunct.models.drawing import ManyDraws
+from pyropunct.models.learned import learned_scales, learned_values
+from pyropunct.models.story import Punctuated, Story
+from pyropunct.models.symmetry import unmatched_rows
+from pyropunct.models.syntax import HeadOutward
+from pyropunct.models.trees import TreeBatch
+from pyropunct.nets.pretrained import Pretrained, features_of_words
+from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.marks import Surface
+from pyropunct.treebank.pairs import unpaired
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+from pyropunct.vocabulary import Vocabulary
+
+BATCH_SIZE = 100
+"""Sentences that are processed together."""
+
+REJECTED, LEAST_REDRAWN = 20, 100
+"""How often draws that are not balanced are made up for, and the least number of draws each time."""
+
+Puncteme = tuple[str, ...]
+
+
+class ImpossibleSentenceError(TreebankError, ImpossibleSurfaceError):
+    """A sentence of a treebank whose punctuation the model cannot produce."""
+
+
+@dataclass(frozen=True)
+class FittedStory:
+    """The story with learned weights: p(x | T), for trees that are given.
+
+    :ivar vocabulary: the types that it knows.
+    :ivar recipe: how it was trained.
+    :ivar story: the generative story, a Pyro model, with the learned weights set on it: see
+        `pyropunct.models.learned`.
+    :ivar report: what happened in training, in plain JSON types.
+    :ivar slot_strings: how often each string stands in a slot of the training treebank, to compare with; None
+        for a story that was not fitted to a treebank.
+    :ivar attach_pretrained: gives the pretrained features of words that the attach model reads, None if it
+        reads none.
+    """
+
+    vocabulary: Vocabulary
+    recipe: Recipe
+    story: Story
+    report: Mapping[str, Any]
+    slot_strings: SlotStrings | None = None
+    attach_pretrained: Pretrained | None = None
+
+    def encode_trees(self, trees: Sequence[Tree]) -> TreeBatch:
+        """A batch of trees as the story reads them; see `pyropunct.vocabulary.Vocabulary.encode_trees`.
+
+        :raises PretrainedError: if the attach model reads pretrained features of words, and their source
+            cannot be used.
+        """
+        source = self.attach_pretrained
+        features = None if source is None else features_of_words(source, [tree.forms for tree in trees])
+        return self.vocabulary.encode_trees(trees, features)
+
+    @property
+    def values(self) -> Mapping[str, Tensor]:
+        """The learned weights: a value for each site of the story that had a prior in training."""
+        return MappingProxyType(learned_values(self.story))
+
+    @property
+    def scales(self) -> Mapping[str, Tensor]:
+        """The posterior standard deviation of each of `values`; empty unless training had a normal guide."""
+        return MappingProxyType(learned_scales(self.story))
+
+    @cached_property
+    def _many_draws(self) -> ManyDraws:
+        """The story, ready to be told many times."""
+        return ManyDraws(self.story)
+
+    def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
+        """log p(x | T) of each sentence, in natural logarithms.
+
+        :returns: (sentences,) double precision.
+        :raises ImpossibleSurfaceError: if a probability is zero.  Those of long slots are scaled, see
+            `pyropunct.inference.machines.long_strings`, so that marks may be as many as there are.
+        """
+        return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
+
+    def log_prob_of_marks(self, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Tensor:
+        """log p(x | T) of some trees and punctuation, in natural logarithms; minus infinity is no error.
+
+        :param trees: one for each punctuation; the same object is encoded once.
+        :param surfaces: the punctuation tokens of the slots 0..n of each tree.
+        :returns: (trees,) double precision.
+        """
+        found = []
+        for first in range(0, len(trees), BATCH_SIZE):
+            some = slice(first, first + BATCH_SIZE)
+            distinct = {id(tree): tree for tree in trees[some]}
+            place = {key: number for number, key in enumerate(distinct)}
+            with torch.no_grad():
+                batch = self.encode_trees([*distinct.values()])
+                batch = batch.pick([place[id(tree)] for tree in trees[some]])
+                problem = tree_problem(self.story, batch, self.vocabulary.encode_surfaces(surfaces[some]))
+            found.append(log_evidence(problem).detach().cpu())
+        return torch.cat(found)
+
+    def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
+        """How well the model predicts the punctuation of some sentences.
+
+        :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
+        :raises ImpossibleSurfaceError: as `log_prob` does.
+        """
+        slots, parts = 0, []
+        for part, problem in self.problems(sentences):
+            slots += sum(len(sentence.surface) for sentence in part)
+            parts.append(_possible(part, problem))
+        found = torch.cat(parts)
+        return Evaluation(len(found), slots, float(found.sum()))
+
+    def evaluate_slots(
+        self, sentences: Iterable[Sentence], impossible: list[ImpossibleSentenceError] | None = None
+    ) -> "WholeEvaluation":
+        """`evaluate`, for last slots of sentences and all others apart, and the same of `slot_strings`.
+
+        In a sentence of n words the last slot counts with log p(x_n | x_0 .. x_n-1, T), the others with
+        log p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.
+
+        :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
+        :param impossible: takes an error for each sentence of probability zero, which is left out then, by
+            both models.
+        :returns: how well the model predicts them, how well the unigram model of slots does, if there is
+            one, and how well the model predicts trees (without words) and punctuation together, if it has a
+            model of trees.
+        :raises ImpossibleSurfaceError: as `log_prob` does, if there is no list that takes it, or if all
+            sentences are left out.
+        """
+        left_out: list[ImpossibleSentenceError] = [] if impossible is None else impossible
+        sums = self.evaluation_sums(sentences, left_out)
+        if left_out and (impossible is None or not sums.sentences):
+            raise left_out[0]
+        return sums.evaluation()
+
+    def evaluation_sums(
+        self, sentences: Iterable[Sentence], impossible: list[ImpossibleSentenceError]
+    ) -> EvaluationSums:
+        """The sums of `evaluate_slots`, which may be those of a part of a treebank.
+
+        :param sentences: which are worked on in batches; no more than one batch is kept.
+        :param impossible: as for `evaluate_slots`.
+        """
+        sums = EvaluationSums()
+        syntax = self.story.syntax if isinstance(self.story.syntax, HeadOutward) else None
+        for part, trees, problem in self._encoded(sentences):
+            others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
+            whole = _possible(part, problem, impossible)
+            is_kept = whole > -torch.inf
+            kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
+            sums.count(kept)
+            sums.add("whole", whole[is_kept].tolist())
+            sums.add("others", others[is_kept].tolist())
+            if syntax is not None:
+                sums.add("trees", syntax.log_prob(trees)[is_kept.cpu()].tolist())
+            if self.slot_strings is not None:
+                known = (self.vocabulary.known_surface(sentence.surface) for sentence in kept)
+                for last, before in map(self.slot_strings.log_probs, known):
+                    sums.add("unigram_last", [last])
+                    sums.add("unigram_others", [before])
+        return sums
+
+    def underlying(
+        self, sentences: Sequence[Sentence], samples: int = 0
+    ) -> Iterator[list[list[tuple[Puncteme, Puncteme]]]]:
+        """The underlying trees T' of each sentence.
+
+        :param samples: how many draws from the posterior p(T' | T, x); 0 for the most probable T' alone.
+        :returns: for each sentence its underlying trees, each with the left and right puncteme of every
+            word's constituent.
+        :raises ImpossibleSurfaceError: if there is no T' for a sentence, whose probability is zero.
+        """
+        for some, problem in self.problems(sentences):
+            draws = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
+            _require_explained(some, problem, draws)
+            yield from map(list, zip(*(self.sprouted(problem, draw) for draw in draws), strict=True))
+
+    def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[tuple[Puncteme, Puncteme]]]:
+        """The underlying tree T' of each tree of a problem: the punctemes of every word's constituent.
+
+        :param problem: as `problems` gives it.
+        :param choices: (nodes,) the pair that each node chooses from its set W_d.
+        """
+        for tree in range(len(problem.forest.node_start) - 1):
+            yield [self._pair(problem, node, int(choices[node])) for node in problem.forest.nodes(tree)]
+
+    def _pair(self, problem: Problem, node: int, choice: int) -> tuple[Puncteme, Puncteme]:
+        left, right = problem.inventory.pairs[int(problem.relation[node])][choice]
+        return self.vocabulary.decode_string(left), self.vocabulary.decode_string(right)
+
+    def draws(
+        self,
+        trees: Sequence[Tree],
+        samples: int | Sequence[int] = 1000,
+        seed: int | None = None,
+        *,
+        alike: bool = False,
+    ) -> Iterator[Draws]:
+        """Many draws of surface punctuation from p(x | T) for each of some trees.
+
+        The draws of a tree depend on the tree, the seed, the number of samples, and how many equal trees come
+        before it.  They do not depend on the other trees or on the number of threads.
+
+        :param samples: how many draws for each tree; a number, or one for each of them.
+        :param seed: equal seeds give equal draws; by default torch draws a seed.
+        :param alike: whether equal trees have equal draws, however many come before.
+        :raises ValueError: if ``samples`` is not positive, or not a number for each tree, if ``seed`` is
+            negative, or if the heads of a tree do not form a tree.
+        """
+        numbers = [samples] * len(trees) if isinstance(samples, int) else samples
+        if len(numbers) != len(trees):
+            raise ValueError(f"there are {len(trees)} trees, and numbers of draws for {len(numbers)}")
+        if min(numbers, default=1) < 1:
+            raise ValueError(f"samples is {samples}: at least one draw is needed")
+        if seed is None:
+            seed = int(torch.randint(2**63 - 1, ()))
+        if seed < 0:
+            raise ValueError(f"seed is {seed}: it must not be negative")
+        if not trees:
+            return iter(())  # without a channel made ready that will not be used
+        return draw_surfaces(
+            self._many_draws, self.encode_trees, self.vocabulary, trees, numbers, seed, alike
+        )
+
+    def sample(
+        self, sentences: Sequence[Sentence], samples: int = 1, *, balanced: bool = False
+    ) -> Iterator[list[Surface]]:
+        """Surface punctuation drawn from p(x | T) for the tree of each sentence: see `draws`.
+
+        :param balanced: draw from p(x | T, x is balanced): brackets and quotation marks come in pairs.  This
+            is exact, by rejection.
+        :returns: for each sentence its draws, each with the tokens of the slots 0..n.
+        :raises ImpossibleSurfaceError: if balanced ones are too rare to be drawn.
+        """
+        drawn = self.draws([sentence.tree for sentence in sentences], samples)
+        for sentence, found in zip(sentences, drawn, strict=True):
+            surfaces: list[Surface] = [found.surface(draw) for draw in range(len(found))]
+            yield self._balanced(sentence, surfaces) if balanced else surfaces
+
+    def _balanced(self, sentence: Sentence, surfaces: Sequence[Surface]) -> list[Surface]:
+        """As many draws as there are surfaces, from their distribution, but balanced."""
+        balanced = [surface for surface in surfaces if not unpaired(surface)]
+        for _ in range(REJECTED):
+            if len(balanced) >= len(surfaces):
+                return balanced[: len(surfaces)]
+            [found] = self.draws([sentence.tree], max(len(surfaces), LEAST_REDRAWN))
+            redrawn = (found.surface(draw) for draw in range(len(found)))
+            balanced += [surface for surface in redrawn if not unpaired(surface)]
+        raise ImpossibleSurfaceError(
+            f"sentence {sentence.identifier!r}: too few draws have brackets and quotation marks in pairs"
+        )
+
+    def dream(self, sentences: int = 1) -> Iterator[Punctuated]:
+        """Whole punctuated sentences (T, T', x), trees too: see `pyropunct.tasks.explain.dreams`."""
+        for _ in range(sentences):
+            yield self.story()
+
+    def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
+        """E[c(T') | T, x] of each sentence, where c counts the nodes with unmatched symmetric tokens.
+
+        Source: Li, Wang & Eisner (2019, section 2.3).
+
+        :returns: (sentences,).
+        """
+        inventory = self.vocabulary.inventory
+        table = unmatched_rows(inventory, self.vocabulary.tokens)
+        costs = (
+            expected_cost(problem, table[choice_rows(inventory, problem.relation)])[1].detach()
+            for _, problem in self.problems(sentences)
+        )
+        return torch.cat(list(costs))
+
+    def edits(self, sentences: Sequence[Sentence], *, merged: bool = False) -> list[Edit]:
+        """The learned edits, with their expected counts under p(T' | T, x) in some sentences.
+
+        :param merged: whether the edits of two identical tokens that have the same outcome are one: left and
+            right absorption are "absorption", and transposition is "keep".
+        :returns: the most frequent edits first; no edits if the channel has none.
+        """
+        counts, probabilities = self.edit_counts(sentences), self.edit_probabilities()
+        if counts is None or probabilities is None:
+            return []
+        if merged:
+            counts, probabilities = merged_edits(counts), merged_edits(probabilities)
+        return named_edits(counts, probabilities, self.vocabulary.tokens, merged)
+
+    def edit_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
+        """(tokens, tokens, 4) the expected number of times that each edit happens, under p(T' | T, x).
+
+        None if the channel has no edits, or if there are no sentences.
+        """
+        total: Tensor | None = None
+        for part in _parts(sentences):
+            uses = self.story.channel.transducer.edit_counts(expected_uses(self.story, *self._encode(part)))
+            if uses is None:
+                return None
+            total = uses if total is None else total + uses
+        return total
+
+    def edit_probabilities(self) -> Tensor | None:
+        """(tokens, tokens, 4) the probabilities of the edits of tokens a b; None for a channel without edits.
+
+        The last dimension is in the order of `pyropunct.inference.machines.products.EDITS`.
+        """
+        with torch.no_grad():
+            return self.story.channel.edit_table()
+
+    def problems(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
+        """The sentences in batches, each with what the functions of `pyropunct.inference.inside` sum over.
+
+        No more than one batch is kept.
+        """
+        return ((part, problem) for part, _, problem in self._encoded(sentences))
+
+    def _encoded(
+        self, sentences: Iterable[Sentence]
+    ) -> Iterator[tuple[Sequence[Sentence], TreeBatch, Problem]]:
+        """`problems`, with the trees of each batch."""
+        for part in _parts(sentences):
+            trees, surfaces = self._encode(part)
+            with torch.no_grad():
+                problem = tree_problem(self.story, trees, surfaces)
+            yield part, trees, problem
+
+    def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
+        trees = self.encode_trees([sentence.tree for sentence in sentences])
+        return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
+
+
+def _possible(
+    sentences: Sequence[Sentence], problem: Problem, impossible: list[ImpossibleSentenceError] | None = None
+) -> Tensor:
+    """log p(x | T) of each sentence.
+
+    :param impossible: takes an error for each sentence whose log p(x | T) is minus infinity.
+    :raises ImpossibleSurfaceError: as `FittedStory.log_prob` does, if there is no list that takes it.
+    """
+    found = log_evidence(problem).detach()
+    errors = [_too_unlikely(sentences[place]) for place in (found == -torch.inf).nonzero()[:, 0].tolist()]
+    if impossible is not None:
+        impossible += errors
+    elif errors:
+        raise errors[0]
+    return found
+
+
+def _require_explained(sentences: Sequence[Sentence], problem: Problem, choices: Tensor) -> None:
+    """Make sure that all sentences have underlying trees.
+
+    :param choices: (draws, nodes), -1 for those of a sentence that has none.
+    :raises ImpossibleSurfaceError: naming the first that has none.
+    """
+    lost = (choices < 0).any(0).nonzero()[:, 0].to(problem.forest.node_start.device)
+    if len(lost):
+        tree = int(torch.searchsorted(problem.forest.node_start, lost[0], right=True)) - 1
+        raise _too_unlikely(sentences[tree])
+
+
+def _too_unlikely(sentence: Sentence) -> ImpossibleSentenceError:
+    block, marks = sentence.layout.block, [len(slot) for slot in sentence.surface]
+    most = f"most marks, {max(marks)}, are in slot {marks.index(max(marks))}"
+    problem = f"the model cannot produce its punctuation; {most}"
+    return ImpossibleSentenceError(block.path, problem, block.first_line, block.identifier)
+
+
+def _parts(sentences: Iterable[Sentence]) -> Iterator[Sequence[Sentence]]:
+    rest = iter(sentences)
+    while part := tuple(islice(rest, BATCH_SIZE)):
+        yield part

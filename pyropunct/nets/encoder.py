@@ -1,0 +1,403 @@
+"""Encoders of words in their context: models that the package transformers loads.
+
+Nothing is ever downloaded here, and no code that comes with a model is run: an encoder is a folder on this
+machine, its weights are safetensors.  The package is imported when an encoder is first used.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pyropunct.nets.pretrained import PretrainedError
+
+KIND = "encoder"
+"""How `Encoder.identity` calls it."""
+
+DEPTHS = (1 / 2, 5 / 6, 1)
+"""The layers whose states are averaged, as shares of all layers."""
+
+MOST_PIECES = 16
+"""The pieces that are read of a word: the first of a longer one."""
+
+LONGEST = 512
+"""The most pieces that are read together; an encoder may allow fewer."""
+
+PIECES_AT_ONCE = 4096
+"""Pieces, padding included, that the encoder reads in one call."""
+
+PROBES = ("Naïve", "iPhone", "U.S.", "ÄRGER", "don't", "1,000", "犬")
+"""Words by whose pieces tokenizers are told apart."""
+
+INSTALL = "pip install 'pyropunct[encoder]'"
+
+
+class Window(NamedTuple):
+    """Neighbouring words of a sentence, as pieces.
+
+    :ivar sentence: its number.
+    :ivar pieces: of all words that are seen.
+    :ivar lengths: how many of the pieces each word has.
+    :ivar first: the number of the first of these words in the sentence.
+    :ivar core: whose features are kept, by their numbers in the sentence.
+    """
+
+    sentence: int
+    pieces: list[int]
+    lengths: list[int]
+    first: int
+    core: range
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An encoder in memory.
+
+    :ivar model: gives the states of all layers.
+    :ivar tokenizer: cuts words into pieces.
+    :ivar layers: whose states are averaged; 0 are the embeddings.
+    :ivar size: states of a layer.
+    :ivar longest: the most pieces that it reads together.
+    :ivar weights: the checksum of its files of weights.
+    """
+
+    model: Any
+    tokenizer: Any
+    layers: tuple[int, ...]
+    size: int
+    longest: int
+    weights: str
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """(sentences, longest, size) the features of words, on the model's device; gradients go through them.
+
+        A sentence of more pieces than the encoder reads together is read in windows that overlap.
+        """
+        shape = len(sentences), max(map(len, sentences), default=0), self.size
+        found = torch.zeros(shape, device=self.model.device)
+        for group in _groups(list(self._windows(sentences))):
+            for window, states in zip(group, self._read(group), strict=True):
+                core = slice(window.core.start - window.first, window.core.stop - window.first)
+                found[window.sentence, window.core.start : window.core.stop] = states[core]
+        return found
+
+    def _windows(self, sentences: Sequence[Sequence[str]]) -> Iterator[Window]:
+        """The sentences as pieces, long ones cut into windows."""
+        pieces = _pieces(self.tokenizer, {word for sentence in sentences for word in sentence})
+        before, after = _specials(self.tokenizer)
+        room = self.longest - len(before) - len(after)
+        for number, sentence in enumerate(sentences):
+            words = [pieces[word] for word in sentence]
+            for seen, core in _cuts([len(word) for word in words], room):
+                of_seen = words[seen.start : seen.stop]
+                yield Window(
+                    number, list(chain.from_iterable(of_seen)), list(map(len, of_seen)), seen.start, core
+                )
+
+    def _read(self, windows: Sequence[Window]) -> Iterator[Tensor]:
+        """(words, size) for each window the means of the states of the pieces of its words."""
+        before, after = _specials(self.tokenizer)
+        rows = [[*before, *window.pieces, *after] for window in windows]
+        padding, device = self.tokenizer.pad_token_id or 0, self.model.device
+        longest = max(map(len, rows))
+        numbers = torch.tensor([row + [padding] * (longest - len(row)) for row in rows])
+        lengths = torch.tensor([len(row) for row in rows])
+        mask = (torch.arange(longest) < lengths[:, None]).long()
+        states = _states(self.model, numbers.to(device), mask.to(device))
+        mean = torch.stack([states[layer] for layer in self.layers]).mean(0).float()
+        for row, window in zip(mean, windows, strict=True):
+            own = row[len(before) : len(before) + len(window.pieces)]
+            sizes = torch.tensor(window.lengths, device=device)
+            yield torch.segment_reduce(own, "mean", lengths=sizes)
+
+
+class Encoder:
+    """The mean, over the pieces of a word and over some layers, of the states of an encoder, which is frozen.
+
+    :param place: its folder; or the name of a model that is kept on this machine for offline use, as the
+        package huggingface_hub keeps it; or the name of an installed package with a model in it.
+    :param wanted: the `identity` that it must have; by default any.
+    """
+
+    def __init__(self, place: str | os.PathLike[str], wanted: Mapping[str, Any] | None = None) -> None:
+        path = Path(place)
+        self.place = str(path.absolute()) if path.is_dir() else str(place)
+        self._wanted = wanted
+
+    @classmethod
+    def from_parts(cls, plain: Mapping[str, Any], place: str | os.PathLike[str] | None = None) -> "Encoder":
+        """The encoder of a model folder, as `to_parts` described it.  It is opened when it is first used.
+
+        :param place: where it is now; by default where it was.
+        :raises ValueError: if it was described otherwise.
+        """
+        wanted = {name: plain[name] for name in ("kind", "size", "layers", "pieces", "weights")}
+        sizes, texts = [wanted["size"], *wanted["layers"]], [wanted["pieces"], wanted["weights"]]
+        if not all(type(one) is int and one >= 0 for one in sizes) or not wanted["size"]:
+            raise ValueError("the sizes of the encoder are no numbers")
+        if not all(isinstance(one, str) for one in [*texts, plain["place"]]):
+            raise ValueError("the place or a checksum of the encoder is no text")
+        return cls(plain["place"] if place is None else place, wanted)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """How to find it, and to know it again; none of its weights."""
+        return {**self.identity(), "place": self.place}, {}
+
+    @property
+    def size(self) -> int:
+        """Features of a word."""
+        return self._opened.size if self._wanted is None else self._wanted["size"]
+
+    def identity(self) -> dict[str, Any]:
+        """Its size, layers, and checksums of its pieces and weights."""
+        return self._identity if self._wanted is None else dict(self._wanted)
+
+    def open(self) -> Opened:
+        """Open it, if it is not open yet.
+
+        :raises PretrainedError: if it is not there, cannot be loaded, or is not the one that is wanted.
+        """
+        return self._opened
+
+    @cached_property
+    def _opened(self) -> Opened:
+        opened = opened_at(self.place)
+        if self._wanted is not None:
+            _check(self.place, identity_of(opened), self._wanted)
+        return opened
+
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        return identity_of(self._opened)
+
+    @torch.no_grad()  # not in inference mode, because networks are trained on the features
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """See `pyropunct.nets.pretrained.Pretrained.features`."""
+        return self._opened.features(sentences).half().float()
+
+
+def _states(model: Any, numbers: Tensor, mask: Tensor) -> Sequence[Tensor]:
+    """(windows, pieces, size) the states of each layer, the embeddings first."""
+    output = model(input_ids=numbers, attention_mask=mask, output_hidden_states=True)
+    states: Sequence[Tensor] = output.hidden_states
+    return states
+
+
+def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
+    """The pieces of each word, as they are behind a space; one that stands for the unknown if it has none."""
+    if not words:
+        return {}
+    each = sorted(words)
+    texts = [f" {word}" for word in each]
+    found = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+    unknown = [tokenizer.unk_token_id or 0]
+    return {word: pieces[:MOST_PIECES] or unknown for word, pieces in zip(each, found, strict=True)}
+
+
+def _specials(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The pieces that stand before and behind those of a text."""
+    first = tokenizer.bos_token_id if tokenizer.cls_token_id is None else tokenizer.cls_token_id
+    last = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
+    return [] if first is None else [first], [] if last is None else [last]
+
+
+def _cuts(lengths: Sequence[int], room: int) -> Iterator[tuple[range, range]]:
+    """Which words are seen together, and of which of these the features are kept.
+
+    :param lengths: the pieces of each word.
+    :param room: the most pieces that are seen together, at least twice those of a word.
+    """
+    ends = [0, *accumulate(lengths)]
+    words = len(lengths)
+    start = 0
+    if words and ends[-1] <= room:
+        yield range(words), range(words)
+        start = words
+    while start < words:
+        stop = start + 1
+        while stop < words and ends[stop + 1] - ends[start] <= room // 2:
+            stop += 1
+        first, last = start, stop
+        while first > 0 and ends[stop] - ends[first - 1] <= room // 2 + room // 4:
+            first -= 1
+        while last < words and ends[last + 1] - ends[first] <= room:
+            last += 1
+        yield range(first, last), range(start, stop)
+        start = stop
+
+
+def _groups(windows: Sequence[Window]) -> Iterator[list[Window]]:
+    """Windows that are read together, those of like length."""
+    group: list[Window] = []
+    for window in sorted(windows, key=lambda window: len(window.pieces)):
+        if group and (len(group) + 1) * len(window.pieces) > PIECES_AT_ONCE:
+            yield group
+            group = []
+        group.append(window)
+    if group:
+        yield group
+
+
+def identity_of(opened: Opened) -> dict[str, Any]:
+    """Its size, layers, and checksums of its pieces and weights."""
+    tokenizer = opened.tokenizer
+    known = sorted(tokenizer.get_vocab().items()), sorted(_pieces(tokenizer, set(PROBES)).items())
+    return {
+        "kind": KIND,
+        "size": opened.size,
+        "layers": list(opened.layers),
+        "pieces": hashlib.sha256(repr(known).encode()).hexdigest(),
+        "weights": opened.weights,
+    }
+
+
+def _check(place: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """:raises PretrainedError: if an encoder is not the one that is wanted."""
+    problems = {
+        "size": f"gives {found['size']} features of a word, not {wanted['size']}",
+        "layers": "has another number of layers",
+        "pieces": "cuts words into other pieces",
+        "weights": "has other weights",
+    }
+    for name, problem in problems.items():
+        if found[name] != wanted[name]:
+            raise PretrainedError(
+                f"encoder {place}: is not the one that the model was trained with: it {problem}; "
+                "name the right one with --encoder"
+            )
+
+
+def opened_at(place: str, shown: str | None = None) -> Opened:
+    """The encoder at a place.
+
+    :param shown: what messages call it, if not by its place.
+    :raises PretrainedError: if there is none, or it cannot be loaded.
+    """
+    name = place if shown is None else shown
+    try:
+        import transformers
+    except ImportError as error:
+        raise PretrainedError(f"encoder {name}: needs the package transformers: {INSTALL}") from error
+    folder = _found(place)
+    with quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(name):
+        offline = {"local_files_only": True, "trust_remote_code": False}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
+        model, info = transformers.AutoModel.from_pretrained(
+            folder, **offline, use_safetensors=True, dtype=torch.float, output_loading_info=True
+        )
+        if lacking := sorted(name for name in info["missing_keys"] if "pooler" not in name):
+            raise ValueError(f"its weights lack {lacking[0]}")
+        if max(tokenizer.get_vocab().values()) >= model.get_input_embeddings().num_embeddings:
+            raise ValueError("its tokenizer has other pieces than its weights")
+        model = (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
+        with torch.no_grad():
+            states = _states(model, torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1, dtype=torch.long))
+        depth = len(states) - 1
+        return Opened(
+            model,
+            tokenizer,
+            tuple(sorted({round(share * depth) for share in DEPTHS})),
+            states[-1].shape[-1],
+            _longest(model, tokenizer),
+            _checksum(folder),
+        )
+
+
+def _longest(model: Any, tokenizer: Any) -> int:
+    """The most pieces that an encoder reads together.
+
+    Some count the positions of pieces from 2.
+    """
+    positions = getattr(model.config, "max_position_embeddings", None) or LONGEST + 2
+    longest = int(min(LONGEST, tokenizer.model_max_length, positions - 2))
+    if longest < 2 * MOST_PIECES + 2:
+        raise ValueError(f"it reads {longest} pieces together, which are too few")
+    return longest
+
+
+def _checksum(folder: Path) -> str:
+    """The checksum of all files of weights in a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _found(place: str) -> Path:
+    """The folder of an encoder.
+
+    :raises PretrainedError: if there is none.
+    """
+    folder = Path(place) if Path(place).is_dir() else _downloaded(place) or _in_package(place)
+    if folder is None:
+        raise PretrainedError(
+            f"encoder {place}: is not there: it is no folder, no model that was downloaded to this machine "
+            "before, and no installed package with a model; nothing is downloaded: give its place with "
+            "--encoder"
+        )
+    if not (folder / "config.json").is_file():
+        raise PretrainedError(f"encoder {place}: is no encoder: it has no config.json")
+    if not any(folder.glob("*.safetensors")):
+        raise PretrainedError(f"encoder {place}: has no weights in files of the kind safetensors")
+    return folder
+
+
+def _downloaded(name: str) -> Path | None:
+    """The folder of a model that huggingface_hub keeps on this machine."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError):
+        return None
+
+
+def _in_package(name: str) -> Path | None:
+    """The folder of a model in an installed package, none of whose code is run."""
+    try:
+        files = metadata.files(name) or []
+    except (metadata.PackageNotFoundError, ValueError):  # the second about a name that is empty
+        return None
+    folders = {Path(str(file.locate())).parent for file in files if file.suffix == ".safetensors"}
+    return next((folder for folder in sorted(folders) if (folder / "config.json").is_file()), None)
+
+
+@contextmanager
+def _one_line(place: str) -> Iterator[None]:
+    """What goes wrong while an encoder is loaded, for which transformers has many kinds of errors."""
+    try:
+        yield
+    except Exception as error:
+        text = str(error) or type(error).__name__
+        if "trust_remote_code" in text:
+            text = "it needs code of its own, which is not run here"
+        raise PretrainedError(f"encoder {place}: cannot be loaded: {text.strip().splitlines()[0]}") from error
+
+
+@contextmanager
+def quiet(transformers: Any) -> Iterator[None]:
+    """transformers shows neither bars nor warnings.
+
+    :param transformers: the package.
+    """
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(logging.CRITICAL)
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

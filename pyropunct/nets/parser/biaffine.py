@@ -1,0 +1,147 @@
+"""The network of the parser: words in, scores of tags, arcs and relations out.
+
+The parser is that of Dozat & Manning (2017, "Deep biaffine attention for neural dependency parsing"), with a
+tagger inside.  The lower LSTMs predict the tags, and the upper ones read the predicted distributions of tags
+together with the states of the lower ones.  So they see predicted tags both in training and in use.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pyropunct.nets.layers import WordNetwork, mirror, stack
+from pyropunct.nets.parser.encoding import Answers, ParserVocabulary
+from pyropunct.nets.parser.recipes import ParserRecipe
+from pyropunct.nets.words import WordBatch
+
+IMPOSSIBLE = -1e4
+"""The score of an arc from padding."""
+
+
+class Scores(NamedTuple):
+    """The network's output for a batch of B sentences of at most n words.
+
+    :ivar tags: (B, n, tags), logits.
+    :ivar fine_tags: (B, n, fine tags), logits.
+    :ivar arcs: (B, n, n + 1), the score of each arc at [sentence, word, head]; head 0 is the artificial root.
+    :ivar dependents: (B, n, r), features of each word as a dependent, for `BiaffineNetwork.relations`.
+    :ivar heads: (B, n + 1, r), features of each word, and of the artificial root, as a head.
+    """
+
+    tags: Tensor
+    fine_tags: Tensor
+    arcs: Tensor
+    dependents: Tensor
+    heads: Tensor
+
+
+class Contexts(NamedTuple):
+    """What the network makes of the words of B sentences of at most n words, before it looks for arcs.
+
+    :ivar lower: (B, n, 2 s) the states of the lower LSTMs, of s features in each direction.
+    :ivar tags: (B, n, tags), logits.
+    :ivar fine_tags: (B, n, fine tags), logits.
+    :ivar upper: (B, n, 2 s) the states of the upper LSTMs.
+    """
+
+    lower: Tensor
+    tags: Tensor
+    fine_tags: Tensor
+    upper: Tensor
+
+
+class BiaffineNetwork(WordNetwork):
+    """Scores of the tags, arcs and relations of sentences.
+
+    Perceptrons turn a word into features d as a dependent and h as a head, and
+
+        arc score = d' U h + u' h        relation scores = d' V_r h + v_r' [d; h] + b_r
+
+    with smaller d and h for the relations, which are scored only for the arcs of chosen trees.
+
+    :param vocabulary: the types of words, tags and relations.
+    :param recipe: the sizes of everything.
+    :param pretrained: see `pyropunct.nets.layers.WordNetwork`.
+    """
+
+    def __init__(self, vocabulary: ParserVocabulary, recipe: ParserRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
+        self.recipe = recipe
+        tags, fine_tags = len(vocabulary.tags), len(vocabulary.fine_tags)
+        context = 2 * recipe.lstm_size
+        self.lower = stack(recipe.lower_layers, self.word_size, recipe.lstm_size)
+        self.tags = nn.Linear(context, tags)
+        self.fine_tags = nn.Linear(context, fine_tags)
+        self.tag_vectors = nn.Linear(tags + fine_tags, recipe.tag_size, bias=False)
+        nn.init.normal_(self.tag_vectors.weight, std=0.3)
+        self.upper = stack(recipe.upper_layers, context + recipe.tag_size, recipe.lstm_size)
+        self.root = nn.Parameter(torch.empty(context))
+        nn.init.normal_(self.root, std=0.1)
+        self.roles = nn.Linear(context, 2 * (recipe.arc_size + recipe.relation_size))
+        self.arcs = nn.Linear(recipe.arc_size, recipe.arc_size)
+        self.relation_pairs = nn.Linear(
+            recipe.relation_size, len(vocabulary.relations) * recipe.relation_size
+        )
+        self.relation_sides = nn.Linear(2 * recipe.relation_size, len(vocabulary.relations))
+        self.float()
+
+    def contexts(self, batch: WordBatch) -> Contexts:
+        """The words of some sentences in their contexts."""
+        reverse, words = mirror(batch), self.embed(batch)
+        for layer in self.lower:
+            words = layer(self.dropout(words), reverse)
+        lower = words
+        tags, fine_tags = self.tags(self.dropout(lower)), self.fine_tags(self.dropout(lower))
+        guesses = torch.cat([tags.softmax(-1), fine_tags.softmax(-1)], -1)
+        words = torch.cat([lower, self.tag_vectors(guesses)], -1)
+        for layer in self.upper:
+            words = layer(self.dropout(words), reverse)
+        return Contexts(lower, tags, fine_tags, words)
+
+    def forward(self, batch: WordBatch) -> Scores:
+        """The scores of some sentences."""
+        return self.scores(self.contexts(batch), batch.lengths)
+
+    def scores(self, contexts: Contexts, lengths: Tensor) -> Scores:
+        """The scores of some sentences whose words have been read.
+
+        :param lengths: (B,) the number of words of each.
+        """
+        _, tags, fine_tags, upper = contexts
+        number, longest, _ = upper.shape
+        words = torch.cat([self.root.expand(number, 1, -1), upper], 1)
+        roles = self.dropout(functional.leaky_relu(self.roles(self.dropout(words)), 0.1))
+        arc, relation = self.recipe.arc_size, self.recipe.relation_size
+        dependents, heads, relation_dependents, relation_heads = roles.split(
+            [arc, arc, relation, relation], -1
+        )
+        arcs = self.arcs(dependents[:, 1:]) @ heads.transpose(1, 2)
+        padding = torch.arange(longest + 1, device=lengths.device) > lengths[:, None]
+        arcs = arcs.masked_fill(padding[:, None], IMPOSSIBLE)
+        return Scores(tags, fine_tags, arcs, relation_dependents[:, 1:], relation_heads)
+
+    def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        """The logits (arcs, relations) of some arcs.
+
+        :param dependents: (arcs, r), of `Scores.dependents`.
+        :param heads: (arcs, r), of `Scores.heads`.
+        """
+        sides = self.relation_sides(torch.cat([dependents, heads], -1))
+        pairs = self.relation_pairs(dependents).view(*sides.shape, self.recipe.relation_size)
+        return (pairs @ heads[..., None]).squeeze(-1) + sides
+
+    def loss(self, batch: WordBatch, answers: Answers) -> Tensor:
+        """The negative log-probability of the right heads, relations and, with a weight, tags, per word."""
+        scores = self(batch)
+        word = batch.words.nonzero(as_tuple=True)
+        sentence, place = answers.heads.nonzero(as_tuple=True)  # all words but the roots
+        head = answers.heads[sentence, place]
+        relations = self.relations(scores.dependents[sentence, place], scores.heads[sentence, head])
+        entropy = functional.cross_entropy
+        tag_loss = entropy(scores.tags[word], answers.tags[word])
+        tag_loss = tag_loss + entropy(scores.fine_tags[word], answers.fine_tags[word])
+        head_loss = entropy(scores.arcs[word], answers.heads[word])
+        relation_loss = entropy(relations, answers.relations[sentence, place], reduction="sum") / len(word[0])
+        return head_loss + relation_loss + self.recipe.tag_weight * tag_loss

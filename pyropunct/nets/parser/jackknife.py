@@ -1,0 +1,135 @@
+"""Trees that a parser finds for the very sentences that it is to learn from: k-fold jackknifing.
+
+A parser knows the trees of the sentences that it was trained on, so what it finds there is much better than
+what it finds elsewhere.  Here the sentences are dealt out to k folds, and those of each fold are parsed by a
+parser trained on the other folds.  Whatever is trained on such trees has seen the mistakes of parsers.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import TypeVar
+
+import torch
+
+from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.nets.parser.recipes import ParserRecipe
+from pyropunct.nets.parser.training import ParserProgress, train_parser
+from pyropunct.nets.pretrained import Pretrained, kept
+from pyropunct.nets.training import NetworkCheckpoint
+from pyropunct.treebank.sentence import Sentence
+
+Item = TypeVar("Item")
+
+FOLDS = 4
+"""How many folds there are by default."""
+
+JackknifeWatch = Callable[[int, ParserProgress], None]
+"""Gets the number of a fold, counted from 0, and how far the training of its parser is."""
+
+
+def folds_of(sentences: Sequence[Item], folds: int = FOLDS) -> list[Sequence[Item]]:
+    """The sentences of each fold: every k-th one, so that all folds have sentences of all kinds of text.
+
+    :param folds: k; of fewer sentences than that, each is a fold.
+    :raises ValueError: if there are fewer than two sentences or two folds: no parser could be trained.
+    """
+    number = min(folds, len(sentences))
+    if number < 2:
+        raise ValueError(
+            f"{len(sentences)} sentences in {folds} folds: parsing each fold by what is learned "
+            "from the others takes two of both"
+        )
+    return [sentences[fold::number] for fold in range(number)]
+
+
+def others_of(parts: Sequence[Sequence[Item]], fold: int) -> tuple[Item, ...]:
+    """The sentences of all folds but one."""
+    return tuple(chain.from_iterable(part for number, part in enumerate(parts) if number != fold))
+
+
+def in_order(parts: Sequence[Sequence[Item]]) -> list[Item]:
+    """What was dealt out by `folds_of`, or came of it, in the order from before."""
+    number = len(parts)
+    return [parts[place % number][place // number] for place in range(sum(map(len, parts)))]
+
+
+def parse_folds(
+    parts: Sequence[Sequence[Sentence]], parsers: Iterable[Parser], trees: int = 1
+) -> list[list[WeightedTree]]:
+    """The trees of all sentences, in the order that they had before they were dealt out.
+
+    :param parts: the folds, as `folds_of` gives them.
+    :param parsers: for each fold a parser trained on the others.
+    :param trees: see `jackknifed`.
+    """
+    pairs = zip(parts, parsers, strict=True)
+    return in_order([parser.parse([one.tree.forms for one in part], trees) for part, parser in pairs])
+
+
+def fold_recipe(recipe: ParserRecipe) -> ParserRecipe:
+    """The settings of the parser of a fold: half of the epochs, of least steps five in six.
+
+    :param recipe: the settings of a parser that is to be kept.
+    """
+    return replace(recipe, epochs=-(-recipe.epochs // 2), least_steps=recipe.least_steps * 5 // 6)
+
+
+def jackknifed(
+    sentences: Iterable[Sentence],
+    recipe: ParserRecipe | None = None,
+    *,
+    folds: int = FOLDS,
+    trees: int = 1,
+    pretrained: Pretrained | None = None,
+    encoder_rate: float = 0.0,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    checkpoints: Callable[[int], NetworkCheckpoint] | None = None,
+    watch: JackknifeWatch | None = None,
+) -> list[list[WeightedTree]]:
+    """The trees that parsers find for sentences that they have not seen.
+
+    :param sentences: a training treebank; see `folds_of`.
+    :param recipe: the settings of the parser of each fold; by default ``fold_recipe(ParserRecipe())``.
+    :param folds: how many folds there are.
+    :param trees: how many trees of a sentence are drawn; 1 for the best one: see `BiaffineParser.parse`.
+    :param pretrained: gives features of words to all parsers, for each sentence once.
+    :param encoder_rate: see `pyropunct.nets.parser.train_parser`: each parser has an encoder of its own then.
+    :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
+    :param device: where the parsers are trained.
+    :param checkpoints: for each fold, counted from 0, where the state of its training is kept.
+    :param watch: called after every step, and when an epoch is finished.
+    :returns: the trees of each sentence, the heaviest first.
+    :raises ValueError: as `folds_of` does.
+    """
+    recipe = fold_recipe(ParserRecipe()) if recipe is None else recipe
+    parts, pretrained = folds_of(tuple(sentences), folds), kept(pretrained)
+    parsers = (
+        train_parser(
+            others_of(parts, fold),
+            recipe=recipe,
+            pretrained=pretrained,
+            encoder_rate=encoder_rate,
+            seed=seed,
+            device=device,
+            checkpoint=None if checkpoints is None else checkpoints(fold),
+            watch=None if watch is None else partial(watch, fold),
+        )
+        for fold in range(len(parts))
+    )
+    return parse_folds(parts, parsers, trees)
+
+
+def with_trees(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> list[Sentence]:
+    """Each sentence with the first of its trees in the place of its own.
+
+    Its punctuation stays, and the treebank that it comes from.
+
+    :param parses: for each sentence its trees, as a parser gives them.
+    """
+    return [
+        replace(sentence, tree=replace(trees[0].tree, treebank=sentence.tree.treebank))
+        for sentence, trees in zip(sentences, parses, strict=True)
+    ]

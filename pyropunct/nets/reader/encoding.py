@@ -1,0 +1,84 @@
+"""Running text of a treebank: its documents as words, sentence ends and cases, and these as numbers."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from pyropunct.nets.reader.case import OTHER, case_of
+from pyropunct.nets.words import WordTypes, known_characters, known_forms
+from pyropunct.treebank.documents import by_document
+from pyropunct.treebank.sentence import Sentence
+
+NO_CASE = -1
+"""In place of a case, where there is none to be known."""
+
+
+class Document(NamedTuple):
+    """Running words without punctuation.
+
+    :ivar words: as they are written.
+    :ivar ends: for each whether a sentence ends behind it.
+    """
+
+    words: tuple[str, ...]
+    ends: tuple[bool, ...]
+
+    @property
+    def starts(self) -> tuple[bool, ...]:
+        """For each word whether a sentence starts with it."""
+        return (True, *self.ends[:-1])
+
+
+def documents(sentences: Iterable[Sentence]) -> list[Document]:
+    """The documents of a treebank; it is one document if it has no comments that say where they start."""
+    return [_joined([sentence.tree.forms for sentence in part]) for part in by_document(sentences)]
+
+
+def _joined(sentences: Sequence[Sequence[str]]) -> Document:
+    last = [len(words) - 1 for words in sentences]
+    return Document(
+        tuple(word for words in sentences for word in words),
+        tuple(
+            place == end for words, end in zip(sentences, last, strict=True) for place in range(len(words))
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class ReaderVocabulary(WordTypes):
+    """The types of words and characters of a training treebank.
+
+    :ivar others: words with capital letters at other places than the first alone, such as "iPhone".
+    """
+
+    others: tuple[str, ...]
+
+    @cached_property
+    def other_by_lower(self) -> Mapping[str, str]:
+        """For each of `others`, lower-cased, the word."""
+        return {word.lower(): word for word in reversed(self.others)}
+
+
+def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> ReaderVocabulary:
+    """The types of a training treebank.
+
+    :param form_count: rarer words, lower-cased, are `pyropunct.nets.words.UNKNOWN`.
+    """
+    words = [word for document in train for word in document.words]
+    others = Counter(word for word in words if case_of(word) == OTHER)
+    return ReaderVocabulary(
+        known_forms(words, form_count),
+        known_characters([*words, *map(str.lower, words)]),
+        tuple(word for word, _ in sorted(others.items(), key=lambda item: (-item[1], item[0]))),
+    )
+
+
+def cases_of(words: Sequence[str]) -> Tensor:
+    """(words,) the case of each, or `NO_CASE`."""
+    cases = (case_of(word) for word in words)
+    return torch.tensor([NO_CASE if case is None else case for case in cases])

@@ -1,0 +1,119 @@
+"""The trained reader of running text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from pyropunct.nets.layers import not_in_training
+from pyropunct.nets.reader.case import CASES, OTHER, in_case
+from pyropunct.nets.reader.encoding import ReaderVocabulary
+from pyropunct.nets.reader.network import RunningNetwork
+from pyropunct.nets.reader.recipes import ReaderRecipe
+from pyropunct.nets.trained import TrainedNetwork
+
+CORE, MARGIN = 128, 32
+"""The words in the core of a window, of which it decides, and those that it sees on either side of them."""
+
+LIKELY = 0.25
+"""A sentence ends where its end has a greater probability than this: ends that are missed cost more."""
+
+WINDOWS_AT_ONCE = 32
+"""Windows that the network reads together."""
+
+
+class Reading(NamedTuple):
+    """What a reader makes of n running words.
+
+    :ivar ends: (n,) the probability that a sentence ends behind each word.
+    :ivar cases: (n, 4) the logits of the cases of the words inside of sentences: see `RunningNetwork`.
+    """
+
+    ends: Tensor
+    cases: Tensor
+
+
+_NOTHING = Reading(torch.zeros(0), torch.zeros(0, CASES))
+
+
+class Window(NamedTuple):
+    """Neighbouring words of a text.
+
+    :ivar words: what the network sees.
+    :ivar core: of which of these words it decides.
+    """
+
+    words: Sequence[str]
+    core: slice
+
+
+@dataclass(frozen=True)
+class RunningReader(TrainedNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwork]):
+    """Finds sentences and cases in running words, trained by `pyropunct.nets.reader.train_reader`."""
+
+    what = "a reader of running text"
+    kinds = (ReaderVocabulary, ReaderRecipe, RunningNetwork)
+
+    def read(self, words: Sequence[str]) -> Reading:
+        """Read running words, in windows: time and memory are linear in their number.
+
+        What is said of a word depends on nothing outside of its window.
+        """
+        return self.read_all([words])[0]
+
+    def read_all(self, texts: Sequence[Sequence[str]]) -> list[Reading]:
+        """Read several texts, which is quicker than one after the other."""
+        windows = [window for words in texts for window in windows_of(words, 0, len(words))]
+        groups = (windows[n : n + WINDOWS_AT_ONCE] for n in range(0, len(windows), WINDOWS_AT_ONCE))
+        parts = [self.read_windows(group) for group in groups] or [_NOTHING]
+        sizes = [len(words) for words in texts]
+        ends = torch.cat([part.ends for part in parts]).split(sizes)
+        cases = torch.cat([part.cases for part in parts]).split(sizes)
+        return [Reading(*both) for both in zip(ends, cases, strict=True)]
+
+    @torch.inference_mode()
+    def read_windows(self, windows: Sequence["Window"]) -> Reading:
+        """Read the words in the cores of some windows, at least one, together."""
+        ends, cases = not_in_training(self.network)(self.encode([window.words for window in windows]))
+        rows = [(row, window.core) for row, window in enumerate(windows)]
+        return Reading(
+            torch.cat([ends[row, core] for row, core in rows]).sigmoid(),
+            torch.cat([cases[row, core] for row, core in rows]),
+        )
+
+    def sentences(self, words: Sequence[str]) -> list[list[str]]:
+        """Running words as sentences."""
+        found: list[list[str]] = [[]]
+        for word, end in zip(words, self.read(words).ends.tolist(), strict=True):
+            found[-1].append(word)
+            if end > LIKELY:
+                found.append([])
+        return [sentence for sentence in found if sentence]
+
+    def in_cases(self, words: Sequence[str], cases: Tensor, starts: Sequence[bool]) -> list[str]:
+        """Words without capital letters as they are probably written.
+
+        :param cases: of `Reading.cases`.
+        :param starts: whether a sentence starts with each.
+        """
+        with torch.inference_mode():
+            logits = cases + torch.tensor(starts, dtype=cases.dtype)[:, None] * self.network.at_start
+            best, second = logits.argmax(-1).tolist(), logits[:, :OTHER].argmax(-1).tolist()
+        others = self.vocabulary.other_by_lower
+        return [
+            others[word.lower()] if case == OTHER and word.lower() in others else in_case(word, simple)
+            for word, case, simple in zip(words, best, second, strict=True)
+        ]
+
+
+def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[Window]:
+    """The windows whose cores are some neighbouring words of a text, one core after the other.
+
+    :param start: the first of these words, counted from 0.
+    :param stop: the first word behind them.
+    """
+    for first in range(start, stop, CORE):
+        seen, last = max(0, first - MARGIN), min(stop, first + CORE)
+        yield Window(words[seen : last + MARGIN], slice(first - seen, last - seen))

@@ -1,0 +1,195 @@
+"""What a tagger says of the marks of a sentence of which something is known: p(x | words, evidence).
+
+Given the words its slots are independent, so each is conditioned by itself::
+
+    q(x_i | words, evidence)  is proportional to  q(x_i | words) weight_i(x_i)
+
+Strings with a label are tried one by one.  Of those without, evidence may allow infinitely many.  Their sum
+needs only the state of the evidence and the last mark: with V(state, mark) for the sum over all that may
+follow, ::
+
+    V(s, m) = q(stop | m) final(s)  +  sum over steps s -> t that read m' of q(m' | m) weight V(t, m')
+
+is found by going on a mark at a time, and V also tells how to draw from them.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pyropunct.draws import Draws
+from pyropunct.inference.machines.evidence import Evidence
+from pyropunct.inference.ragged import Floats
+from pyropunct.nets.tagger.labels import SlotString
+from pyropunct.nets.tagger.tagger import Probabilities, SlotTagger, generator_for
+from pyropunct.treebank.marks import START
+from pyropunct.vocabulary import Vocabulary
+
+NEGLIGIBLE = 1e-12
+"""What is less than this share of a sum is what rounding has left of nothing."""
+
+
+class _Known(NamedTuple):
+    """What evidence says of the strings of a slot.
+
+    :ivar weights: (labels,) by what the probability of each label is multiplied.
+    :ivar log_scale: the logarithm of a number by which all of them are multiplied besides.
+    :ivar spell: draws a string without a label, given the evidence.
+    """
+
+    weights: Floats
+    log_scale: float
+    spell: Callable[[np.random.Generator], SlotString]
+
+
+class GivenSlots:
+    """p(x | words, evidence) of one sentence: see `TaggerConditioner.given`.
+
+    :ivar log_evidence: log p(evidence | words), in natural logarithms; minus infinity if it cannot be.
+    """
+
+    def __init__(
+        self, tagger: SlotTagger, words: Sequence[str], probabilities: Probabilities, known: Sequence[_Known]
+    ) -> None:
+        self._tagger, self._words, self._known = tagger, words, known
+        rows = probabilities * np.stack([one.weights for one in known])
+        total = rows.sum(1)
+        with np.errstate(divide="ignore"):
+            self.log_evidence = math.fsum([*np.log(total), *(one.log_scale for one in known)])
+        self._rows = rows / np.where(total, total, 1)[:, None]
+
+    def draw(self, samples: int, seed: int) -> Draws:
+        """Draws from it; equal seeds give equal ones."""
+
+        def spell(slot: int, generator: np.random.Generator) -> SlotString:
+            return self._known[slot].spell(generator)
+
+        return self._tagger.draw(self._rows, samples, generator_for(self._words, seed), spell)
+
+
+class TaggerConditioner:
+    """A tagger, to be conditioned on evidence about slots.
+
+    :param tagger: the tagger.
+    :param vocabulary: numbers the tokens that evidence reads.
+    """
+
+    def __init__(self, tagger: SlotTagger, vocabulary: Vocabulary) -> None:
+        self._tagger, self._vocabulary = tagger, vocabulary
+        self._labels, self._spelling = tagger.vocabulary.labels, tagger.vocabulary.spelling
+        self._seen: dict[tuple[Evidence, bool], _Known] = {}
+
+    def given(
+        self, words: Sequence[str], probabilities: Probabilities, evidence: Sequence[Evidence]
+    ) -> GivenSlots:
+        """What the tagger says of a sentence of n words.
+
+        :param probabilities: what `SlotTagger.read` says of it.
+        :param evidence: what is known of each of the slots 0..n; that of slot 0 begins with the sentence
+            start.
+        """
+        known = [self._of_slot(one, slot == 0) for slot, one in enumerate(evidence)]
+        return GivenSlots(self._tagger, words, probabilities, known)
+
+    def _of_slot(self, evidence: Evidence, is_first: bool) -> _Known:
+        key = evidence, is_first
+        if key not in self._seen:
+            own = [START] * is_first
+            self._seen[key] = (
+                self._of_open(evidence, own)
+                if evidence.string is None
+                else self._of_string(self._vocabulary.decode_string(evidence.string), own)
+            )
+        return self._seen[key]
+
+    def _of_string(self, string: Sequence[str], own: Sequence[str]) -> _Known:
+        """What it says that the slot has one string and no other."""
+        marks = tuple(string[len(own) :])
+        possible = list(string[: len(own)]) == own and START not in marks
+        [label] = self._labels.encode([marks])
+        weights = np.zeros(self._labels.unknown + 1)
+        weights[label] = possible
+        is_spelt = possible and label == self._labels.unknown
+        return _Known(weights, self._spelling.log_prob(marks) if is_spelt else 0.0, lambda _: marks)
+
+    def _of_open(self, evidence: Evidence, own: Sequence[str]) -> _Known:
+        encode = self._vocabulary.encode_string
+        labelled = [evidence.weight(encode([*own, *string])) for string in self._labels.strings]
+        spelt = _Spelt(self._tagger, evidence, self._vocabulary, own)
+        return _Known(np.array([*labelled, spelt.total(labelled)]), 0.0, spelt.draw)
+
+
+class _Spelt:
+    """Strings without a label that evidence allows.
+
+    :param own: what the slot has before its marks.
+    """
+
+    def __init__(
+        self, tagger: SlotTagger, evidence: Evidence, vocabulary: Vocabulary, own: Sequence[str]
+    ) -> None:
+        self._labels, self._spelling = tagger.vocabulary.labels, tagger.vocabulary.spelling
+        self._stop = len(self._labels.marks)
+        self._next = self._spelling.bigrams.probabilities.numpy()
+        number = {vocabulary.token_number[mark]: place for place, mark in enumerate(self._labels.marks)}
+        reads = [(number[one.token], *one[1:]) for one in evidence.steps if one.token in number]
+        marks, source, target, weight = zip(*reads, strict=True) if reads else ((),) * 4
+        self._mark, self._source, self._target = (np.array(one, np.int64) for one in (marks, source, target))
+        self._weight = np.array(weight, np.float64)
+        self._initial, self._final = np.zeros(evidence.num_states), np.zeros(evidence.num_states)
+        for state, chance in evidence.final:
+            self._final[state] += chance
+        for state, chance in evidence.behind(vocabulary.encode_string(own)).items():
+            self._initial[state] = chance
+        self._ahead = self._solved()
+
+    def _solved(self) -> Floats:
+        """(states, marks + 1) V of each state and last mark; the last column is that of no mark yet.
+
+        Each round adds what one mark more gives, until that is nothing.
+        """
+        ends = np.outer(self._final, self._next[:, self._stop])
+        ahead, before = ends, np.zeros_like(ends)
+        while not np.allclose(ahead, before, rtol=NEGLIGIBLE, atol=0):
+            before, ahead = ahead, ends.copy()
+            one_more = self._weight * before[self._target, self._mark]
+            np.add.at(ahead, self._source, one_more[:, None] * self._next[:, self._mark].T)
+        return ahead
+
+    def total(self, labelled: Sequence[float]) -> float:
+        """The sum over all of them of q(string | no label) times the weight of the string.
+
+        :param labelled: the weights of the strings that have a label; the empty one is first.
+        """
+        of_all = float(self._initial @ self._ahead[:, self._stop])
+        others = zip(self._labels.strings[1:], labelled[1:], strict=True)
+        rest = of_all - math.fsum(self._spelling.prob_of_any(string) * weight for string, weight in others)
+        return rest / self._spelling.unlabelled if rest > NEGLIGIBLE * of_all else 0.0
+
+    def draw(self, generator: np.random.Generator) -> SlotString:
+        """One of them; the strings that have a label are drawn, too, and rejected."""
+        labelled = set(self._labels.strings)
+        while (string := self._draw_any(generator)) in labelled:
+            pass
+        return string
+
+    def _draw_any(self, generator: np.random.Generator) -> SlotString:
+        last, string = self._stop, list[str]()
+        state = _one_of(self._initial * self._ahead[:, last], generator)
+        while True:
+            steps = np.flatnonzero(self._source == state)
+            marks, targets = self._mark[steps], self._target[steps]
+            further = self._next[last, marks] * self._weight[steps] * self._ahead[targets, marks]
+            chosen = _one_of(np.append(further, self._next[last, self._stop] * self._final[state]), generator)
+            if chosen == len(steps):
+                return tuple(string)
+            last, state = marks[chosen], targets[chosen]
+            string.append(self._labels.marks[last])
+
+
+def _one_of(weights: Floats, generator: np.random.Generator) -> int:
+    """A number, drawn in proportion to its weight."""
+    bounds = np.maximum(weights, 0).cumsum()
+    return int(np.searchsorted(bounds, generator.random() * bounds[-1], side="right"))

@@ -1,0 +1,137 @@
+"""Words as numbers, for networks that know them as wholes and by their spelling."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pyropunct.files import types
+from pyropunct.nets.pretrained import Pretrained
+
+PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
+"""The padding, number 0, and the type that stands for all that is too rare in training."""
+
+LONGEST = 20
+"""The most characters that are read of a word: of a longer one the first and the last half of these."""
+
+CHARACTER_COUNT = 3
+
+
+class WordBatch(NamedTuple):
+    """Sentences as networks read them.
+
+    :ivar words: (sentences, longest), which of the different words of this batch each is; 0 is padding.
+    :ivar lengths: (sentences,), the number of words of each.
+    :ivar forms: (different words,), the number of each, lower-cased.
+    :ivar spellings: (different words, longest word), the numbers of its characters.
+    :ivar features: (sentences, longest, size), what somebody else has learned of the words in their context,
+        None for networks that are without: see `pyropunct.nets.pretrained`.
+    """
+
+    words: Tensor
+    lengths: Tensor
+    forms: Tensor
+    spellings: Tensor
+    features: Tensor | None = None
+
+    def to(self, device: torch.device | str) -> "WordBatch":
+        """The same with all tensors on a device."""
+        return WordBatch(*(None if one is None else one.to(device) for one in self))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class WordTypes:
+    """Numbers for the words and characters of a training treebank.
+
+    :ivar forms: lower-cased words; the first two are `PADDING` and `UNKNOWN`.
+    :ivar characters: likewise.
+    """
+
+    forms: tuple[str, ...]
+    characters: tuple[str, ...]
+
+    first: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "forms": (PADDING, UNKNOWN),
+        "characters": (PADDING, UNKNOWN),
+    }
+    """What some of the lists begin with."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary, from which `from_json` makes an equal vocabulary."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """The vocabulary that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        names = [field.name for field in fields(cls)]
+        return cls(
+            **{name: types(f"the list of {name}", plain[name], cls.first.get(name, ())) for name in names}
+        )
+
+    def encode(self, sentences: Sequence[Sequence[str]], pretrained: Pretrained | None = None) -> WordBatch:
+        """The words of some sentences.
+
+        :param pretrained: gives features of the words besides.
+        """
+        different = dict.fromkeys(word for sentence in sentences for word in sentence)
+        row = {word: number for number, word in enumerate(different, start=1)}
+        return WordBatch(
+            words=padded([[row[word] for word in sentence] for sentence in sentences]),
+            lengths=torch.tensor([len(sentence) for sentence in sentences]),
+            forms=torch.tensor([0, *(self._form_numbers.get(word.lower(), 1) for word in row)]),
+            spellings=padded([[0], *map(self._spell, row)]),
+            features=None if pretrained is None else pretrained.features(sentences),
+        )
+
+    def _spell(self, word: str) -> list[int]:
+        if len(word) > LONGEST:
+            word = word[: LONGEST // 2] + word[-LONGEST // 2 :]
+        return [self._character_numbers.get(character, 1) for character in word]
+
+    @cached_property
+    def _form_numbers(self) -> dict[str, int]:
+        return numbers_of(self.forms)
+
+    @cached_property
+    def _character_numbers(self) -> dict[str, int]:
+        return numbers_of(self.characters)
+
+
+def known_forms(forms: Iterable[str], least: int) -> tuple[str, ...]:
+    """The `WordTypes.forms` of the words of a training treebank.
+
+    :param least: words, lower-cased, that are rarer are `UNKNOWN`.
+    """
+    return (PADDING, UNKNOWN, *frequent(map(str.lower, forms), least))
+
+
+def known_characters(forms: Iterable[str]) -> tuple[str, ...]:
+    """The `WordTypes.characters` of the words of a training treebank."""
+    return (PADDING, UNKNOWN, *frequent("".join(forms), CHARACTER_COUNT))
+
+
+def numbers_of(types: Sequence[str]) -> dict[str, int]:
+    """The number of each type."""
+    return {one: number for number, one in enumerate(types)}
+
+
+def padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    """Rows of numbers as a matrix, with 0 behind the shorter ones."""
+    table = np.zeros((len(rows), max(map(len, rows))), np.int64)
+    for line, row in zip(table, rows, strict=True):
+        line[: len(row)] = row
+    return torch.from_numpy(table)
+
+
+def frequent(seen: Iterable[str], least: int) -> tuple[str, ...]:
+    """The types seen at least so often, by frequency and then alphabetically."""
+    counts = Counter(seen)
+    return tuple(sorted((one for one in counts if counts[one] >= least), key=lambda one: (-counts[one], one)))

@@ -1,0 +1,1 @@
+"""Older systems to compare with, one paper a room."""

@@ -1,0 +1,51 @@
+"""The templates of features, whose atoms are `pyropunct.rivals.transitions.arc_standard.ATOMS`."""
+
+WORDS = """
+s0.w s0.t | s0.w | s0.t | s1.w s1.t | s1.w | s1.t | s2.w s2.t | s2.w | s2.t
+b0.w b0.t | b0.w | b0.t | b1.w b1.t | b1.w | b1.t | b2.w b2.t | b2.w | b2.t
+
+s1.w s1.t s0.w s0.t | s1.w s1.t s0.w | s1.w s0.w s0.t | s1.w s1.t s0.t | s1.t s0.w s0.t
+s1.w s0.w | s1.t s0.t | s1.w s0.t | s1.t s0.w
+s0.w s0.t b0.w b0.t | s0.w s0.t b0.w | s0.w b0.w b0.t | s0.w s0.t b0.t | s0.t b0.w b0.t
+s0.w b0.w | s0.t b0.t | s1.t b0.t | s2.t s0.t | b0.t b1.t
+
+b0.t b1.t b2.t | s0.t b0.t b1.t | s1.t s0.t b0.t | s1.t s0.w b0.t | s2.t s1.t s0.t
+s1.l.t s1.t s0.t | s1.r.t s1.t s0.t | s0.l.t s1.t s0.t | s0.r.t s1.t s0.t
+s0.l.t s0.t b0.t | s0.r.t s0.t b0.t
+
+d10 s1.w | d10 s1.t | d10 s0.w | d10 s0.t | d10 s1.w s0.w | d10 s1.t s0.t
+
+s0.vl s0.w | s0.vl s0.t | s0.vr s0.w | s0.vr s0.t | s1.vl s1.w | s1.vl s1.t | s1.vr s1.w | s1.vr s1.t
+
+s0.l.w | s0.l.t | s0.l.d | s0.r.w | s0.r.t | s0.r.d | s1.l.w | s1.l.t | s1.l.d | s1.r.w | s1.r.t | s1.r.d
+
+s0.l2.w | s0.l2.t | s0.l2.d | s0.r2.w | s0.r2.t | s0.r2.d | s1.l2.w | s1.l2.t | s1.l2.d
+s1.r2.w | s1.r2.t | s1.r2.d
+s0.l2.t s0.t s0.l.t | s0.r2.t s0.t s0.r.t | s1.l2.t s1.t s1.l.t | s1.r2.t s1.t s1.r.t
+
+s0.sl s0.w | s0.sl s0.t | s0.sr s0.w | s0.sr s0.t | s1.sl s1.w | s1.sl s1.t | s1.sr s1.w | s1.sr s1.t
+"""
+"""Those of Zhang & Nivre (2011, Tables 1 and 2), group by group: single words, pairs, three words, distance,
+valency, children, second children, and sets of relations.  They are for an arc-eager system, in which arcs
+join s0 and b0; here they join s1 and s0, so s1 and s0 take the places of s0 and b0, and what they say of the
+head of s0, which it has not got here, is left out."""
+
+PAIRED = """
+b0.p | b1.p | b2.p | b3.p | s0.p | s1.p | s2.p
+b0.p b0.w | b1.p b1.w | b2.p b2.w | s0.p s0.w | s1.p s1.w
+b0.p b0.t | b1.p b1.t | b2.p b2.t | s0.p s0.t | s1.p s1.t
+s0.p b0.p | s0.p b1.p | s0.p b2.p | s0.p s1.p | s0.p s2.p
+s0.p b0.t | s0.p b1.t | s0.p b2.t | s0.p s1.t | s0.p s2.t
+s0.p b0.w | s0.p b1.w | s0.p b2.w | s0.p s1.w | s0.p s2.w
+"""
+"""The first three lines of Table 3 of Ma, Zhang & Zhu (2014)."""
+
+UNPAIRED = """
+s2.p s0.t | s1.p s0.t | s2.p s2.t s0.t | s1.p s1.t s0.t | s0.p s0.t b0.t
+s2.p d20 s2.t s0.t | s1.p d10 s1.t s0.t | s0.p d0b s0.t b0.t
+s2.p s2.leaf s0.t | s1.p s1.leaf s0.t | s2.p s2.leaf s2.t s0.t | s1.p s1.leaf s1.t s0.t
+s2.p s2.leaf d20 s2.t s0.t | s1.p s1.leaf d10 s1.t s0.t | s0.p s0.leaf d0b s0.t b0.t
+s0.l.p s0.t | s0.l.p s0.l.t s0.t
+"""
+"""The other lines of it, of which the first names the pair (s2, s0) twice; and what their program has
+besides, whether items are leaves and the property of the left child."""

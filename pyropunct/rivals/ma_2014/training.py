@@ -1,0 +1,135 @@
+"""Training: from a treebank to a parser."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.rivals.ma_2014.exploring import BEST, BEST_RIGHT, FOLLOWED, explore
+from pyropunct.rivals.ma_2014.oracle import transitions_to
+from pyropunct.rivals.ma_2014.parser import (
+    ArcStandardParser,
+    ArcStandardRecipe,
+    Oracle,
+    check_actions,
+    encoded,
+    templates_of,
+)
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, ProjectiveTree, treated, tree_of
+from pyropunct.rivals.transitions.actions import Action, moves_of, relation_numbers
+from pyropunct.rivals.transitions.arc_standard import SHIFT
+from pyropunct.rivals.transitions.learning import Actions, Change, Watch, learned, searched, unwatched
+from pyropunct.rivals.transitions.perceptron import Weights, averaged
+from pyropunct.rivals.transitions.systems import ARC_STANDARD
+
+Array = NDArray[Any]
+
+ROOT = "root"
+"""The relation of the root if training shows none."""
+
+EXPLORED = 0.9
+"""The share of steps at which a dynamic oracle's training goes on with the best action, right or not, from
+the second iteration on (Goldberg & Nivre 2012)."""
+
+
+class _Example(NamedTuple):
+    """A sentence to learn from.
+
+    :ivar sentence: as compiled code reads it.
+    :ivar gold: the numbers of the right actions.
+    :ivar heads: (n + 1,) the right heads, after a zero.
+    :ivar relations: (n + 1,) the numbers of their relations.
+    """
+
+    sentence: Array
+    gold: Array
+    heads: Array
+    relations: Array
+
+
+def train_arc_standard(
+    sentences: Iterable[MarkedSentence],
+    recipe: ArcStandardRecipe | None = None,
+    *,
+    watch: Watch = unwatched,
+) -> ArcStandardParser:
+    """Train a parser on a treebank, whose trees are made projective.
+
+    :param sentences: the treebank; sentences without words are left out.
+    :param recipe: its settings.
+    :param watch: called after each iteration.
+    :raises ValueError: if there is no sentence of two words or more, or there are thousands of relations.
+    """
+    recipe = recipe or ArcStandardRecipe()
+    kept = [(one, treated(one, recipe.treatment)) for one in sentences]
+    kept = [(one, tokens) for one, tokens in kept if tokens.tokens]
+    trees = [tree_of(one, tokens.tokens) for one, tokens in kept]
+    goals = [transitions_to(tree.heads, tree.relations) for tree in trees]
+    actions = ((SHIFT, ""), *sorted({step for goal in goals for step in goal if step[0] != SHIFT}))
+    roots = Counter(tree.relations[tree.heads.index(0)] for tree in trees)
+    root = max(roots, key=roots.__getitem__, default=ROOT)
+    check_actions(actions)
+    matrices = [encoded(tokens) for _, tokens in kept]
+    known = Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
+    random = np.random.default_rng(recipe.seed)
+    examples = _examples(matrices, trees, goals, actions)
+    weights, updates = learned(examples, _Changes(known, recipe, random), recipe.iterations, random, watch)
+    report = {
+        "sentences": len(trees),
+        "lifted_arcs": sum(tree.lifted for tree in trees),
+        "lifted_sentences": sum(tree.lifted > 0 for tree in trees),
+        "updates": updates,
+    }
+    rows = averaged(weights, recipe.iterations * len(trees))
+    return ArcStandardParser(recipe, actions, root, rows, report)
+
+
+def _examples(
+    matrices: Iterable[Array],
+    trees: Iterable[ProjectiveTree],
+    goals: Iterable[Sequence[Action]],
+    actions: Sequence[Action],
+) -> list[_Example]:
+    numbers = {action: number for number, action in enumerate(actions)}
+    relations = relation_numbers(actions)
+    return [
+        _Example(
+            matrix,
+            np.array([numbers[step] for step in goal]),
+            np.array([0, *tree.heads]),
+            np.array([0, *(relations.get(relation, 0) for relation in tree.relations)]),
+        )
+        for matrix, tree, goal in zip(matrices, trees, goals, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """What changes weights."""
+
+    actions: Actions
+    recipe: ArcStandardRecipe
+    random: np.random.Generator
+
+    def of(self, example: _Example, weights: Weights, iteration: int) -> list[Change]:
+        """What changes after an example."""
+        if self.recipe.oracle is Oracle.DYNAMIC:
+            return self._explored(example, weights, EXPLORED if iteration else 0.0)
+        return searched(self.actions, example.sentence, example.gold, weights, self.recipe.beam)
+
+    def _explored(self, example: _Example, weights: Weights, explored: float) -> list[Change]:
+        """What changes where the best action on one way through a sentence is not right."""
+        follows_best = self.random.random(len(example.gold)) < explored
+        sentence, _, heads, relations = example
+        _, moves, table = self.actions
+        found = explore(sentence, moves, table, weights, heads, relations, follows_best)
+        wrong = found[BEST] != found[BEST_RIGHT]
+        if not wrong.any():
+            return []
+        return [
+            Change(sentence, found[FOLLOWED], np.where(wrong, found[row], -1), 0, by)
+            for row, by in ((BEST_RIGHT, 1), (BEST, -1))
+        ]

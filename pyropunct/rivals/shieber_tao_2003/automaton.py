@@ -1,0 +1,142 @@
+"""The automaton whose paths are the ways to put commas into a sentence (Shieber & Tao 2003, Figure 1).
+
+Its states say where commas are around the last word x_i:
+
+- ALONE: none before and none behind it. Each sentence starts here;
+- FOLLOWED: one behind it;
+- PRECEDED: one before and none behind it.
+
+A path traverses the restored string y.  Each y_i is one step, which depends on y_{i-2} and y_{i-1}: the step
+of word x_i on the state before it, the step of a comma behind x_i on whether one stands before x_i.  So a
+sentence has three steps for each word and two for each comma behind it, in one table (n, 5), whose columns
+:data:`AFTER_ALONE`, :data:`AFTER_FOLLOWED`, :data:`AFTER_PRECEDED`, :data:`COMMA_FIRST` and
+:data:`COMMA_AGAIN` name.  A model gives each step a score, and the Viterbi algorithm finds the best path.  As
+printed, the probability of y has no factor for its end, so no path gains by a comma behind the last word.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from operator import add
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.smoothing import Integers
+
+ALONE, FOLLOWED, PRECEDED = range(3)
+"""The states."""
+
+STEPS = 5
+AFTER_ALONE, AFTER_FOLLOWED, AFTER_PRECEDED, COMMA_FIRST, COMMA_AGAIN = range(STEPS)
+"""The steps: a word after each of the states, and a comma behind a word without and with one before it."""
+
+START, COMMA_SYMBOL, UNKNOWN = range(3)
+"""Symbols that every vocabulary has: what stands twice before each sentence, the comma, and rare words."""
+
+
+class Steps(NamedTuple):
+    """Steps in the automata of sentences.
+
+    :ivar symbols: (N, 3) the symbols y_{i-2}, y_{i-1}, y_i.
+    :ivar tags: (N, 3) their tags X_{i-2}, X_{i-1}, X_i.
+    :ivar starts: (N,) sc of the position at which y_i stands: behind the last word before it.
+    :ivar ends: (N,) ec of this position.
+    """
+
+    symbols: Integers
+    tags: Integers
+    starts: Integers
+    ends: Integers
+
+    def chosen(self, which: NDArray[np.bool_]) -> "Steps":
+        """Some of the steps.
+
+        :param which: (N,) which.
+        """
+        return Steps(*(column[which] for column in self))
+
+
+class Alphabet:
+    """Numbers of symbols.
+
+    :param counts: how often each symbol was seen.
+    :param least: symbols that were seen less often share the number of UNKNOWN.
+    """
+
+    def __init__(self, counts: Counter[str], least: int = 1) -> None:
+        kept = [symbol for symbol, count in counts.items() if count >= least]
+        self._numbers = {symbol: number for number, symbol in enumerate(kept, start=UNKNOWN + 1)}
+
+    def __len__(self) -> int:
+        return len(self._numbers) + UNKNOWN + 1
+
+    def numbers(self, symbols: Sequence[str]) -> Integers:
+        """(n,) the numbers of symbols."""
+        return np.array([self._numbers.get(symbol, UNKNOWN) for symbol in symbols], np.int64)
+
+
+def steps(sentence: CommaSentence, words: Alphabet, tags: Alphabet) -> Steps:
+    """The 5 n steps of a sentence, those of each word in a row."""
+    starts, ends = (_at_positions(counts) for counts in (sentence.starts, sentence.ends))
+    symbols = _trigrams(words.numbers(sentence.words))
+    return Steps(symbols, _trigrams(tags.numbers(sentence.tags)), starts, ends)
+
+
+def _trigrams(numbers: Integers) -> Integers:
+    """(5 n, 3) y_{i-2}, y_{i-1}, y_i of all steps."""
+    padded = np.concatenate([[START, START], numbers])
+    two_back, one_back, here = padded[:-2], padded[1:-1], padded[2:]
+    comma = np.full(len(numbers), COMMA_SYMBOL)
+    columns = {
+        AFTER_ALONE: (two_back, one_back, here),
+        AFTER_FOLLOWED: (one_back, comma, here),
+        AFTER_PRECEDED: (comma, one_back, here),
+        COMMA_FIRST: (one_back, here, comma),
+        COMMA_AGAIN: (comma, here, comma),
+    }
+    return np.stack([np.stack(columns[step], -1) for step in range(STEPS)], 1).reshape(-1, 3)
+
+
+def _at_positions(counts: Integers) -> Integers:
+    """(5 n,) the count at the position of each step: before a word, and for a comma behind it."""
+    return np.stack([counts[:-1]] * COMMA_FIRST + [counts[1:]] * (STEPS - COMMA_FIRST), -1).ravel()
+
+
+def steps_of_path(commas: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(5 n,) the steps of one path.
+
+    :param commas: (n + 1,) where it puts commas; one at position 0, before all words, is on no path.
+    """
+    behind = np.concatenate([[False], commas[1:]])
+    before = behind[:-1]  # whether there is a comma before the word
+    earlier = np.concatenate([[False], before[:-1]])  # and whether there is one before the word before it
+    chosen = np.zeros((len(before), STEPS), bool)
+    chosen[:, AFTER_ALONE] = ~before & ~earlier
+    chosen[:, AFTER_FOLLOWED] = before
+    chosen[:, AFTER_PRECEDED] = ~before & earlier
+    chosen[:, COMMA_FIRST] = behind[1:] & ~before
+    chosen[:, COMMA_AGAIN] = behind[1:] & before
+    return chosen.ravel()
+
+
+def best_path(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(n + 1,) where the path with the highest sum of scores puts commas, by the Viterbi algorithm.
+
+    :param scores: (5 n,) of the steps.
+    """
+    highest, origins = [0.0, -math.inf, -math.inf], []
+    for row in scores.reshape(-1, STEPS).tolist():
+        alone, followed, preceded = map(add, highest, row[:COMMA_FIRST])  # the paths up to this word
+        uncommaed, origin = (alone, ALONE) if alone >= preceded else (preceded, PRECEDED)
+        first, again = uncommaed + row[COMMA_FIRST], followed + row[COMMA_AGAIN]
+        highest = [uncommaed, max(first, again), followed]
+        origins.append((origin, origin if first >= again else FOLLOWED, FOLLOWED))
+    state = max(range(len(highest)), key=highest.__getitem__)
+    commas = []
+    for origin_of in reversed(origins):
+        commas.append(state == FOLLOWED)
+        state = origin_of[state]
+    return np.array([False, *reversed(commas)])

@@ -1,0 +1,195 @@
+"""The models of Shieber & Tao (2003), as products of conditional probabilities.
+
+They score each symbol y_i of the restored string, a word or a comma.  What they condition on, besides the two
+symbols before it, is ec_i, the number of constituents that end where y_i stands, or one bit of it::
+
+    model 1, 2        p(y_i | y_{i-2} y_{i-1})
+    model 3, 4        p(y_i | y_{i-2} y_{i-1} [ec_i >= k]), where k is 3 or 2
+    model 8           p(y_i | y_{i-2} y_{i-1}) p(y_i | y_{i-1} ec_i) / p(y_i)
+    model 10          model 8 times p(Y_i | Y_{i-2} Y_{i-1}), where Y_i is the tag of y_i
+
+Model 2 has in addition, for each word, the probability 1 - p(, | y_{i-2} y_{i-1}) that no comma stands there.
+Model 5 is model 3 with constituents that a parser found, and in Table 1 models 9 and 12 seem to be models 8
+and 10 with such.  Models 6 and 7 are model 5 with those that the parser found in sentences with their commas,
+in training or even in restoration.
+
+Model 8 assumes "independence between the bigram in the conditioning context and the syntactic information".
+But y_{i-1} is in both contexts.  If y_{i-2} and ec_i are independent given y_{i-1} and y_i, Bayes' rule gives
+the divisor p(y_i | y_{i-1}), up to what does not depend on y_i.  The models 8c and 10c have this divisor.
+
+Table 1 has rows without a number too, some of which must be models with tags: here 1t and 3t are models 1 and
+3 with p(Y_i | Y_{i-2} Y_{i-1}).  The row of model 11 is close to that of model 10; the text does not say what
+it is.  Here 11s is model 10 with the number of constituents that start where y_i stands, sc_i, as a further
+context of the same kind, and 11c is 11s with the divisors p(y_i | y_{i-1}).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from pyropunct.rivals.shieber_tao_2003.automaton import COMMA_SYMBOL, Steps
+from pyropunct.rivals.shieber_tao_2003.smoothing import Backoff, Floats, Integers, Level
+
+MOST_CONSTITUENTS = 63
+"""Larger counts of constituents are taken for this one."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What a probability is about or conditioned on.
+
+    :ivar of: (N,) its values in steps.
+    :ivar size: how many values there may be, given how many symbols and how many tags there are.
+    """
+
+    of: Callable[[Steps], Integers]
+    size: Callable[[int, int], int]
+
+
+def _symbol(place: int) -> Variable:
+    return Variable(lambda steps: steps.symbols[:, place], lambda symbols, tags: symbols)
+
+
+def _tag(place: int) -> Variable:
+    return Variable(lambda steps: steps.tags[:, place], lambda symbols, tags: tags)
+
+
+def _count(of: Callable[[Steps], Integers]) -> Variable:
+    return Variable(
+        lambda steps: np.minimum(of(steps), MOST_CONSTITUENTS), lambda symbols, tags: MOST_CONSTITUENTS + 1
+    )
+
+
+def _many_ends(least: int) -> Variable:
+    """Whether ec_i is at least so large."""
+    return Variable(lambda steps: (steps.ends >= least).astype(np.int64), lambda symbols, tags: 2)
+
+
+TWO_BACK, ONE_BACK, SYMBOL = map(_symbol, range(3))
+TAG_TWO_BACK, TAG_ONE_BACK, TAG = map(_tag, range(3))
+STARTS = _count(lambda steps: steps.starts)
+ENDS = _count(lambda steps: steps.ends)
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """The name of a conditional distribution.
+
+    :ivar outcome: what it is about.
+    :ivar contexts: what it is conditioned on; backoff keeps the last longest.
+    """
+
+    outcome: Variable
+    contexts: tuple[Variable, ...] = ()
+
+    def estimated(self, smoothing: type[Level], true: Steps, symbols: int, tags: int) -> Backoff:
+        """The distribution.
+
+        :param true: the steps of the restored strings of training.
+        :param symbols: how many symbols there are.
+        :param tags: how many tags there are.
+        """
+        sizes = [variable.size(symbols, tags) for variable in (*self.contexts, self.outcome)]
+        return Backoff(smoothing, self.values(true), sizes)
+
+    def values(self, steps: Steps) -> Integers:
+        """(N, k + 1) the contexts and the outcome of each step."""
+        return np.stack([variable.of(steps) for variable in (*self.contexts, self.outcome)], -1)
+
+
+TRIGRAMS = Conditional(SYMBOL, (TWO_BACK, ONE_BACK))
+GIVEN_THREE_ENDS, GIVEN_TWO_ENDS = (
+    Conditional(SYMBOL, (TWO_BACK, ONE_BACK, _many_ends(least))) for least in (3, 2)
+)
+GIVEN_ENDS = Conditional(SYMBOL, (ENDS, ONE_BACK))
+GIVEN_STARTS = Conditional(SYMBOL, (STARTS, ONE_BACK))
+TAG_TRIGRAMS = Conditional(TAG, (TAG_TWO_BACK, TAG_ONE_BACK))
+UNIGRAMS = Conditional(SYMBOL)
+BIGRAMS = Conditional(SYMBOL, (ONE_BACK,))
+
+
+@dataclass(frozen=True)
+class CommaModel:
+    """A model: a product of conditional probabilities.
+
+    :ivar title: what it is, for tables.
+    :ivar factors: the probabilities that are multiplied.
+    :ivar divisors: those by which the product is divided.
+    :ivar omission_penalty: whether 1 - p(, | y_{i-2} y_{i-1}) is a factor of each word.
+    """
+
+    title: str
+    factors: tuple[Conditional, ...]
+    divisors: tuple[Conditional, ...] = ()
+    omission_penalty: bool = False
+
+    @property
+    def looks_at_constituents(self) -> bool:
+        """Whether it needs trees."""
+        words_and_tags = (TRIGRAMS, TAG_TRIGRAMS)
+        return any(factor not in words_and_tags for factor in self.factors)
+
+
+MODELS: Mapping[str, CommaModel] = MappingProxyType(
+    {
+        "1": CommaModel("trigrams", (TRIGRAMS,)),
+        "1t": CommaModel("trigrams, tags", (TRIGRAMS, TAG_TRIGRAMS)),
+        "2": CommaModel("trigrams, omission penalty", (TRIGRAMS,), omission_penalty=True),
+        "3": CommaModel("ec >= 3", (GIVEN_THREE_ENDS,)),
+        "3t": CommaModel("ec >= 3, tags", (GIVEN_THREE_ENDS, TAG_TRIGRAMS)),
+        "4": CommaModel("ec >= 2", (GIVEN_TWO_ENDS,)),
+        "8": CommaModel("ec", (TRIGRAMS, GIVEN_ENDS), (UNIGRAMS,)),
+        "8c": CommaModel("ec, divisor p(y | y')", (TRIGRAMS, GIVEN_ENDS), (BIGRAMS,)),
+        "10": CommaModel("ec, tags", (TRIGRAMS, GIVEN_ENDS, TAG_TRIGRAMS), (UNIGRAMS,)),
+        "10c": CommaModel("ec, tags, divisor p(y | y')", (TRIGRAMS, GIVEN_ENDS, TAG_TRIGRAMS), (BIGRAMS,)),
+        "11s": CommaModel(
+            "ec, sc, tags", (TRIGRAMS, GIVEN_ENDS, GIVEN_STARTS, TAG_TRIGRAMS), (UNIGRAMS, UNIGRAMS)
+        ),
+        "11c": CommaModel(
+            "ec, sc, tags, divisors p(y | y')",
+            (TRIGRAMS, GIVEN_ENDS, GIVEN_STARTS, TAG_TRIGRAMS),
+            (BIGRAMS, BIGRAMS),
+        ),
+    }
+)
+"""The models with the constituents that they are given, by their names."""
+
+
+class TrainedModel:
+    """A model with its estimated distributions.
+
+    :param model: the model.
+    :param smoothing: the kind of smoothing.
+    :param true: the steps of the restored strings of training.
+    :param symbols: how many symbols there are.
+    :param tags: how many tags there are.
+    """
+
+    def __init__(
+        self, model: CommaModel, smoothing: type[Level], true: Steps, symbols: int, tags: int
+    ) -> None:
+        self._model = model
+        self._estimated = {
+            one: one.estimated(smoothing, true, symbols, tags) for one in (*model.factors, *model.divisors)
+        }
+
+    def scores(self, steps: Steps) -> Floats:
+        """(N,) the logarithm of the product for each step."""
+        total = np.zeros(len(steps.symbols))
+        for factor in self._model.factors:
+            total += np.log(self._probability(factor, steps))
+        for divisor in self._model.divisors:
+            total -= np.log(self._probability(divisor, steps))
+        return total + self._penalties(steps) if self._model.omission_penalty else total
+
+    def _probability(self, conditional: Conditional, steps: Steps) -> Floats:
+        return self._estimated[conditional].probability(conditional.values(steps))
+
+    def _penalties(self, steps: Steps) -> Floats:
+        """(N,) log (1 - p(, | y_{i-2} y_{i-1})) of words, 0 of commas."""
+        with_comma = steps.symbols.copy()
+        with_comma[:, 2] = COMMA_SYMBOL
+        omitted = np.log1p(-self._probability(TRIGRAMS, steps._replace(symbols=with_comma)))
+        return np.where(steps.symbols[:, 2] == COMMA_SYMBOL, 0, omitted)

@@ -1,0 +1,132 @@
+"""Arc-eager transitions (Nivre 2003) that predict punctuation (Zhang, Wu, Yang & Li 2013), compiled.
+
+A configuration is a stack of words, each with the tree of its dependents so far, and a buffer of words that
+wait, of which the first, b0, has dependents on its left::
+
+    shift(m)        b0 becomes the top of the stack, s0
+    right(m, d)     b0 becomes the rightmost child of s0, with relation d, and the top of the stack
+    left(d)         s0, which has no head yet, becomes the leftmost child of b0, and leaves the stack
+    reduce          s0, which has a head, leaves the stack
+
+The first two predict the mark m behind b0: `NONE`, one in the `MIDDLE` of a sentence, or a `FULL` stop, with
+which the sentence ends.  There is a full stop only where the words of the stack then are one tree, that is,
+where one of them has no head, and there is one behind the last word.  After it all words leave the stack, and
+another sentence begins.  So n words take 2 n transitions, whatever sentences they are.
+"""
+
+from pyropunct.inference.compiling import inner
+from pyropunct.rivals.transitions.cells import (
+    BELOW,
+    CELL,
+    CLOSING,
+    FRONT,
+    HEAD,
+    HEADLESS,
+    NEXT,
+    PREVIOUS,
+    RELATION,
+    TAG,
+    TREE,
+    UNDER,
+    WORD,
+    attach,
+    distance,
+    head_of,
+    write_buffer,
+    write_item,
+)
+from pyropunct.rivals.transitions.templates import ITEM_ATOMS
+
+NONE, MIDDLE, FULL = range(3)
+"""The marks that can be predicted."""
+
+SHIFT, RIGHT, LEFT, REDUCE = 0, 3, 6, 7
+"""The kinds of transitions; for each mark there are a shift and a right arc, whose kind is this one plus the
+mark."""
+
+ATOMS = (
+    *(f"{item}.{atom}" for item in ("s0", "b0") for atom in ITEM_ATOMS),
+    *("s0.d", "h.w", "h.t", "h.d", "h2.w", "h2.t"),
+    *(f"b{place}.{atom}" for place in (1, 2) for atom in "wtp"),
+    "d",
+)
+"""All atoms, in this order: those of the top of the stack and of the next word; the relation of s0 to its
+head, if it has one already, and this head; the same of the head; two more words that wait; and the distance
+of s0 and b0."""
+
+_ITEM = len(ITEM_ATOMS)
+_HEADS, _BUFFER, _DISTANCE = 2 * _ITEM, 2 * _ITEM + 6, len(ATOMS) - 1
+_ANY, _INNER, _FULL = 0b111, 0b011, 0b100
+
+
+@inner
+def kinds_allowed(work, state, words):
+    """The kinds of transitions that are possible in a state, as bits."""
+    top, following = work.states[state, CELL], work.states[state, NEXT]
+    if work.states[state, CLOSING]:
+        return 1 << REDUCE
+    if top == 0:
+        return (_ANY if following < words else _FULL) << SHIFT
+    kinds = 1 << (REDUCE if work.cells[top, RELATION] else LEFT)
+    if following < words:
+        kinds |= _INNER << SHIFT | _INNER << RIGHT
+    if work.cells[top, HEADLESS] == 1:
+        kinds |= _FULL << RIGHT
+    return kinds
+
+
+@inner
+def advance(work, state, kind, relation, new):
+    """Write the state that follows one by a transition, with its cell and its tree."""
+    cells, states = work.cells, work.states
+    top, front = states[state, CELL], states[state, FRONT]
+    for column in (NEXT, FRONT, CLOSING):
+        states[new, column] = states[state, column]
+    states[new, PREVIOUS] = state
+    if kind == REDUCE:
+        _pop(work, top, new)
+        if states[new, CELL] == 0:
+            states[new, CLOSING] = 0
+    elif kind == LEFT:
+        states[new, FRONT] = attach(work, front, cells[top, TREE], relation, True, new)
+        _pop(work, top, new)
+    else:
+        arc = kind >= RIGHT
+        under = attach(work, cells[top, TREE], front, relation, False, new) if arc else cells[top, TREE]
+        cells[new, TREE], cells[new, BELOW], cells[new, UNDER] = front, top, under
+        cells[new, RELATION] = relation
+        cells[new, HEADLESS] = cells[top, HEADLESS] + (0 if arc else 1)
+        following = states[state, NEXT] + 1
+        states[new, CELL], states[new, NEXT] = new, following
+        states[new, FRONT] = following if following <= len(work.trees) - len(cells) else 0
+        states[new, CLOSING] = 1 if kind % (FULL + 1) == FULL else 0
+
+
+@inner
+def _pop(work, top, new):
+    """Take the topmost cell off the stack of a new state."""
+    cells, below = work.cells, work.cells[top, BELOW]
+    if below == 0:
+        work.states[new, CELL] = 0
+        return
+    work.states[new, CELL] = new
+    cells[new, TREE] = cells[top, UNDER]
+    for column in (BELOW, UNDER, RELATION, HEADLESS):
+        cells[new, column] = cells[below, column]
+
+
+@inner
+def write_atoms(work, sentence, state):
+    """Write the atoms of a state, in the order of `ATOMS`."""
+    atoms, trees, cells, top = work.atoms, work.trees, work.cells, work.states[state, CELL]
+    front = trees[work.states[state, FRONT]]
+    write_item(atoms, 0, trees[cells[top, TREE]], sentence)
+    write_item(atoms, _ITEM, front, sentence)
+    below = cells[top, BELOW] if cells[top, RELATION] else 0
+    far = cells[below, BELOW] if cells[below, RELATION] else 0
+    head, other = head_of(work, below), head_of(work, far)
+    atoms[_HEADS], atoms[_HEADS + 3] = cells[top, RELATION], cells[below, RELATION]
+    atoms[_HEADS + 1], atoms[_HEADS + 2] = sentence[WORD, head], sentence[TAG, head]
+    atoms[_HEADS + 4], atoms[_HEADS + 5] = sentence[WORD, other], sentence[TAG, other]
+    write_buffer(atoms, _BUFFER, trees, sentence, work.states[state, NEXT] + 1, 2)
+    atoms[_DISTANCE] = distance(head_of(work, top), front[HEAD]) if front[HEAD] else 0

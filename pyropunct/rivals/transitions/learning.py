@@ -1,0 +1,110 @@
+"""Learning from one example after the other, whatever it is that changes the weights."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.rivals.transitions.perceptron import Weights, no_weights, with_room
+from pyropunct.rivals.transitions.search import learn, search
+
+Array = NDArray[Any]
+
+Watch = Callable[[int, int], None]
+"""Gets how many iterations are done, and from how many examples of the last one something was learned."""
+
+
+def unwatched(done: int, wrong: int) -> None:
+    """A watch to which it makes no difference."""
+
+
+class Change(NamedTuple):
+    """A change of weights: see `pyropunct.rivals.transitions.search.learn`."""
+
+    sentence: Array
+    followed: Array
+    actions: Array
+    first: int
+    by: int
+
+
+Example = TypeVar("Example", contravariant=True)
+
+
+class Actions(NamedTuple):
+    """What can be done, as `pyropunct.rivals.transitions.search.search` is told.
+
+    :ivar system: the number of a system of transitions.
+    :ivar moves: its actions.
+    :ivar table: the templates.
+    """
+
+    system: int
+    moves: Array
+    table: Array
+
+
+class Changes(Protocol[Example]):
+    """What tells how an example changes weights."""
+
+    @property
+    def actions(self) -> Actions:
+        """What can be done."""
+        ...
+
+    def of(self, example: Example, weights: Weights, iteration: int) -> list[Change]:
+        """What changes after an example, in an iteration counted from 0."""
+        ...
+
+
+def searched(actions: Actions, sentence: Array, gold: Array, weights: Weights, beam: int) -> list[Change]:
+    """What changes when the right actions have left the beam, or are not the best in the end.
+
+    :param gold: the numbers of the right actions.
+    """
+    system, moves, table = actions
+    found = search(system, sentence, moves, table, weights, beam, gold)
+    right = gold[: len(found)]
+    differences = np.flatnonzero(found != right)
+    if not len(differences):
+        return []
+    first = int(differences[0])  # what comes before is the same in both
+    return [Change(sentence, right, right, first, 1), Change(sentence, found, found, first, -1)]
+
+
+def learned(
+    examples: Sequence[Example],
+    changes: Changes[Example],
+    iterations: int,
+    random: np.random.Generator,
+    watch: Watch = unwatched,
+) -> tuple[Weights, list[int]]:
+    """The weights after all iterations, and how many examples changed them in each.
+
+    :param changes: tells what changes after an example.
+    :param iterations: how often each is seen.
+    :param random: orders them, anew in each iteration.
+    """
+    weights, number = no_weights(), 0
+    updates: list[int] = []
+    for iteration in range(iterations):
+        updates.append(0)
+        for place in random.permutation(len(examples)):
+            found = changes.of(examples[place], weights, iteration)
+            for change in found:
+                weights = _changed(weights, changes.actions, change, number)
+            updates[-1] += bool(found)
+            number += 1
+        watch(iteration + 1, updates[-1])
+    return weights, updates
+
+
+def _changed(weights: Weights, known: Actions, change: Change, number: int) -> Weights:
+    system, moves, table = known
+    sentence, followed, actions, first, by = change
+    while first < len(actions):
+        first = learn(system, sentence, moves, table, weights, followed, actions, first, by, number)
+        if first < len(actions):
+            weights = with_room(weights, 2 * len(table), int(moves[:, 2:].max()) + 1)
+    return weights

@@ -1,0 +1,203 @@
+"""Beam search, and learning from where it goes wrong, compiled.
+
+Of all that follow the states of a beam by one transition, the best k are the next beam; the best of the last
+beam is the answer (Zhang & Clark 2008, "A tale of two parsers").  In training the search stops as soon as the
+right state has left the beam, and the transitions so far are learned from: *early update* (Collins & Roark
+2004).  Of equal scores the first is best: that of the better state before, then of the lesser action.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.inference.compiling import compiled, inner
+from pyropunct.rivals.transitions.cells import ACTION, BEHIND, GOLD, PREVIOUS, SCORE
+from pyropunct.rivals.transitions.perceptron import Weights, add_scores, change, features_of, has_room
+from pyropunct.rivals.transitions.systems import (
+    advance,
+    kinds_allowed,
+    room_for,
+    transitions_of,
+    write_atoms,
+)
+
+Array = NDArray[Any]
+
+
+@compiled
+def search(
+    system: int,
+    sentence: Array,
+    moves: Array,
+    templates: Array,
+    weights: Weights,
+    beam: int,
+    gold: Array,
+) -> Array:
+    """The actions of the best sequence of transitions that a beam finds.
+
+    :param system: see `pyropunct.rivals.transitions.systems`.
+    :param sentence: (5, n + 5) see `pyropunct.rivals.transitions.cells.WORD`.
+    :param moves: (actions, 4) the kind of transition of each action, its relation from 1, and one or two
+        numbers of weights, whose scores add up to its own; -1 if there is no second.
+    :param templates: see `pyropunct.rivals.transitions.perceptron.features_of`.
+    :param beam: the most states that are kept.
+    :param gold: (steps,) the right actions, or (0,) if they are not known.  If they are, the search stops
+        when they have left the beam, or after the last of them.
+    :returns: the actions up to where it stopped.
+    """
+    words = sentence.shape[1] - BEHIND - 1
+    steps = len(gold) if len(gold) else transitions_of(system, words)
+    work = room_for(sentence, beam * steps, len(templates), weights_in(moves))
+    best_scores, best_orders = np.zeros(beam, np.int64), np.zeros(beam, np.int64)
+    start, end = 0, 1
+    for step in range(steps):
+        kept = 0
+        for state in range(start, end):
+            score(system, work, sentence, templates, weights, state)
+            allowed = kinds_allowed(system, work, state, words)
+            kept = _offer_actions(work, moves, allowed, state, state - start, best_scores, best_orders, kept)
+        _sort(best_scores, best_orders, kept)
+        right = False
+        for place in range(kept):
+            state, action, new = (
+                start + best_orders[place] // len(moves),
+                best_orders[place] % len(moves),
+                end + place,
+            )
+            advance(system, work, state, moves[action, 0], moves[action, 1], new)
+            work.states[new, ACTION], work.states[new, SCORE] = action, best_scores[place]
+            if len(gold):
+                work.states[new, GOLD] = 1 if work.states[state, GOLD] and action == gold[step] else 0
+                right |= work.states[new, GOLD] == 1
+        start, end = end, end + kept
+        if len(gold) and not right:
+            return _actions_to(work.states, start, step + 1)
+    return _actions_to(work.states, start, steps)
+
+
+@inner
+def weights_in(moves):
+    """How many numbers of weights some actions have."""
+    most = moves[0, 2]
+    for action in range(len(moves)):
+        most = max(most, moves[action, 2], moves[action, 3])
+    return most + 1
+
+
+@inner
+def score(system, work, sentence, templates, weights, state):
+    """Write the scores of what has weights in a state."""
+    write_atoms(system, work, sentence, state)
+    number = features_of(work.atoms, templates, work.keys)
+    work.scores[:] = 0
+    add_scores(weights, work.keys, number, work.scores)
+
+
+@inner
+def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders, kept):
+    """Let the actions of a state compete for a place in the next beam; return how many are taken."""
+    before = work.states[state, SCORE]
+    for action in range(len(moves)):
+        if allowed >> moves[action, 0] & 1:
+            score, order = before + work.scores[moves[action, 2]], place * len(moves) + action
+            if moves[action, 3] >= 0:
+                score += work.scores[moves[action, 3]]
+            if kept < len(best_scores):
+                best_scores[kept], best_orders[kept] = score, order
+                kept += 1
+                _rise(best_scores, best_orders, kept - 1)
+            elif score > best_scores[0]:
+                best_scores[0], best_orders[0] = score, order
+                _sink(best_scores, best_orders, kept)
+    return kept
+
+
+@inner
+def _is_worse(scores, orders, one, other):
+    return scores[one] < scores[other] or (scores[one] == scores[other] and orders[one] > orders[other])
+
+
+@inner
+def _swap(scores, orders, one, other):
+    scores[one], scores[other] = scores[other], scores[one]
+    orders[one], orders[other] = orders[other], orders[one]
+
+
+@inner
+def _rise(scores, orders, place):
+    """Restore a heap, whose top is the worst, after its last member has changed."""
+    while place and _is_worse(scores, orders, place, (place - 1) // 2):
+        _swap(scores, orders, place, (place - 1) // 2)
+        place = (place - 1) // 2
+
+
+@inner
+def _sink(scores, orders, size):
+    """Restore a heap after its top has changed."""
+    place = 0
+    while 2 * place + 1 < size:
+        below = 2 * place + 1
+        if below + 1 < size and _is_worse(scores, orders, below + 1, below):
+            below += 1
+        if not _is_worse(scores, orders, below, place):
+            return
+        _swap(scores, orders, place, below)
+        place = below
+
+
+@inner
+def _sort(scores, orders, size):
+    """Put the members of a heap in order, the best first."""
+    for last in range(size - 1, 0, -1):
+        _swap(scores, orders, 0, last)
+        _sink(scores, orders, last)
+
+
+@inner
+def _actions_to(states, state, steps):
+    """The actions that lead to a state."""
+    actions = np.empty(steps, np.int64)
+    for step in range(steps - 1, -1, -1):
+        actions[step] = states[state, ACTION]
+        state = states[state, PREVIOUS]
+    return actions
+
+
+@compiled
+def learn(
+    system: int,
+    sentence: Array,
+    moves: Array,
+    templates: Array,
+    weights: Weights,
+    followed: Array,
+    actions: Array,
+    first: int,
+    by: int,
+    example: int,
+) -> int:
+    """Change the weights of some actions in the states to which others lead.
+
+    :param system: as of `search`, like the next four.
+    :param followed: the actions that lead from one state to the next, from the start of the sentence.
+    :param actions: for each of these states the action whose weights are changed, or -1 for none.
+    :param first: the first of which this is done.
+    :param by: how much.
+    :param example: the number of the example.
+    :returns: the first for which there was no more room, or how many actions there are.
+    """
+    numbers = weights_in(moves)
+    work = room_for(sentence, len(actions), len(templates), numbers)
+    for step in range(len(actions)):
+        if step >= first and actions[step] >= 0:
+            if not has_room(weights, 2 * len(templates), numbers):
+                return step
+            write_atoms(system, work, sentence, step)
+            number = features_of(work.atoms, templates, work.keys)
+            for column in (2, 3):
+                if moves[actions[step], column] >= 0:
+                    change(weights, work.keys, number, moves[actions[step], column], by, example)
+        advance(system, work, step, moves[followed[step], 0], moves[followed[step], 1], step + 1)
+    return len(actions)

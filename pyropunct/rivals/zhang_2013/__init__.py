@@ -1,0 +1,34 @@
+"""Parsers of running words that predict their punctuation, with a perceptron and beam search.
+
+Zhang, Wu, Yang & Li (2013, "Punctuation Prediction with Transition-based Parsing") read words as a speech
+recogniser writes them, in lower case, without punctuation or ends of sentences, and find trees, marks and
+ends together::
+
+    from pyropunct import read_treebank
+    from pyropunct.rivals.zhang_2013 import ArcEagerRecipe, streams, train_arc_eager
+
+    parser = train_arc_eager(streams(read_treebank("train.conllu")), ArcEagerRecipe(beam=5))
+    [first, *others] = parser.parse(streams(read_treebank("dev.conllu")))
+
+- `pyropunct.rivals.zhang_2013.streams`: sentences of a document as running words, and their marks.
+- `pyropunct.rivals.zhang_2013.oracle`: the transitions that lead to trees and marks.
+- `pyropunct.rivals.zhang_2013.templates`: the templates of features.
+- `pyropunct.rivals.zhang_2013.parser` and `pyropunct.rivals.zhang_2013.training`: the parser.
+
+Transitions, perceptron and search are in `pyropunct.rivals.transitions`.
+"""
+
+from pyropunct.rivals.zhang_2013.oracle import ParsedStream
+from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe
+from pyropunct.rivals.zhang_2013.streams import Stream, marks_in, streams
+from pyropunct.rivals.zhang_2013.training import train_arc_eager
+
+__all__ = [
+    "ArcEagerParser",
+    "ArcEagerRecipe",
+    "ParsedStream",
+    "Stream",
+    "marks_in",
+    "streams",
+    "train_arc_eager",
+]

@@ -1,0 +1,145 @@
+"""The parser: applied, and taken apart to be saved."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.rivals.transitions.actions import (
+    Action,
+    check_kinds,
+    relation_numbers,
+)
+from pyropunct.rivals.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
+from pyropunct.rivals.transitions.cells import BEHIND, FIRST_MARK, MARK, TAG, WORD
+from pyropunct.rivals.transitions.parser import TransitionParser, search_numbers
+from pyropunct.rivals.transitions.search import search
+from pyropunct.rivals.transitions.systems import ARC_EAGER
+from pyropunct.rivals.transitions.templates import compiled_templates, number_of, templates_in
+from pyropunct.rivals.zhang_2013 import templates
+from pyropunct.rivals.zhang_2013.oracle import ParsedStream, stream_after
+from pyropunct.rivals.zhang_2013.streams import Stream
+
+Array = NDArray[Any]
+Marks = Sequence[int]
+"""The mark behind each word of a stream."""
+
+KINDS = range(REDUCE + 1)
+"""The kinds of transitions."""
+
+NEEDED = (SHIFT + NONE, SHIFT + FULL, LEFT, REDUCE)
+"""Those with which any stream can be parsed."""
+
+
+@dataclass(frozen=True)
+class ArcEagerRecipe:
+    """How a parser is trained.
+
+    :ivar reads_marks: whether it reads marks that were found before, and decides on them anew.
+    :ivar beam: the most states that are kept, in training and afterwards.
+    :ivar iterations: how often each sentence is seen.
+    :ivar seed: of the order of sentences, another one in each iteration.
+    """
+
+    reads_marks: bool = False
+    beam: int = 5
+    iterations: int = 15
+    seed: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain types, from which `from_json` makes an equal recipe."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """The recipe that `to_json` wrote.
+
+        :raises ValueError: if it is none.
+        """
+        beam, iterations, seed = search_numbers(plain)
+        if type(plain["reads_marks"]) is not bool:
+            raise ValueError("whether it reads marks is neither true nor false")
+        return cls(plain["reads_marks"], beam, iterations, seed)
+
+
+class ArcEagerParser(TransitionParser):
+    """A parser of streams that predicts punctuation, trained by
+    `pyropunct.rivals.zhang_2013.train_arc_eager`."""
+
+    recipe: ArcEagerRecipe
+    what = "an arc-eager parser"
+    recipe_kind = ArcEagerRecipe
+
+    def parse(self, some: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
+        """The marks and trees of streams, of which words and tags alone are read; nothing of no words.
+
+        :param found: the marks of each that were found before, if it reads such.
+        :raises ValueError: if there are such marks and it reads none, or the other way round.
+        """
+        some = list(some)
+        if self.recipe.reads_marks != (found is not None):
+            raise ValueError("marks that were found before are for the parser that was trained on such")
+        given = found if found is not None else [()] * len(some)
+        return [self._parse(encoded(one, marks)) for one, marks in zip(some, given, strict=True)]
+
+    def _parse(self, matrix: Array) -> ParsedStream:
+        moves, table = moves_of(self.actions), templates_of(self.recipe.reads_marks)
+        unknown = np.zeros(0, np.int64)
+        best = search(ARC_EAGER, matrix, moves, table, self._weights, self.recipe.beam, unknown)
+        return stream_after((self.actions[action] for action in best), self.root)
+
+    @classmethod
+    def scored(cls, actions: Sequence[Action]) -> int:
+        """See `TransitionParser.scored`."""
+        check_actions(actions)
+        return int(moves_of(actions).max()) + 1
+
+
+def check_actions(actions: Sequence[Action]) -> None:
+    """Make sure that any stream can be parsed with some actions.
+
+    :raises ValueError: if it cannot.
+    """
+    check_kinds(actions, KINDS, NEEDED, "an arc-eager parser")
+
+
+def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
+    """A stream from a sentence on, as compiled code reads it: `pyropunct.rivals.transitions.cells.WORD`.
+
+    :param found: marks that were found before.
+    :param first: the first word of the sentence, counted from 0.
+    """
+    forms, tags, marks = stream.forms[first:], stream.tags[first:], found[first:]
+    matrix = np.zeros((5, len(forms) + 1 + BEHIND), np.int64)
+    matrix[WORD, 1:-BEHIND] = [number_of(form) for form in forms]
+    matrix[TAG, 1:-BEHIND] = [number_of(tag) for tag in tags]
+    if len(found):
+        matrix[MARK, 1:-BEHIND] = [FIRST_MARK + mark if mark != NONE else 0 for mark in marks]
+    return matrix
+
+
+@lru_cache(8)
+def moves_of(actions: Sequence[Action]) -> Array:
+    """(actions, 4) actions as `pyropunct.rivals.transitions.search.search` reads them.
+
+    The score of an arc is that of the transition with its mark, plus that of the arc with its relation: so a
+    mark has the same weights whatever the relation is.
+    """
+    numbers = relation_numbers(actions)
+    arcs = [(side, relation) for side in (LEFT, RIGHT) for relation in sorted(numbers)]
+    rows = []
+    for kind, relation in actions:
+        side = LEFT if kind == LEFT else RIGHT
+        second = len(KINDS) + arcs.index((side, relation)) if relation else -1
+        rows.append((kind, numbers.get(relation, 0), kind, second))
+    return np.array(rows)
+
+
+@lru_cache(2)
+def templates_of(reads_marks: bool) -> Array:
+    """The templates as compiled code reads them."""
+    text = templates.WORDS + templates.TREES + (templates.MARKS if reads_marks else "")
+    return compiled_templates(templates_in(text), ATOMS)

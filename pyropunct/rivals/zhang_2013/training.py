@@ -1,0 +1,140 @@
+"""Training: from streams to a parser."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.rivals.transitions.actions import Action
+from pyropunct.rivals.transitions.arc_eager import LEFT
+from pyropunct.rivals.transitions.learning import Actions, Change, Watch, learned, searched, unwatched
+from pyropunct.rivals.transitions.perceptron import Weights, averaged
+from pyropunct.rivals.transitions.systems import ARC_EAGER
+from pyropunct.rivals.zhang_2013.oracle import transitions_to
+from pyropunct.rivals.zhang_2013.parser import (
+    NEEDED,
+    ArcEagerParser,
+    ArcEagerRecipe,
+    Marks,
+    check_actions,
+    encoded,
+    moves_of,
+    templates_of,
+)
+from pyropunct.rivals.zhang_2013.streams import Stream
+
+Array = NDArray[Any]
+
+UNSPECIFIED = "dep"
+"""The relation of left arcs if training shows none (Universal Dependencies)."""
+
+
+class _Rest(NamedTuple):
+    """A sentence of a stream, and all that stand behind it.
+
+    :ivar words: as compiled code reads them.
+    :ivar gold: the numbers of the right actions.
+    :ivar own: how many of these are for the first sentence.
+    """
+
+    words: Array
+    gold: Array
+    own: int
+
+
+def train_arc_eager(
+    some: Sequence[Stream],
+    recipe: ArcEagerRecipe | None = None,
+    *,
+    found: Sequence[Marks] | None = None,
+    watch: Watch = unwatched,
+) -> ArcEagerParser:
+    """Train a parser on streams.
+
+    Where the right transitions leave the beam, the rest of a sentence is not learned from; but since with a
+    full stop all begins anew, the search goes on with the next sentence of the stream.
+
+    :param recipe: its settings.
+    :param found: the marks of each stream that were found before, if they are to be read.
+    :param watch: called after each iteration.
+    :raises ValueError: if there is no sentence, or there are thousands of relations.
+    """
+    recipe = recipe or ArcEagerRecipe(reads_marks=found is not None)
+    if not any(one.sizes for one in some):
+        raise ValueError("there is no sentence to learn from")
+    goals = [list(_goals(one)) for one in some]
+    actions = _actions(step for goal in goals for steps in goal for step in steps)
+    roots = Counter(
+        relation for one in some for head, relation in zip(one.heads, one.relations, strict=True) if not head
+    )
+    given = [()] * len(some) if found is None else found
+    numbers = {action: number for number, action in enumerate(actions)}
+    examples = [
+        list(_rests(one, marks, [[numbers[step] for step in steps] for steps in goal]))
+        for one, marks, goal in zip(some, given, goals, strict=True)
+    ]
+    random = np.random.default_rng(recipe.seed)
+    known = Actions(ARC_EAGER, moves_of(actions), templates_of(recipe.reads_marks))
+    weights, updates = learned(examples, _Changes(known, recipe.beam), recipe.iterations, random, watch)
+    report = {
+        "streams": len(some),
+        "sentences": sum(len(one.sizes) for one in some),
+        "lifted_arcs": sum(one.lifted for one in some),
+        "updates": updates,
+    }
+    rows = averaged(weights, recipe.iterations * len(examples))
+    return ArcEagerParser(recipe, actions, max(roots, key=roots.__getitem__), rows, report)
+
+
+def _goals(stream: Stream) -> Iterator[list[Action]]:
+    """For each sentence the transitions that lead to it."""
+    first = 0
+    for size in stream.sizes:
+        own = slice(first, first + size)
+        heads = [head and head - first for head in stream.heads[own]]
+        yield transitions_to(heads, stream.relations[own], stream.targets[own])
+        first += size
+
+
+def _rests(stream: Stream, found: Marks, goals: Sequence[Sequence[int]]) -> Iterator[_Rest]:
+    """The rest of a stream from each sentence on."""
+    first, gold = 0, np.array([step for steps in goals for step in steps])
+    for size, steps in zip(stream.sizes, goals, strict=True):
+        yield _Rest(encoded(stream, found, first), gold[2 * first :], len(steps))
+        first += size
+
+
+def _actions(steps: Iterable[Action]) -> tuple[Action, ...]:
+    """The actions of some transitions, and those without which not all streams can be parsed.
+
+    :raises ValueError: if there are too many.
+    """
+    seen = {*steps, *((kind, "") for kind in NEEDED if kind != LEFT)}
+    if all(kind != LEFT for kind, _ in seen):
+        seen.add((LEFT, UNSPECIFIED))
+    actions = tuple(sorted(seen))
+    check_actions(actions)
+    return actions
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """What changes weights: early update, sentence by sentence."""
+
+    actions: Actions
+    beam: int
+
+    def of(self, example: Sequence[_Rest], weights: Weights, iteration: int) -> list[Change]:
+        """What changes after a stream."""
+        found: list[Change] = []
+        searched_through = 0  # so many of the actions from here on
+        for rest in example:
+            if searched_through <= 0:
+                new = searched(self.actions, rest.words, rest.gold, weights, self.beam)
+                searched_through = len(new[0].actions) if new else len(rest.gold)
+                found += new
+            searched_through -= rest.own
+        return found

@@ -1,0 +1,1 @@
+"""What a fitted model is used for, besides restoration: correction, explanation, rephrasing."""

@@ -1,0 +1,216 @@
+"""Fitting the error channel to pairs of right and wrong punctuation: the likeliest weights."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from pyropunct.nets.parser.protocol import Parser
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.restoring import weighted_trees
+from pyropunct.tasks.correct.channel import Context, Error, ErrorChannel, String, contexts, features
+from pyropunct.tasks.correct.fitting import with_drawn_trees
+from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
+from pyropunct.tasks.correct.learners import Corrected
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+
+USUAL, SPREAD = -6.0, 3.0
+"""The prior of the weight of an error itself: the mean and the standard deviation of its log-odds."""
+
+NEAR = 1.0
+"""The standard deviation of the prior of all other weights, whose mean is 0."""
+
+STEPS = 60
+"""The most iterations of the search for the likeliest weights."""
+
+LEAST_WEIGHT, DIGITS = 0.02, 3
+"""Weights nearer to 0 than this are left out of a fitted channel; the others have so many decimals."""
+
+
+class Pair(NamedTuple):
+    """A sentence whose right and wrong punctuation are both known.
+
+    :ivar tree: its tree.
+    :ivar right: x_c, the punctuation of the slots 0..n.
+    :ivar wrong: x_e.
+    """
+
+    tree: Tree
+    right: Surface
+    wrong: Surface
+
+
+def error_between(right: String, wrong: String) -> Error | None:
+    """The one error that makes a string of another; None if none or several are needed."""
+    if right == wrong:
+        return None
+    start = next(
+        (i for i, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), min(len(right), len(wrong))
+    )
+    one, other = right[start:], wrong[start:]
+    if one[1:] == other:
+        return Error("drop", one[0])
+    if one == other[1:]:
+        return Error("insert", other[0])
+    if not one or not other:
+        return None
+    if one[1:] == other[1:]:
+        return Error("replace", one[0], other[0])
+    if one[:2] == other[1::-1] and one[2:] == other[2:]:
+        return Error("swap", *one[:2])
+    return None
+
+
+class NoErrorsError(ValueError):
+    """Raised where there is nothing wrong to learn from."""
+
+
+def simulated_pairs(
+    sentences: Iterable[Sentence],
+    rates: ErrorRates | None = None,
+    copies: int = 1,
+    seed: int = 0,
+    parser: Parser | None = None,
+) -> list[Pair]:
+    """Right sentences with simulated errors; see `pyropunct.tasks.correct.learner_errors.wrong_copies`.
+
+    :param parser: draws the trees of every second copy, so that the channel knows what edges of wrong trees
+        are worth; see `pyropunct.tasks.correct.fitting.with_drawn_trees`.
+    """
+    sentences = tuple(sentences)
+    made = wrong_copies(sentences, rates, copies, seed)
+    if parser is not None and copies > 1:
+        made = with_drawn_trees(made, len(sentences), parser)
+    return [Pair(right.tree, right.surface, wrong.surface) for right, wrong in made]
+
+
+def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[Pair]:
+    """What learners wrote, with the best trees of a model's parser.
+
+    :raises NoParserError: if it has none.
+    """
+    parsed = weighted_trees(model, [one.words for one in learners], 1)
+    return [Pair(tree.tree, one.right, one.wrong) for [tree], one in zip(parsed, learners, strict=True)]
+
+
+def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
+    """exp(- log p(x_e | x_c) per slot), over the slots in which at most one error was made."""
+    total, slots = 0.0, 0
+    for pair in pairs:
+        for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
+            found = channel.log_prob(tuple(wrong), tuple(right), context)
+            if found > -math.inf:
+                total, slots = total + found, slots + 1
+    return math.exp(-total / slots)
+
+
+def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
+    """The likeliest error channel of some pairs, with normal priors of its weights.
+
+    A slot in which more than one error is needed teaches nothing.
+
+    :param marks: those that a model of right text knows; errors with other marks are not learned.
+    :raises NoErrorsError: if no pair has an error with these marks.
+    """
+    known = set(marks) - {UNKNOWN, ABBREVIATION_DOT, START}
+    seen: Counter[tuple[String, String, Context]] = Counter()
+    for pair in pairs:
+        for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
+            seen[tuple(right), tuple(wrong), context] += 1
+    made = Counter[Error]()
+    for (right, wrong, _), count in seen.items():
+        error = error_between(right, wrong)
+        if error is not None and known.issuperset(filter(None, error[1:])):
+            made[error] += count
+    if not made:
+        raise NoErrorsError("there is no error to learn from: no marks that the model knows are wrong")
+    errors = tuple(sorted(made))
+    found = _Likelihood(ErrorChannel(errors, {}), seen).maximise()
+    kept = {name: round(weight, DIGITS) for name, weight in found.items() if abs(weight) >= LEAST_WEIGHT}
+    return ErrorChannel(errors, kept)
+
+
+class _Likelihood:
+    """The log-likelihood of a channel: sums over the ways in which each kind of slot goes wrong.
+
+    A way is one error at one place; several may have the same outcome, such as dropping one of two periods.
+
+    :param seen: how often each string became which, and where.
+    """
+
+    def __init__(self, channel: ErrorChannel, seen: Mapping[tuple[String, String, Context], int]) -> None:
+        self.names: dict[str, int] = {}
+        self._is_error: list[bool] = []
+        slots: dict[tuple[String, Context], int] = {}
+        ways: dict[tuple[int, String], list[int]] = {}
+        feature, way, slot_of_way = list[int](), list[int](), list[int]()
+        for right, _, context in seen:
+            if (right, context) in slots:
+                continue
+            slot = slots[right, context] = len(slots)
+            for one in channel.outcomes(right):
+                ways.setdefault((slot, one.string), []).append(len(slot_of_way))
+                numbers = self._numbers(features(one, context))
+                feature += numbers
+                way += [len(slot_of_way)] * len(numbers)
+                slot_of_way.append(slot)
+        self._feature, self._way, self._slot = map(torch.tensor, (feature, way, slot_of_way))
+        self._count(slots, ways, seen)
+
+    def _numbers(self, names: Sequence[str]) -> list[int]:
+        for rank, name in enumerate(names):
+            if name not in self.names:
+                self.names[name] = len(self.names)
+                self._is_error.append(not rank)
+        return [self.names[name] for name in names]
+
+    def _count(
+        self,
+        slots: Mapping[tuple[String, Context], int],
+        ways: Mapping[tuple[int, String], list[int]],
+        seen: Mapping[tuple[String, String, Context], int],
+    ) -> None:
+        """How often each kind of slot was seen, and with which outcome other than itself."""
+        count = [0] * len(slots)
+        outcome, way_of_outcome, made = list[int](), list[int](), list[int]()
+        for (right, wrong, context), number in seen.items():
+            slot = slots[right, context]
+            led = ways.get((slot, wrong), [])
+            if right == wrong or led:
+                count[slot] += number
+            if right != wrong and led:
+                outcome += [len(made)] * len(led)
+                way_of_outcome += led
+                made.append(number)
+        self._outcome, self._way_of_outcome = torch.tensor(outcome), torch.tensor(way_of_outcome)
+        self._slots, self._made = (torch.tensor(one, dtype=torch.double) for one in (count, made))
+
+    def of(self, weights: Tensor) -> Tensor:
+        """The log-likelihood."""
+        score = weights.new_zeros(len(self._slot)).index_add(0, self._way, weights[self._feature])
+        odds = score.exp()
+        total = weights.new_zeros(len(self._slots)).index_add(0, self._slot, odds)
+        made = weights.new_zeros(len(self._made)).index_add(0, self._outcome, odds[self._way_of_outcome])
+        return (self._made * made.log()).sum() - (self._slots * total.log1p()).sum()
+
+    def maximise(self) -> dict[str, float]:
+        """The likeliest weights of all features."""
+        is_error = torch.tensor(self._is_error)
+        mean = torch.where(is_error, USUAL, 0.0).double()
+        scale = torch.where(is_error, SPREAD, NEAR).double()
+        weights = mean.clone().requires_grad_()
+        search = torch.optim.LBFGS([weights], max_iter=STEPS, history_size=20, line_search_fn="strong_wolfe")
+
+        def step() -> Tensor:
+            search.zero_grad()
+            loss = ((weights - mean) / scale).square().sum() / 2 - self.of(weights)
+            loss.backward()
+            return loss
+
+        search.step(step)
+        return dict(zip(self.names, weights.detach().tolist(), strict=True))

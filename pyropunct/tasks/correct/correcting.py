@@ -1,0 +1,160 @@
+"""Correcting punctuation that may be wrong.
+
+The model is that of Li, Wang & Eisner (2019, section 6.2)::
+
+    p(x_c | x_e) = sum over T, T'_c of p(T | words) p(T'_c | T'_e) p(x_c | u(T'_c))
+
+where T'_e, the underlying tree of the wrong sentence, is the most probable one under a model of wrong text.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyropunct.files import real, recover
+from pyropunct.fitted import model_folder
+from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.registry import Trusted
+from pyropunct.models.attach.correcting import CorrectingAttach
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.decoders import Decision
+from pyropunct.restore.restoring import decide
+from pyropunct.restore.rewriting import (
+    Rewriting,
+    rewritten,
+    with_abbreviation_dots,
+    with_probable_changes,
+    with_whole_pairs,
+    without_marks_in,
+    without_unknown,
+)
+from pyropunct.tasks.correct.error_trees import read_parses
+from pyropunct.tasks.correct.hearing import WritersRate
+from pyropunct.tasks.correct.system import PARTS, USUAL, Correcting, CorrectingSettings, check_writable
+from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, Surface
+from pyropunct.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from pyropunct.draws import Draws
+
+String = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Corrector(Correcting):
+    """A trained model of correction.
+
+    :ivar reader: the model that finds T'_e in the wrong sentence.  Its parser, if it has one, parses raw
+        words, and its weights for trees that a parser finds read these.
+    :ivar writer: the model p(T'_c | T'_e) with its channel; its trees are `ErrorTree`.
+    """
+
+    reader: Punctuator
+    writer: Punctuator
+
+    @property
+    def model(self) -> Punctuator:
+        """The reader."""
+        return self.reader
+
+    def decide(
+        self,
+        parses: Sequence[Sequence[WeightedTree]],
+        wrong: Sequence[Surface],
+        settings: CorrectingSettings = USUAL,
+        *,
+        closed: Sequence[Sequence[int]] | None = None,
+        rate: WritersRate | None = None,
+    ) -> Iterator[Decision]:
+        """See `Correcting.decide`; nothing is learned of the writer's rate."""
+        flat = [(parse, surface) for some, surface in zip(parses, wrong, strict=True) for parse in some]
+        found = iter(read_parses(self.reader, [parse for parse, _ in flat], [surface for _, surface in flat]))
+        trees = [[parse._replace(tree=next(found)) for parse in some] for some in parses]
+        slots = closed if closed is not None else [()] * len(wrong)
+        rewritings = [
+            staying_close(surface, self.writer.vocabulary, some, settings.threshold)
+            for surface, some in zip(wrong, slots, strict=True)
+        ]
+        return decide(
+            self.writer,
+            trees,
+            decoder=settings.decoder,
+            samples=settings.samples,
+            seed=settings.seed,
+            rewritings=rewritings,
+        )
+
+    def save(self, folder: str | Path) -> None:
+        """Write the corrector, a model folder for each of its models, to a new folder, whole or not at all.
+
+        :raises ModelFolderError: if the folder exists and is not a corrector, or cannot be written.
+        """
+        folder = Path(folder)
+        check_writable(folder)
+        with model_folder.new_folder(folder) as new:
+            for name in PARTS:
+                getattr(self, name).save(new / name)
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
+    ) -> "Corrector":
+        """Read a corrector that `save` wrote.  No code in the folder is ever run, and none that it names.
+
+        :param variants: see `pyropunct.punctuator.Punctuator.load`.
+        :param encoder: likewise, of the model that parses.
+        :raises ModelFolderError: if the folder is missing or damaged, or is not a corrector of this program.
+        """
+        folder = Path(folder)
+        recover(real(folder))
+        if folder.is_dir() and not all((folder / name).is_dir() for name in PARTS):
+            raise ModelFolderError(f"{folder}: is no corrector (fit one with `pyropunct fit-correction`)")
+        if not folder.is_dir():
+            raise ModelFolderError(f"{folder}: no such corrector folder")
+        reader = Punctuator.load(folder / "reader", variants=variants, encoder=encoder)
+        writer = Punctuator.load(folder / "writer", variants=variants)
+        if not isinstance(writer.story.attach, CorrectingAttach):
+            raise ModelFolderError(f"{folder / 'writer'}: is not the model of a corrector")
+        if reader.vocabulary.tokens != writer.vocabulary.tokens:
+            raise ModelFolderError(f"{folder}: its reader and its writer are of two: they know other marks")
+        return cls(reader, writer)
+
+
+def staying_close(
+    wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] = (), threshold: float = 0.0
+) -> Rewriting:
+    """A rewriting of draws of x_c that keeps unknown marks, abbreviation dots and whole pairs of x_e.
+
+    The model draws all marks that it does not know as unknown.  An unknown mark becomes the one that the slot
+    has in x_e; if there is none, it is left out.  Abbreviation dots are part of the spelling of words, so
+    they stay where x_e has them, and none are added.  Draws with more halves of pairs than x_e has
+    are left out.
+
+    :param vocabulary: the model's types.
+    :param closed: slots where no mark can stand.
+    :param threshold: the probability that a change must have.
+    """
+
+    def rewriting(draws: "Draws") -> "Draws":
+        for slot, string in enumerate(wrong):
+            strange = tuple(mark for mark in string if mark not in vocabulary.token_number)
+            if strange:
+                draws = rewritten(draws, partial(_named, strange), [slot])
+        draws = without_marks_in(rewritten(without_unknown(draws), _without_dot), closed)
+        draws = with_probable_changes(with_abbreviation_dots(draws, wrong), wrong, threshold)
+        return with_whole_pairs(draws, wrong)
+
+    return rewriting
+
+
+def _named(strange: String, drawn: String) -> String:
+    """The drawn string, whose unknown marks are replaced from left to right by those of the wrong string."""
+    names = iter(strange)
+    return tuple(next(names, UNKNOWN) if mark == UNKNOWN else mark for mark in drawn)
+
+
+def _without_dot(drawn: String) -> String:
+    return tuple(mark for mark in drawn if mark != ABBREVIATION_DOT)

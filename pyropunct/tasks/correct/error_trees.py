@@ -1,0 +1,86 @@
+"""Trees of wrongly punctuated sentences: T with the underlying tree T'_e of the wrong punctuation.
+
+Correction draws new punctemes for every constituent, given those that it sprouted in the wrong sentence (Li,
+Wang & Eisner 2019, section 6.2).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from pyropunct.fitted.model import FittedModel
+from pyropunct.fitted.story import BATCH_SIZE, FittedStory, Puncteme
+from pyropunct.inference.inside import best_derivation
+from pyropunct.inference.pyro.handlers import tree_problem
+from pyropunct.models.attach.correcting import ERROR_COLUMNS
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.treebank.marks import Surface
+from pyropunct.treebank.tree import Tree
+
+
+@dataclass(frozen=True)
+class ErrorTree(Tree):
+    """A `Tree` of n words with existing punctuation, which may be wrong.
+
+    :ivar punctemes: T'_e: the left and the right puncteme of each word's constituent.
+    :ivar wrong: the punctuation tokens of the slots 0..n.
+    """
+
+    punctemes: tuple[tuple[Puncteme, Puncteme], ...]
+    wrong: tuple[tuple[str, ...], ...]
+
+    def strings(self) -> Mapping[str, Sequence[Sequence[str]]]:
+        """The columns `ERROR_COLUMNS`."""
+        left, right = zip(*self.punctemes, strict=True)
+        return dict(zip(ERROR_COLUMNS, (left, right, self.wrong[:-1], self.wrong[1:]), strict=True))
+
+
+def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> list[ErrorTree]:
+    """Reconstruct T'_e of some sentences: the T' that maximises p(T' | T, x_e).
+
+    :param model: the model of wrong punctuation.
+    :param trees: T of each sentence.
+    :param surfaces: x_e, its punctuation.
+    """
+    found = []
+    for first in range(0, len(trees), BATCH_SIZE):
+        part = slice(first, first + BATCH_SIZE)
+        for tree, surface, punctemes in zip(
+            trees[part], surfaces[part], _best(model, trees[part], surfaces[part]), strict=True
+        ):
+            given = {field.name: getattr(tree, field.name) for field in fields(Tree)}
+            found.append(ErrorTree(**given, punctemes=punctemes, wrong=tuple(map(tuple, surface))))
+    return found
+
+
+def read_parses(
+    model: FittedModel, parses: Sequence[WeightedTree], surfaces: Sequence[Surface]
+) -> list[ErrorTree]:
+    """`read_errors` for trees of which some were given and some found by a parser.
+
+    :param model: its `FittedModel.for_parsed` reads those that a parser has found.
+    :param parses: the trees.
+    :param surfaces: x_e, the punctuation of each of them.
+    """
+    found: dict[int, ErrorTree] = {}
+    for given, reader in ((True, model), (False, model.for_parsed)):
+        places = [place for place, parse in enumerate(parses) if parse.given == given]
+        trees = [parses[place].tree for place in places]
+        read = read_errors(reader, trees, [surfaces[place] for place in places])
+        found |= dict(zip(places, read, strict=True))
+    return [found[place] for place in range(len(parses))]
+
+
+def _best(
+    model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]
+) -> list[tuple[tuple[Puncteme, Puncteme], ...]]:
+    """The best derivation of each sentence of a batch."""
+    vocabulary = model.vocabulary
+    batch = model.encode_trees(trees)
+    problem = tree_problem(model.story, batch, vocabulary.encode_surfaces(surfaces))
+    pairs = problem.inventory.pairs
+    chosen = [
+        pairs[relation][choice]
+        for relation, choice in zip(problem.relation.tolist(), best_derivation(problem).tolist(), strict=True)
+    ]
+    decoded = [(vocabulary.decode_string(left), vocabulary.decode_string(right)) for left, right in chosen]
+    return [tuple(decoded[node] for node in batch.forest.nodes(tree)) for tree in range(len(trees))]

@@ -1,0 +1,159 @@
+"""Training a corrector on right sentences and wrongly punctuated copies of them.
+
+Source: Li, Wang & Eisner (2019, section 6.2).
+"""
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyro.infer.autoguide import AutoGuide
+
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.registry import UnknownVariantError
+from pyropunct.models.channel.centred import CentredWindow
+from pyropunct.models.channel.slip import Slip
+from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.story import Story
+from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.correct.correcting import Corrector
+from pyropunct.tasks.correct.error_trees import read_parses
+from pyropunct.tasks.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
+from pyropunct.train.fitting import Training, Watch, held_out
+from pyropunct.treebank.sentence import Sentence
+
+CORRECTING_ATTACH = "pyropunct.models.attach.correcting:CorrectingAttach"
+CENTRED_WINDOW = "pyropunct.models.channel.centred:CentredWindow"
+
+CLOSENESS = 0.5
+"""The standard deviation of the prior of the edits' logits around those of the model of right text."""
+
+COPIES, EPOCHS = 2, 3
+"""The copies of each training sentence in an epoch, each with other errors, and the number of epochs."""
+
+
+class UnfitModelError(UnknownVariantError):
+    """Raised for a model of right text on which no corrector can be built."""
+
+    def __init__(self, channel: str) -> None:
+        super().__init__(
+            f"the model has the channel {channel!r}, but a corrector needs a model with a sliding window: "
+            "fit one with `pyropunct fit TRAIN --channel sliding-window`"
+        )
+
+
+@dataclass
+class CorrectionTraining(Training):
+    """The training of p(T'_c | T'_e) and its channel.
+
+    :ivar clean: the model of right text, to whose channel the new one stays close.
+    """
+
+    clean: Punctuator = field(kw_only=True)
+
+    def _make_guide(self) -> AutoGuide:
+        channel, usual = window_of(self.story), window_of(self.clean.story)
+        assert isinstance(channel, CentredWindow)
+        assert usual is not None
+        channel.centre(usual.edit_logits)
+        return super()._make_guide()
+
+
+def window_of(story: Story) -> SlidingWindow | None:
+    """The sliding window in the channel of a story, None if the channel has none."""
+    channel = story.channel
+    inner = channel.channel if isinstance(channel, Slip) else channel
+    return inner if isinstance(inner, SlidingWindow) else None
+
+
+def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
+    """The settings of a corrector, made from those of the model of right text.
+
+    :param clean: the settings of the model of right text.
+
+    :param changes: further settings of the corrector.
+    """
+    own = {
+        "attach": CORRECTING_ATTACH,
+        "channel": CENTRED_WINDOW,
+        "edit_prior_scale": CLOSENESS,
+        "epochs": EPOCHS,
+    }
+    return clean.changed(**{**own, **changes})
+
+
+def error_examples(
+    reader: Punctuator, pairs: Sequence[tuple[Sentence, WrongSurface]], drawn: Container[int] = ()
+) -> list[Sentence]:
+    """Right sentences whose trees carry the underlying punctuation of their wrong versions.
+
+    :param reader: the model of wrong text.
+    :param pairs: right sentences, each with its wrong punctuation.
+    :param drawn: the numbers of those, counted from 0, whose trees a parser has found.
+    """
+    parses = [WeightedTree(one.tree, 1.0, given=number not in drawn) for number, (one, _) in enumerate(pairs)]
+    trees = read_parses(reader, parses, [wrong.surface for _, wrong in pairs])
+    return [replace(sentence, tree=tree) for (sentence, _), tree in zip(pairs, trees, strict=True)]
+
+
+def fit_correction(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None,
+    clean: Punctuator,
+    *,
+    rates: ErrorRates | None = None,
+    copies: int = COPIES,
+    recipe: Recipe | None = None,
+    seed: int = 0,
+    device: str = "cpu",
+    watch: Watch | None = None,
+) -> Corrector:
+    """Train a corrector on right sentences and simulated errors.
+
+    :param train: right sentences, as `pyropunct.read_treebank` gives them.
+    :param dev: sentences on which perplexity is reported; by default every tenth training sentence is held
+        out.
+    :param clean: the model of right text, fitted to the same training sentences.  If it has a parser, every
+        second copy has trees of it, see `with_drawn_trees`.
+    :param rates: the rates of errors; by default ``ErrorRates()``.
+    :param copies: the number of copies of each training sentence, each with other errors.
+    :param recipe: the settings; by default ``correction_recipe(clean.recipe)``.
+    :param seed: the seed of the errors and of training; equal seeds give equal correctors.
+    :param device: the device of the weights and the optimiser, as torch names it.
+    :param watch: called after every step.
+    :raises UnfitModelError: if the channel of the clean model has no sliding window.
+    """
+    if window_of(clean.story) is None:
+        raise UnfitModelError(clean.recipe.channel)
+    parts = held_out(train) if dev is None else (tuple(train), tuple(dev))
+    pairs = wrong_copies(parts[0], rates, copies, seed)
+    drawn: Container[int] = ()
+    if clean.parser is not None:
+        pairs = with_drawn_trees(pairs, len(parts[0]), clean.parser)
+        drawn = {number for number in range(len(pairs)) if number // len(parts[0]) % 2}
+    seen = error_examples(clean, pairs, drawn)
+    unseen = error_examples(clean, wrong_copies(parts[1], rates, 1, seed + 1))
+    recipe = correction_recipe(clean.recipe) if recipe is None else recipe
+    training = CorrectionTraining(clean.vocabulary, seen, unseen, recipe, seed, device, clean=clean)
+    training.run(watch=watch)
+    return Corrector(clean, training.punctuator())
+
+
+def with_drawn_trees(
+    pairs: Sequence[tuple[Sentence, WrongSurface]], size: int, parser: Parser
+) -> list[tuple[Sentence, WrongSurface]]:
+    """Copies of sentences, of which every second copy has trees drawn by a parser.
+
+    A corrector trained only on right trees takes right punctuation that does not fit a wrong tree for an
+    error.  The parser has seen the training sentences, so its best trees of them are better than those of new
+    sentences; one of two draws is more like the latter.
+
+    :param pairs: right sentences with wrong punctuation, as `wrong_copies` gives them.
+    :param size: the number of sentences in each copy.
+    """
+    drawn = [trees[-1].tree for trees in parser.parse([one.tree.forms for one, _ in pairs[:size]], trees=2)]
+    return [
+        (replace(one, tree=drawn[number % size]) if number // size % 2 else one, wrong)
+        for number, (one, wrong) in enumerate(pairs)
+    ]

@@ -1,0 +1,288 @@
+"""What the noisy channel says of one sentence: p(x_c | x_e, words), exact on a list of right punctuations.
+
+::
+
+    p(x_c | x_e, words)  is proportional to  sum over T of p(T | words) p(x_c | T) p(x_e | x_c, T)
+
+and, where the model has a tagger of words beside its trees, to the mixture of this sum with
+p(x_c | words) p(x_e | x_c, T) of the tagger.  No sampling is needed, for few x_c have much probability: those
+that differ from x_e by a few likely errors.  They are listed in two steps, and then each is weighed exactly.
+
+1. In each slot, the strings that one error turns into that of x_e have odds against it: by the tagger if
+   there is one, else by the heaviest tree with all other slots as they are.  Those of less than `LEAST_ODDS`
+   are left out.
+2. Of all combinations of what is left, those with the greatest products of odds are taken, `LONGEST` at most,
+   and x_e itself.
+"""
+
+import heapq
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.draws import Draws
+from pyropunct.fitted.model import FittedModel
+from pyropunct.fitted.story import FittedStory
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.tagger.tagger import Probabilities, SlotTagger
+from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
+from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.treebank.tree import Tree
+
+Floats = NDArray[np.float64]
+
+RATES = (0.0, 1 / 16, 1 / 8, *(2.0 ** (power / 2) for power in range(-4, 3)), 4.0)
+"""The rates of errors that a writer may have, times that to which the channel was fitted.  At first all are
+equally probable.  From 1/4 to 2, each is the square root of 2 times the one before."""
+
+LEAST_ODDS = 0.003
+"""What has smaller odds against the punctuation as it is, or against the best of a list, is not listed."""
+
+LONGEST = 60
+"""The most punctuations of a list."""
+
+NEVER = -1e9
+"""A logarithm of odds that stand for none."""
+
+
+class WritersRate:
+    """What is known of the rate of a writer's errors: a probability for each of `RATES`.
+
+    :param told: the rate, if it is known: then nothing is learned.  A rate between two of `RATES` is shared
+        out to both, so that it is the mean.
+    :raises ValueError: if it is not from the first to the last of `RATES`.
+    """
+
+    def __init__(self, told: float | None = None) -> None:
+        self._log_weight, self._told = np.zeros(len(RATES)), None
+        if told is not None:
+            if not RATES[0] <= told <= RATES[-1]:
+                raise ValueError(f"the rate {told:g} is not from {RATES[0]:g} to {RATES[-1]:g}")
+            self._told = np.array([np.interp(told, RATES, row) for row in np.eye(len(RATES))])
+
+    def learn(self, log_evidence: Floats) -> None:
+        """Take in what was written.
+
+        :param log_evidence: (sentences, rates) log p(x_e | words) of some sentences with each of the rates.
+        """
+        self._log_weight = self._log_weight + log_evidence.sum(0)
+
+    @property
+    def probabilities(self) -> Floats:
+        """(rates,) the probability of each rate, given all that was taken in."""
+        return _shares(self._log_weight) if self._told is None else self._told
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One sentence, as the noisy channel hears it.
+
+    :ivar surfaces: the list of right punctuations x_c; the first one is x_e.
+    :ivar log_joint: (rates, list) log p(x_c, x_e | words) with each of `RATES`.
+    :ivar unlisted: the sum of the odds, at the rate 1, of all changes of one slot that are not on the list.
+    """
+
+    surfaces: tuple[Surface, ...]
+    log_joint: Floats
+    unlisted: float = 0.0
+
+    @property
+    def log_evidence(self) -> Floats:
+        """(rates,) log p(x_e | words).
+
+        It is summed over the list.  What is not listed has little probability each, but there is much of it,
+        and without it low rates would seem more probable than they are: each such change multiplies the sum
+        by 1 + its odds, to the first order.
+        """
+        return np.logaddexp.reduce(self.log_joint, 1) + np.array(RATES) * self.unlisted
+
+    def posterior(self, rates: Floats) -> Draws:
+        """p(x_c | x_e, words) over the list, as weighted draws.
+
+        :param rates: (rates,) the probability of each of `RATES`, given all that the writer has written.
+        """
+        shares = np.array([_shares(row) for row in self.log_joint])
+        number: dict[String, int] = {}
+        rows = [[number.setdefault(tuple(slot), len(number)) for slot in one] for one in self.surfaces]
+        return Draws(tuple(number), np.array(rows, np.int32), rates @ shares)
+
+
+def _shares(log_weight: Floats) -> Floats:
+    """Weights that add up to 1; the first has all if none is positive."""
+    greatest = log_weight.max()
+    if greatest == -np.inf:
+        return np.eye(1, len(log_weight))[0]
+    weight = np.exp(log_weight - greatest)
+    return weight / weight.sum()
+
+
+class Noisy(NamedTuple):
+    """A sentence to be corrected.
+
+    :ivar trees: its trees T, with weights that add up to 1.
+    :ivar wrong: x_e, the punctuation of the slots 0..n.
+    :ivar closed: slots where no mark can stand.
+    """
+
+    trees: Sequence[WeightedTree]
+    wrong: tuple[String, ...]
+    closed: Collection[int] = ()
+
+
+class _Listed(NamedTuple):
+    """A sentence with the changes of its list: for each right punctuation the slots that differ from x_e."""
+
+    noisy: Noisy
+    changes: list[dict[int, String]]
+
+    def surface(self, number: int) -> tuple[String, ...]:
+        changed = self.changes[number]
+        return tuple(changed.get(slot, string) for slot, string in enumerate(self.noisy.wrong))
+
+
+def hear(
+    model: FittedModel,
+    channel: ErrorChannel,
+    sentences: Sequence[Noisy],
+    *,
+    least_odds: float = LEAST_ODDS,
+    longest: int = LONGEST,
+) -> list[Heard]:
+    """What the noisy channel says of some sentences.
+
+    :param model: p(x_c | words); `FittedModel.for_parsed` punctuates the trees that a parser has found.
+    :param channel: p(x_e | x_c, T).
+    :param least_odds: see `LEAST_ODDS`; with 0 every string that one error turns into that of x_e is tried.
+    :param longest: the most punctuations of a list.
+    """
+    parsed = [not one.trees[0].given for one in sentences]
+    words = [one.trees[0].tree.forms for one in sentences]
+    tagged: Sequence[Probabilities | None] = [None] * len(sentences)
+    if model.tagger is not None and sentences:
+        tagged = model.tagger.read(words)
+    found = []
+    for one, of_words, is_parsed in zip(sentences, tagged, parsed, strict=True):
+        teller = model.for_parsed if is_parsed else model
+        where = [contexts(parse.tree) for parse in one.trees]
+        tagger = None if model.tagger is None or of_words is None else _Tagged(model.tagger, of_words)
+        odds, unlisted = _log_odds(teller, channel, one, where[0], tagger, least_odds)
+        listed = _Listed(one, _combinations(odds, least_odds, longest))
+        surfaces = tuple(listed.surface(number) for number in range(len(listed.changes)))
+        log_prob = log_probs(teller, [parse.tree for parse in one.trees], surfaces)
+        log_weight = np.log([parse.weight for parse in one.trees])
+        log_error = np.stack([_log_errors(channel, listed, context) for context in where])
+        joint = np.logaddexp.reduce((log_weight[:, None] + log_prob)[:, None] + log_error)
+        if tagger is not None and is_parsed and model.share:
+            of_tagger = np.array([tagger.log_prob(surface) for surface in surfaces]) + log_error[0]
+            joint = np.logaddexp(joint + _log(1 - model.share), of_tagger + _log(model.share))
+        found.append(Heard(surfaces, joint, unlisted))
+    return found
+
+
+def _log(probability: float) -> float:
+    return math.log(probability) if probability > 0 else -math.inf
+
+
+def log_probs(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Floats:
+    """(trees, surfaces) log p(x | T) of some punctuations of one sentence, in natural logarithms."""
+    each_tree = [tree for tree in trees for _ in surfaces]
+    found = model.log_prob_of_marks(each_tree, [*surfaces] * len(trees))
+    return found.numpy().reshape(len(trees), len(surfaces))
+
+
+class _Tagged:
+    """What a tagger says of the slots of one sentence."""
+
+    def __init__(self, tagger: SlotTagger, probabilities: Probabilities) -> None:
+        self._vocabulary, self._rows = tagger.vocabulary, probabilities
+
+    def log_slot(self, slot: int, string: String) -> float:
+        """log p(x_i | words) of one slot."""
+        labels = self._vocabulary.labels
+        [known] = labels.strings_of([marks_of(string)])
+        [label] = labels.encode([known])
+        spelling = self._vocabulary.spelling.log_prob(known) if label == labels.unknown else 0.0
+        return math.log(self._rows[slot, label]) + spelling
+
+    def log_prob(self, surface: Surface) -> float:
+        """log p(x | words)."""
+        return math.fsum(self.log_slot(slot, tuple(string)) for slot, string in enumerate(surface))
+
+
+def _log_odds(
+    model: FittedStory,
+    channel: ErrorChannel,
+    noisy: Noisy,
+    where: Sequence[Context],
+    tagger: _Tagged | None,
+    least: float,
+) -> tuple[list[list[tuple[String, float]]], float]:
+    """For each slot the strings that may be meant, with the logarithms of their odds against that of x_e.
+
+    :returns: these, and the sum of the odds of those that are left out.
+    """
+    tried = [
+        (slot, string)
+        for slot, wrong in enumerate(noisy.wrong)
+        if slot not in noisy.closed
+        for string in channel.sources(wrong)[1:]
+    ]
+    if tagger is None:
+        surfaces = [noisy.wrong, *(_changed(noisy.wrong, slot, string) for slot, string in tried)]
+        log_prob = np.maximum(log_probs(model, [noisy.trees[0].tree], surfaces)[0], NEVER)
+        of_words = (log_prob[1:] - log_prob[0]).tolist()
+    else:
+        of_words = [
+            tagger.log_slot(slot, string) - tagger.log_slot(slot, noisy.wrong[slot]) for slot, string in tried
+        ]
+    found, unlisted = [list[tuple[String, float]]() for _ in noisy.wrong], 0.0
+    for (slot, string), ratio in zip(tried, of_words, strict=True):
+        wrong = noisy.wrong[slot]
+        error = channel.log_prob(wrong, string, where[slot]) - channel.log_prob(wrong, wrong, where[slot])
+        if ratio + error >= _log(least):
+            found[slot].append((string, ratio + error))
+        else:
+            unlisted += math.exp(ratio + error)
+    return found, unlisted
+
+
+def _changed(surface: tuple[String, ...], slot: int, string: String) -> tuple[String, ...]:
+    return (*surface[:slot], string, *surface[slot + 1 :])
+
+
+def _combinations(
+    odds: Sequence[Sequence[tuple[String, float]]], least: float, longest: int
+) -> list[dict[int, String]]:
+    """The most probable combinations of changes, none of them first, if slots were independent."""
+    best: list[tuple[float, tuple[tuple[int, String], ...]]] = [(0.0, ())]
+    for slot, strings in enumerate(odds):
+        if strings:
+            more = [(score + log_odds, (*made, (slot, s))) for score, made in best for s, log_odds in strings]
+            best = heapq.nlargest(longest, best + more, key=lambda one: one[0])
+    enough = best[0][0] + _log(least)
+    return [{}, *(dict(made) for score, made in best if made and score >= enough)]
+
+
+def _log_errors(channel: ErrorChannel, listed: _Listed, where: Sequence[Context]) -> Floats:
+    """(rates, list) log p(x_e | x_c, T) for each of `RATES`.
+
+    :param where: the context of each slot in T.
+    """
+    wrong, rates = listed.noisy.wrong, np.array(RATES)
+    with np.errstate(divide="ignore"):
+        log_rates = np.log(rates)
+    own = [sum(channel.odds(string, context).values()) for string, context in zip(wrong, where, strict=True)]
+    none = -np.log1p(np.outer(rates, own))
+    found = np.tile(none.sum(1)[:, None], len(listed.changes))
+    for number, changed in enumerate(listed.changes):
+        for slot, string in changed.items():
+            odds = channel.odds(string, where[slot])
+            total = sum(odds.values())
+            found[:, number] += (
+                log_rates + math.log(odds[wrong[slot]]) - np.log1p(rates * total) - none[:, slot]
+            )
+    return found

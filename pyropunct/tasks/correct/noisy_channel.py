@@ -1,0 +1,146 @@
+"""Correction by a noisy channel: a model of right text, and one of how it goes wrong.
+
+See `pyropunct.tasks.correct.hearing` for p(x_c | x_e, words), and `pyropunct.tasks.correct.channel` for p(x_e
+| x_c).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pyropunct.fitted import model_folder
+from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.registry import Trusted
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.decoders import DECODERS, Decision
+from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
+from pyropunct.shipped import place_of
+from pyropunct.tasks.correct.channel import ErrorChannel
+from pyropunct.tasks.correct.hearing import Floats, Heard, Noisy, WritersRate, hear
+from pyropunct.tasks.correct.system import USUAL, Correcting, CorrectingSettings, check_writable
+from pyropunct.treebank.marks import Surface
+
+FORMAT, VERSION = "pyropunct errors", 1
+
+
+@dataclass(frozen=True)
+class NoisyChannel(Correcting):
+    """A corrector of two parts: p(x_c | words) and p(x_e | x_c).
+
+    :ivar source: the model of right text.
+    :ivar errors: the error channel.
+    """
+
+    source: Punctuator
+    errors: ErrorChannel
+
+    @property
+    def model(self) -> Punctuator:
+        """The model of right text."""
+        return self.source
+
+    def decide(
+        self,
+        parses: Sequence[Sequence[WeightedTree]],
+        wrong: Sequence[Surface],
+        settings: CorrectingSettings = USUAL,
+        *,
+        closed: Sequence[Sequence[int]] | None = None,
+        rate: WritersRate | None = None,
+    ) -> Iterator[Decision]:
+        """See `Correcting.decide`; nothing is drawn.
+
+        The rate of the writer is averaged over, given all of these sentences and those before.
+        """
+        heard = self.hear(parses, wrong, closed)
+        rate = WritersRate() if rate is None else rate
+        if heard:
+            rate.learn(np.stack([one.log_evidence for one in heard]))
+        yield from self.decisions(heard, wrong, settings, rate.probabilities)
+
+    def hear(
+        self,
+        parses: Sequence[Sequence[WeightedTree]],
+        wrong: Sequence[Surface],
+        closed: Sequence[Sequence[int]] | None = None,
+    ) -> list[Heard]:
+        """What the noisy channel says of some sentences, with each rate of errors: see `decide`."""
+        slots = closed if closed is not None else [()] * len(wrong)
+        noisy = [
+            Noisy(some, tuple(map(tuple, surface)), shut)
+            for some, surface, shut in zip(parses, wrong, slots, strict=True)
+        ]
+        return hear(self.source, self.errors, noisy)
+
+    def decisions(
+        self,
+        heard: Sequence[Heard],
+        wrong: Sequence[Surface],
+        settings: CorrectingSettings,
+        rates: Floats,
+    ) -> Iterator[Decision]:
+        """The right punctuation of sentences that were heard.
+
+        :param wrong: x_e of each of them.
+        :param rates: (rates,) the probability of each of `pyropunct.tasks.correct.hearing.RATES`.
+        """
+        choose = DECODERS[settings.decoder]
+        for one, surface in zip(heard, wrong, strict=True):
+            posterior = with_probable_changes(one.posterior(rates), surface, settings.threshold)
+            yield choose(with_whole_pairs(posterior, surface))
+
+    def save(self, folder: str | Path, *, small: bool = False) -> None:
+        """Write the model with its error channel to a new folder, whole or not at all.
+
+        :param small: see `Punctuator.save`.
+        :raises ModelFolderError: as `Punctuator.save` does.
+        """
+        folder = Path(folder)
+        check_writable(folder)
+        plain = {"format": FORMAT, "version": VERSION, "tokens": self.source.vocabulary.tokens}
+        text = json.dumps({**plain, **self.errors.to_json()}, ensure_ascii=False, indent=1)
+        with model_folder.new_folder(folder) as new:
+            self.source.save(new, small=small)
+            (new / model_folder.BESIDE).write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
+    ) -> "NoisyChannel":
+        """Read what `save` wrote, or a model that comes with the package.  No code in the folder is run.
+
+        :param variants: see `pyropunct.punctuator.Punctuator.load`.
+        :param encoder: likewise.
+        :raises ModelFolderError: if the folder is missing or damaged, has no error channel, or one that was
+            fitted for a model with other marks.
+        """
+        source = Punctuator.load(folder, variants=variants, encoder=encoder)
+        return cls(source, read_errors_of(place_of(folder), source))
+
+
+def read_errors_of(folder: Path, source: Punctuator) -> ErrorChannel:
+    """The error channel in the folder of a model.
+
+    :raises ModelFolderError: as `NoisyChannel.load` does.
+    """
+    path = folder / model_folder.BESIDE
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(plain, dict) or (plain.get("format"), plain.get("version")) != (FORMAT, VERSION):
+            raise ModelFolderError(f"{path}: is not version {VERSION} of {FORMAT}")
+        errors, tokens = ErrorChannel.from_json(plain), plain["tokens"]
+    except FileNotFoundError as error:
+        fit = "`pyropunct fit-correction TRAIN --model MODEL`"
+        raise ModelFolderError(f"{folder}: is no corrector, but a model without errors: {fit}") from error
+    except ModelFolderError:
+        raise
+    except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ModelFolderError(f"{path}: cannot be made an error channel again: {reason}") from error
+    if tokens != list(source.vocabulary.tokens):
+        raise ModelFolderError(f"{path}: was fitted for a model that knows other marks than this one")
+    return errors

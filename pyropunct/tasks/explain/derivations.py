@@ -1,0 +1,182 @@
+"""How the surface string of each slot derives from its underlying string, given the underlying tree T'.
+
+T' determines which constituent sprouted each underlying token.  The best path of the channel determines which
+underlying token each surface token is, and which edits were made (Li, Wang & Eisner 2019, section 2.2).
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+
+from pyropunct.fitted.story import FittedStory, Puncteme
+from pyropunct.inference.forest import forest_of
+from pyropunct.inference.machines.evidence import exactly
+from pyropunct.inference.machines.paths import Made, Path, Ways
+from pyropunct.inference.machines.products import EDITS, KEEP
+from pyropunct.models.channel.slip import SLIP
+from pyropunct.treebank.marks import START, UNKNOWN, Surface
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+
+
+class Sprouted(NamedTuple):
+    """An underlying token.
+
+    :ivar token: the token.
+    :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 for the sentence start.
+    :ivar depth: how deep that constituent is: 0 for the whole sentence; -1 for the sentence start.
+    """
+
+    token: str
+    word: int
+    depth: int
+
+
+class SlotEdit(NamedTuple):
+    """An edit that changed something.
+
+    :ivar before: the two underlying tokens, as on the page.
+    :ivar name: one of `pyropunct.inference.machines.products.EDITS`, not "keep".
+    :ivar after: what they became.
+    """
+
+    before: tuple[str, str]
+    name: str
+    after: tuple[str, ...]
+
+
+class SlotDerivation(NamedTuple):
+    """How the surface string x_i of a slot derives from its underlying string u_i.
+
+    :ivar underlying: u_i, left to right.
+    :ivar surface: x_i, left to right.
+    :ivar origins: for each token of x_i its place in u_i, None if it is not a token of u_i.
+    :ivar edits: the edits on the channel's best path, in its order, without those that keep both tokens.
+    :ivar slipped: whether the channel ignored u_i.
+    :ivar kept: the pairs of neighbours that the channel kept as they were, in its order.
+    """
+
+    underlying: tuple[Sprouted, ...]
+    surface: tuple[str, ...]
+    origins: tuple[int | None, ...]
+    edits: tuple[SlotEdit, ...]
+    slipped: bool
+    kept: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether x_i differs from u_i."""
+        return self.slipped or bool(self.edits) or self.origins != tuple(range(len(self.underlying)))
+
+
+class Derivations:
+    """Best derivations of slots under a trained model: the channel's most probable moves.
+
+    Where the channel slipped, surface tokens are identified with underlying ones by a longest common
+    subsequence of u_i and x_i, see `common_tokens`.
+
+    :param punctuator: the model.
+    """
+
+    def __init__(self, punctuator: FittedStory) -> None:
+        self._vocabulary = punctuator.vocabulary
+        channel = punctuator.story.channel
+        with torch.no_grad():
+            self._ways = Ways(channel.transducer, channel.probabilities())
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Path | None] = {}
+
+    def of(self, sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[SlotDerivation]:
+        """The derivation of each of the slots 0..n of a sentence.
+
+        :param punctemes: T': the left and right puncteme of each word's constituent.
+        """
+        return self.of_surface(sentence.tree, sentence.surface, punctemes)
+
+    def of_surface(
+        self, tree: Tree, surface: Surface, punctemes: Sequence[tuple[Puncteme, Puncteme]]
+    ) -> list[SlotDerivation]:
+        """The derivation of each of the slots 0..n of a surface over a tree; see `of`."""
+        strings = underlying_strings(tree, punctemes)
+        return [self._slot(u, tuple(x)) for u, x in zip(strings, surface, strict=True)]
+
+    def _slot(self, underlying: tuple[Sprouted, ...], surface: tuple[str, ...]) -> SlotDerivation:
+        number = self._vocabulary.token_number
+        u = tuple(number[sprouted.token] for sprouted in underlying)
+        x = tuple(number.get(token, number[UNKNOWN]) for token in surface)
+        if (u, x) not in self._known:
+            self._known[u, x] = self._ways.best(u, exactly(x))
+        path = self._known[u, x]
+        if path is None or path.branch == SLIP:
+            origins = common_tokens(u, x, [sprouted.depth for sprouted in underlying])
+            return SlotDerivation(underlying, surface, origins, (), True)
+        edits = [self._named(underlying, made) for made in path.edits if made.edit.kind != KEEP]
+        kept = [self._neighbours(underlying, made) for made in path.edits if made.edit.kind == KEEP]
+        return SlotDerivation(underlying, surface, path.origins, tuple(edits), False, tuple(kept))
+
+    def _named(self, underlying: Sequence[Sprouted], made: Made) -> SlotEdit:
+        pair = self._neighbours(underlying, made)
+        return SlotEdit(pair, EDITS[made.edit.kind], made.edit.after_of(*pair))
+
+    def _neighbours(self, underlying: Sequence[Sprouted], made: Made) -> tuple[str, str]:
+        """The two tokens of an edit."""
+        first, second = (
+            self._vocabulary.tokens[token] if place is None else underlying[place].token
+            for token, place in zip(made.edit[:2], made.places, strict=True)
+        )
+        return first, second
+
+
+def sprouted_marks(sentence: Sentence, slot: int, derivation: SlotDerivation) -> list[tuple[int, Sprouted]]:
+    """The marks of a slot, as token ids of the original, that are underlying tokens, each with its token.
+
+    :param derivation: of this slot.
+    """
+    marks = sentence.layout.marks[slot]
+    special = len(derivation.surface) - len(marks)  # the sentence start or an abbreviation dot comes first
+    return [
+        (mark, derivation.underlying[origin])
+        for mark, origin in zip(marks, derivation.origins[special:], strict=True)
+        if origin is not None and derivation.underlying[origin].word
+    ]
+
+
+def underlying_strings(
+    tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]
+) -> list[tuple[Sprouted, ...]]:
+    """The underlying string u_i of each of the slots 0..n.
+
+    The sentence start is the first token of slot 0.
+    """
+    start, nodes, on_left = (column.tolist() for column in forest_of([tree.heads]).sprouting)
+    strings = [[Sprouted(START, 0, -1)], *([] for _ in range(len(tree)))]
+    for slot, (first, last) in enumerate(pairwise(start)):
+        for node, left in zip(nodes[first:last], on_left[first:last], strict=True):
+            tokens = punctemes[node][0 if left else 1]
+            strings[slot] += [Sprouted(token, node + 1, tree.depths[node]) for token in tokens]
+    return [tuple(string) for string in strings]
+
+
+def common_tokens(
+    underlying: Sequence[int], surface: Sequence[int], depths: Sequence[int]
+) -> tuple[int | None, ...]:
+    """For each surface token the place of an equal underlying one, or None: a longest common subsequence.
+
+    :param depths: the depth of the constituent of each underlying token.  Of several longest subsequences,
+        one with the smallest sum of depths is taken.
+    """
+    # best[j]: of the underlying tokens read so far and the first j of the surface,
+    # (- length, sum of depths, pairs (place in surface, place in underlying)).
+    best: list[tuple[int, int, tuple[tuple[int, int], ...]]] = [(0, 0, ())] * (len(surface) + 1)
+    for i, token in enumerate(underlying):
+        before = best
+        best = [(0, 0, ())]
+        for j, other in enumerate(surface):
+            choices = [before[j + 1], best[j]]
+            if token == other:
+                length, depth, pairs = before[j]
+                choices.append((length - 1, depth + depths[i], (*pairs, (j, i))))
+            best.append(min(choices, key=lambda choice: choice[:2]))
+    origins = dict(best[-1][2])
+    return tuple(origins.get(j) for j in range(len(surface)))

@@ -1,0 +1,141 @@
+"""Heads of marks that a treebank may have wrong: the posterior probability of each head."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from numpy.typing import NDArray
+
+from pyropunct.fitted.story import FittedStory
+from pyropunct.inference.inside import best_derivation
+from pyropunct.inference.machines.evidence import EMPTY
+from pyropunct.inference.origins import Origins, Question
+from pyropunct.models.channel.slip import SLIP
+from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation, sprouted_marks
+from pyropunct.tasks.explain.reattaching import uncrossed
+from pyropunct.treebank.sentence import Sentence
+
+Advance = Callable[[int], None]
+
+
+class Doubt(NamedTuple):
+    """A mark for which another head is more probable than the one that it has.
+
+    :ivar sentence: the sentence.
+    :ivar mark: the mark; it and the heads are token ids of the original.
+    :ivar head: the head that it has.
+    :ivar probability: the posterior probability of this head.
+    :ivar proposed: the most probable head.
+    :ivar proposed_probability: its posterior probability.
+    """
+
+    sentence: Sentence
+    mark: int
+    head: int
+    probability: float
+    proposed: int
+    proposed_probability: float
+
+    @property
+    def certainty(self) -> float:
+        """By how much the proposed head is more probable."""
+        return self.proposed_probability - self.probability
+
+    @property
+    def line(self) -> int:
+        """The line of the mark in the file, counted from 1."""
+        block = self.sentence.layout.block
+        return block.first_line + block.tokens[self.mark - 1].row
+
+
+def doubts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance | None = None) -> list[Doubt]:
+    """The marks whose head is less probable than another, the most certain first.
+
+    :param advance: called with the number of sentences newly done.
+    :raises MachineError: if the model's channel does not tell where its marks come from.
+    """
+    found = []
+    for sentence, heads in head_posteriors(model, sentences, advance):
+        tokens = sentence.layout.block.tokens
+        for mark, posterior in heads.items():
+            if not posterior:
+                continue
+            head = tokens[mark - 1].head
+            proposed = max(posterior, key=posterior.__getitem__)
+            own = posterior.get(head, 0.0)
+            if posterior[proposed] > own:
+                found.append(Doubt(sentence, mark, head, own, proposed, posterior[proposed]))
+    return sorted(found, key=lambda doubt: -doubt.certainty)
+
+
+def head_posteriors(
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance | None = None
+) -> Iterator[tuple[Sentence, dict[int, dict[int, float]]]]:
+    """For each mark of each sentence the posterior probabilities of its heads, given the trees and all marks.
+
+    A mark's head is the head word of the constituent that sprouted it, with the exact posterior probability
+    of `pyropunct.inference.origins`.  Among several marks of a slot it is, as in
+    `pyropunct.tasks.explain.reattaching.mark_attachments`, a word from which no arc crosses those of the
+    other marks; these are taken to hang on the constituents of the best T'.  What the probabilities lack of 1
+    is that no constituent sprouted the mark.
+
+    :param advance: called with the number of sentences newly done.
+    :returns: each sentence with the probabilities of heads by marks and heads, as token ids of the original.
+    :raises MachineError: if the model's channel does not tell where its marks come from.
+    """
+    vocabulary, channel = model.vocabulary, model.story.channel
+    with torch.no_grad():
+        weights = channel.probabilities()
+        shapes = channel.transducer.products.places.shapes
+        origins = Origins(
+            channel.branches(), channel.num_tokens, shapes, weights, vocabulary.inventory, (SLIP,)
+        )
+    derivations = Derivations(model)
+    for part, problem in model.problems(sentences):
+        questions = [
+            question for number, one in enumerate(part) for question in _questions(model, number, one)
+        ]
+        answers = origins.posterior(problem, questions)
+        for sentence, best in zip(part, model.sprouted(problem, best_derivation(problem)), strict=True):
+            slots = derivations.of(sentence, best)
+            yield sentence, _heads(sentence, slots, answers)
+            if advance is not None:
+                advance(1)
+
+
+def _questions(model: FittedStory, number: int, sentence: Sentence) -> Iterator[Question]:
+    """Where each mark of a sentence comes from."""
+    strings = model.vocabulary.encode_surface(sentence.surface).tolist()
+    for slot, (string, marks) in enumerate(zip(strings, sentence.layout.marks, strict=True)):
+        tokens = tuple(token for token in string if token != EMPTY)
+        for place in range(len(tokens) - len(marks), len(tokens)):
+            yield Question(number, slot, tokens, place)
+
+
+def _heads(
+    sentence: Sentence, derivations: Sequence[SlotDerivation], answers: Iterator[NDArray[Any]]
+) -> dict[int, dict[int, float]]:
+    """The probabilities of heads of the marks of a sentence.
+
+    :param derivations: of the slots, in the best T'.
+    :param answers: for each mark the probability of each word's constituent.
+    """
+    heads = {}
+    for slot, (marks, derivation) in enumerate(zip(sentence.layout.marks, derivations, strict=True)):
+        best = {mark: sprouted.word for mark, sprouted in sprouted_marks(sentence, slot, derivation)}
+        for mark in marks:
+            posterior: defaultdict[int, float] = defaultdict(float)
+            shares = next(answers)
+            for word in (shares.nonzero()[0] + 1).tolist():
+                head = _uncrossed_head(mark, word, marks, best, slot)
+                posterior[sentence.layout.words[head - 1]] += float(shares[word - 1])
+            heads[mark] = dict(posterior)
+    return heads
+
+
+def _uncrossed_head(mark: int, word: int, marks: Sequence[int], best: Mapping[int, int], slot: int) -> int:
+    """The head of a mark that a word's constituent sprouted, where best has those of the other marks."""
+    words = {other: best[other] for other in marks if other in best} | {mark: word}
+    ordered = [other for other in marks if other in words]
+    return uncrossed([words[other] for other in ordered], slot)[ordered.index(mark)]

@@ -1,0 +1,122 @@
+"""Examples of learned edits and of puncteme pairs, from the best underlying trees of some sentences."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from pyropunct.fitted.story import FittedStory, Puncteme
+from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation, sprouted_marks
+from pyropunct.treebank.sentence import Sentence
+
+OPEN, CLOSE = "⟦", "⟧"
+"""Around the place in a sentence that an example is about."""
+
+Key = TypeVar("Key")
+Advance = Callable[[int], None]
+Rule = tuple[tuple[str, ...], tuple[str, ...]]
+"""Two underlying neighbours, and what they become."""
+
+Sprouting = tuple[str, Puncteme, Puncteme]
+"""A relation, as the model knows it, and the left and the right puncteme of a constituent."""
+
+
+class Example(NamedTuple):
+    """A place in a sentence.
+
+    :ivar identifier: of the sentence.
+    :ivar before: the text before the place.
+    :ivar place: the text in question; empty where nothing of it is on the page.
+    :ivar after: the text behind it.
+    """
+
+    identifier: str
+    before: str
+    place: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        """The sentence, with its place marked."""
+        return f"{self.before}{OPEN}{self.place}{CLOSE}{self.after}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {"id": self.identifier, "before": self.before, "place": self.place, "after": self.after}
+
+
+def rule_examples(
+    model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance | None = None
+) -> dict[Rule, list[Example]]:
+    """Places where each edit happens on the best path of the channel through the best T'.
+
+    The place is that of all marks of the slot.
+
+    :param most: at most this many of each edit, spread evenly over the sentences.
+    :param advance: called with the number of sentences newly done.
+    """
+    found: dict[Rule, list[tuple[Sentence, int]]] = {}
+    for sentence, _, derivations in _derived(model, sentences, advance):
+        for slot, derivation in enumerate(derivations):
+            for rule in _rules(derivation):
+                found.setdefault(rule, []).append((sentence, slot))
+    return _shown(found, most, lambda place: _example(place[0], place[0].layout.marks[place[1]], place[1]))
+
+
+def sprouting_examples(
+    model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance | None = None
+) -> dict[Sprouting, list[Example]]:
+    """Constituents that sprout each pair of punctemes in the best T'.
+
+    The place is that of a constituent with those of its marks that are on the page.
+
+    :param most: at most this many of each pair, spread evenly over the sentences.
+    :param advance: called with the number of sentences newly done.
+    """
+    vocabulary = model.vocabulary
+    found: dict[Sprouting, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
+    for sentence, punctemes, derivations in _derived(model, sentences, advance):
+        for word, (relation, pair) in enumerate(zip(sentence.tree.relations, punctemes, strict=True), 1):
+            known = vocabulary.relations[vocabulary.relation_number(relation)]
+            found.setdefault((known, *pair), []).append((sentence, derivations, word))
+    return _shown(found, most, lambda place: _constituent(*place))
+
+
+def _derived(
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance | None
+) -> Iterator[tuple[Sentence, list[tuple[Puncteme, Puncteme]], list[SlotDerivation]]]:
+    """Each sentence with its best T' and the derivations of its slots."""
+    derivations = Derivations(model)
+    for sentence, (best,) in zip(sentences, model.underlying(sentences), strict=True):
+        yield sentence, best, derivations.of(sentence, best)
+        if advance is not None:
+            advance(1)
+
+
+def _rules(derivation: SlotDerivation) -> set[Rule]:
+    """The edits of a slot, those that keep both tokens included."""
+    return {(edit.before, edit.after) for edit in derivation.edits} | {(one, one) for one in derivation.kept}
+
+
+def _constituent(sentence: Sentence, derivations: Sequence[SlotDerivation], word: int) -> Example:
+    """A constituent and its own marks."""
+    first, last = sentence.tree.spans[word - 1]
+    tokens = list(sentence.layout.words[first - 1 : last])
+    for slot in {first - 1, last}:
+        explained = sprouted_marks(sentence, slot, derivations[slot])
+        tokens += [mark for mark, sprouted in explained if sprouted.word == word]
+    return _example(sentence, tokens, first)
+
+
+def _example(sentence: Sentence, tokens: Iterable[int], slot: int) -> Example:
+    return Example(sentence.identifier, *sentence.passage(set(tokens), slot))
+
+
+def _shown(
+    found: Mapping[Key, Sequence[Any]], most: int, example: Callable[[Any], Example]
+) -> dict[Key, list[Example]]:
+    """At most so many of the places of each key, spread evenly over all of them."""
+    return {key: [example(place) for place in _spread(places, most)] for key, places in found.items()}
+
+
+def _spread(places: Sequence[Any], most: int) -> list[Any]:
+    some = min(most, len(places))
+    return [places[number * len(places) // some] for number in range(some)]

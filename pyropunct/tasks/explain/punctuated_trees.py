@@ -1,0 +1,98 @@
+"""Trees from punctuation: the generative story turned around.
+
+A parser that reads words alone says how probable their trees are.  The story says how probable the marks on
+the page are, given each tree.  By Bayes' rule::
+
+    p(T | words, x)  =  p(T | words) p(x | T)^s / sum over T' of p(T' | words) p(x | T')^s
+
+with strength s = 1.  The sum runs over the trees that the parser has drawn, for which it is exact; the more
+there are, the nearer it comes to the sum over all trees.
+
+The loss of a tree is the number of its words with a wrong head.  Its expectation adds up over the arcs, so
+the tree of least risk has the greatest sum of the posterior probabilities of its arcs: see `least_risk_tree`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.fitted.model import FittedModel
+from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.parser.eisner import best_tree
+from pyropunct.restore.restoring import weighted_trees
+from pyropunct.treebank.marks import Surface
+from pyropunct.treebank.tree import Tree
+
+DRAWS = 200
+"""Trees of the parser that are drawn for each sentence."""
+
+
+class LeastRisk(NamedTuple):
+    """A tree, chosen among all that are projective and have one root.
+
+    :ivar tree: the tree.
+    :ivar risk: how many of its words can be expected to have a wrong head.
+    """
+
+    tree: Tree
+    risk: float
+
+
+def trees_given_marks(
+    model: FittedModel,
+    sentences: Sequence[tuple[Sequence[str], Surface]],
+    draws: int = DRAWS,
+    strength: float = 1.0,
+) -> Iterator[list[WeightedTree]]:
+    """The trees of punctuated sentences, with p(T | words, x) as their weights, the heaviest first.
+
+    What the model has learned from trees of a parser weighs them, see `FittedModel.for_parsed`.  If it gives
+    none of the trees any probability, they keep the parser's weights.
+
+    :param sentences: the words of each, and the punctuation tokens of its slots 0..n.
+    :param draws: how many trees the parser draws for each, equal ones counted.
+    :param strength: s, from 0, where the marks do not count; at 1 they count as the story says.
+    :raises NoParserError: if the model has no parser.
+    """
+    parses = weighted_trees(model, [words for words, _ in sentences], draws)
+    surfaces = [surface for _, surface in sentences]
+    trees = [one.tree for some in parses for one in some]
+    given = [surface for some, surface in zip(parses, surfaces, strict=True) for _ in some]
+    of_marks = iter(model.for_parsed.log_prob_of_marks(trees, given).tolist() if trees else ())
+    for some in parses:
+        logs = np.array([next(of_marks) for _ in some])
+        counts = strength > 0 and bool(np.isfinite(logs).any())
+        yield _weighed(some, strength * logs if counts else np.zeros(len(some)))
+
+
+def _weighed(trees: Sequence[WeightedTree], logs: NDArray[np.float64]) -> list[WeightedTree]:
+    """Trees whose weights are multiplied by exponentials of logarithms, some of them finite."""
+    weights = np.array([one.weight for one in trees]) * np.exp(logs - logs.max())
+    shares = (weights / weights.sum()).tolist()
+    weighed = [one._replace(weight=share) for one, share in zip(trees, shares, strict=True)]
+    return sorted(weighed, key=lambda one: -one.weight)
+
+
+def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
+    """The tree of the least expected number of wrong heads: minimum Bayes risk over arcs.
+
+    It may be none of the trees given, but has arcs of these, each with its most probable relation.
+
+    :param trees: of one sentence of n words, with weights that add up to 1.
+    """
+    first = trees[0].tree
+    arcs = np.zeros((len(first), len(first) + 1))
+    relations: defaultdict[tuple[int, int], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for tree, weight, _ in trees:
+        for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True)):
+            arcs[word, head] += weight
+            relations[word, head][relation] += weight
+    heads = best_tree(np.where(arcs > 0, arcs, -len(first))).tolist()
+    chosen = [relations[arc] for arc in enumerate(heads)]
+    named = tuple(max(of_arc, key=of_arc.__getitem__) for of_arc in chosen)
+    risk = len(first) - float(arcs[np.arange(len(first)), heads].sum())
+    return LeastRisk(replace(first, heads=tuple(heads), relations=named), max(risk, 0.0))

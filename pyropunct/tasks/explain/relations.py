@@ -1,0 +1,175 @@
+"""The punctemes that each dependency relation sprouts (Li, Wang & Eisner 2019, section 5.2)."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pyropunct.fitted.story import BATCH_SIZE, FittedStory, Puncteme
+from pyropunct.inference.inside import posterior_pairs
+from pyropunct.inference.problem import choice_rows
+from pyropunct.inference.pyro.handlers import tree_problem
+from pyropunct.models.symmetry import symmetry_class
+from pyropunct.treebank.marks import display, displayed_string
+from pyropunct.treebank.sentence import Sentence
+
+SYMMETRIC = {"the same on both sides", "matched", "matched and more"}
+"""The classes of `pyropunct.models.symmetry.CLASSES` whose pairs are symmetric: ``, ,`` and ``“ ”``."""
+
+Advance = Callable[[int], None]
+
+
+class PairShare(NamedTuple):
+    """A puncteme pair of a relation.
+
+    :ivar left: the left puncteme.
+    :ivar right: the right puncteme.
+    :ivar share: the expected share of the constituents that sprout the pair, from 0 to 1.
+    """
+
+    left: Puncteme
+    right: Puncteme
+    share: float
+
+    @property
+    def text(self) -> str:
+        """Both punctemes for a person to read, on either side of a bar; ε is the empty one."""
+        left, right = (displayed_string(side) or "ε" for side in (self.left, self.right))
+        return f"{left} | {right}"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is sprouted on either side."""
+        return not (self.left or self.right)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether both punctemes are the same, or hold brackets or quotation marks that face each other."""
+        return symmetry_class(self.left, self.right) in SYMMETRIC
+
+
+@dataclass(frozen=True)
+class RelationPunctemes:
+    """What the constituents of one relation sprout.
+
+    :ivar relation: the dependency relation; the empty string stands for all relations not seen in training.
+        A relation with a subtype not seen in training counts as the relation without it.
+    :ivar count: how many constituents have it.
+    :ivar pairs: its puncteme pairs, the most frequent first; their shares add up to 1.
+    """
+
+    relation: str
+    count: int
+    pairs: tuple[PairShare, ...]
+
+    @property
+    def name(self) -> str:
+        """The relation for a person to read."""
+        return self.relation or "(other)"
+
+    @property
+    def entropy(self) -> float:
+        """The entropy of the puncteme pair, - sum p log2 p, in bits."""
+        return math.fsum(-pair.share * math.log2(pair.share) for pair in self.pairs if pair.share > 0)
+
+    @property
+    def nonempty(self) -> float:
+        """The expected share of its constituents that sprout anything."""
+        return math.fsum(pair.share for pair in self.pairs if not pair.is_empty)
+
+    @property
+    def symmetric(self) -> float:
+        """The expected share of its constituents that sprout symmetric punctemes."""
+        return math.fsum(pair.share for pair in self.pairs if pair.is_symmetric)
+
+    @property
+    def symmetric_of_nonempty(self) -> float | None:
+        """The share of symmetric pairs among those that are not empty; None if all are empty."""
+        return self.symmetric / self.nonempty if self.nonempty > 0 else None
+
+    def to_json(self, pairs: int) -> dict[str, Any]:
+        """Plain JSON types.
+
+        :param pairs: how many puncteme pairs to list.
+        """
+        return {
+            "relation": self.relation,
+            "count": self.count,
+            "entropy": self.entropy,
+            "nonempty": self.nonempty,
+            "symmetric": self.symmetric,
+            "symmetric_of_nonempty": self.symmetric_of_nonempty,
+            "pairs": [
+                {
+                    "left": [display(token) for token in pair.left],
+                    "right": [display(token) for token in pair.right],
+                    "share": pair.share,
+                    "symmetric": pair.is_symmetric,
+                }
+                for pair in self.pairs[:pairs]
+            ],
+        }
+
+
+def relation_punctemes(
+    model: FittedStory, sentences: Sequence[Sentence], *, least: int = 1, advance: Advance | None = None
+) -> list[RelationPunctemes]:
+    """The expected puncteme pairs of each relation in some sentences, under the posterior p(T' | T, x)::
+
+        share of (l, r) for d = mean over the constituents w with relation d of p(l_w = l, r_w = r | T, x)
+
+    The paper's Table 4 has the five relations that are most symmetric.  It does not say whether its shares
+    are expectations or counts in the best T'.
+
+    :param least: leave out relations with fewer constituents.
+    :param advance: called with the number of sentences newly done.
+    :returns: the relations, those with the greatest share of symmetric punctemes first.
+    """
+    vocabulary, inventory = model.vocabulary, model.vocabulary.inventory
+    expected = np.zeros(len(inventory.rows))
+    counts = np.zeros(inventory.num_relations, dtype=np.int64)
+    for start in range(0, len(sentences), BATCH_SIZE):
+        part = sentences[start : start + BATCH_SIZE]
+        _add_expected(model, part, expected, counts)
+        if advance is not None:
+            advance(len(part))
+    found = [
+        RelationPunctemes(name, int(count), _shares(model, number, expected))
+        for number, (name, count) in enumerate(zip(vocabulary.relations, counts, strict=True))
+        if count >= max(1, least)
+    ]
+    return sorted(found, key=lambda one: (-one.symmetric, one.relation))
+
+
+def _add_expected(
+    model: FittedStory, sentences: Sequence[Sentence], expected: NDArray[Any], counts: NDArray[Any]
+) -> None:
+    """Add the expected count of each row of the inventory, and the number of nodes of each relation."""
+    vocabulary = model.vocabulary
+    trees = model.encode_trees([sentence.tree for sentence in sentences])
+    surfaces = vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
+    with torch.no_grad():
+        problem = tree_problem(model.story, trees, surfaces)
+    rows = choice_rows(vocabulary.inventory, problem.relation)
+    np.add.at(expected, rows.numpy(), posterior_pairs(problem).double().numpy())
+    counts += np.bincount(problem.relation.numpy(), minlength=len(counts))
+
+
+def _shares(model: FittedStory, relation: int, expected: NDArray[Any]) -> tuple[PairShare, ...]:
+    """The pairs of one relation, with shares that add up to 1."""
+    inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
+    first, last = inventory.pair_start[relation : relation + 2]
+    own = expected[first:last]
+    shares = own / own.sum()
+    return tuple(
+        PairShare(
+            decode(inventory.rows[first + place][0]),
+            decode(inventory.rows[first + place][1]),
+            float(shares[place]),
+        )
+        for place in np.argsort(-shares, kind="stable").tolist()
+    )

@@ -1,0 +1,451 @@
+"""The edits that a channel has learned, beside Nunberg's rules (Li, Wang & Eisner 2019, section 5.1)."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.fitted.story import FittedStory
+from pyropunct.inference.machines.products import EDITS
+from pyropunct.models.learned import learned_scales, learned_values, other_values
+from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
+from pyropunct.treebank.marks import START, display
+from pyropunct.treebank.sentence import Sentence
+
+CONFIDENT = 0.75
+"""The probability above which an edit counts as confidently learned (section 5.1)."""
+
+DECIDED = 0.5
+"""A pair is decided if the model gives one of its outcomes a probability above this."""
+
+FREQUENT = 25.0
+"""The least underlying count of a pair whose distribution the paper calls well trained (footnote 16)."""
+
+OCCURRING = 0.5
+"""The least underlying count of a pair that is said to occur: rounded, it is one."""
+
+LEVEL = 0.9
+"""The posterior probability of a credible interval."""
+
+DRAWS = 1000
+"""Draws from the posterior, for credible intervals."""
+
+PART = 200
+"""The number of sentences whose edits are counted together."""
+
+DASHES = ("-", "—", "–", "--")
+"""Forms of Nunberg's dash in treebanks: the first one that a model knows is taken for it."""
+
+Advance = Callable[[int], None]
+
+
+class NoEditsError(ValueError):
+    """Raised for a model whose channel has no edits, and so no rules."""
+
+
+class Outcome(NamedTuple):
+    """A possible outcome of two neighbouring underlying tokens.
+
+    :ivar after: the tokens that they become.
+    :ivar probability: p(after | before).  Where two edits have the same outcome, as left and right
+        absorption of equal tokens have, it is the sum of both.
+    :ivar interval: a credible interval of this probability, if the posterior of the model is known.
+    :ivar count: how often it happens in some sentences, in expectation; if there are sentences.
+    """
+
+    after: tuple[str, ...]
+    probability: float
+    interval: tuple[float, float] | None = None
+    count: float | None = None  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+
+
+@dataclass(frozen=True)
+class LearnedPair:
+    """The learned distribution of the outcomes of two neighbouring underlying tokens a b.
+
+    :ivar before: the tokens, as on the page.
+    :ivar outcomes: a b, b, a, b a; for equal tokens a a and a.
+    :ivar listed: whether both are among the marks that Nunberg considers.
+    :ivar rule: his rule for them, in the model's tokens; a listed pair without a rule is unchanged.
+    """
+
+    before: tuple[str, str]
+    outcomes: tuple[Outcome, ...]
+    listed: bool = False
+    rule: NunbergRule | None = None
+
+    @property
+    def count(self) -> float | None:
+        """The expected underlying count of the pair."""
+        counts = [outcome.count for outcome in self.outcomes if outcome.count is not None]
+        return math.fsum(counts) if counts else None
+
+    @property
+    def occurs(self) -> bool | None:
+        """Whether the pair is expected in the sentences; None if there are none.
+
+        The probabilities of a pair that does not occur are not learned from it: they come from the prior, or
+        from other pairs with the same marks.
+        """
+        return None if self.count is None else self.count >= OCCURRING
+
+    @property
+    def edits(self) -> tuple[Outcome, ...]:
+        """The outcomes that change something."""
+        return tuple(outcome for outcome in self.outcomes if outcome.after != self.before)
+
+    @property
+    def by_nunberg(self) -> tuple[str, ...] | None:
+        """The outcome of the pair according to Nunberg, None if he does not consider its marks."""
+        if self.rule is not None:
+            return self.rule.after
+        return self.before if self.listed else None
+
+    @property
+    def rank(self) -> float | None:
+        """The rank of Nunberg's outcome among all by p(after | before), 1 for the most probable.
+
+        Outcomes of equal probability share the mean of their ranks.  None if he has no rule for the pair.
+        """
+        if self.rule is None:
+            return None
+        (own,) = (outcome.probability for outcome in self.outcomes if outcome.after == self.rule.after)
+        greater = sum(outcome.probability > own for outcome in self.outcomes)
+        equal = sum(outcome.probability == own for outcome in self.outcomes)
+        return greater + (equal + 1) / 2
+
+
+class Precision(NamedTuple):
+    """How many of the confidently learned edits agree with Nunberg's rules.
+
+    :ivar edits: the number of these edits, without those that keep both tokens, for pairs that Nunberg
+        considers.
+    :ivar listed: how many of them agree with his rules.
+    """
+
+    edits: int
+    listed: int
+
+    @property
+    def share(self) -> float | None:
+        """Their share, if there are any edits."""
+        return self.listed / self.edits if self.edits else None
+
+
+class Recall(NamedTuple):
+    """How highly p(after | before) ranks the outcomes of some of Nunberg's rules.
+
+    :ivar rules: how many rules there are.
+    :ivar first: how many have rank 1.
+    :ivar second: how many have a rank above 1 and up to 2.
+    :ivar worse: the others.
+    :ivar mean_reciprocal_rank: the mean of 1 / rank; None without rules.
+    """
+
+    rules: int
+    first: int
+    second: int
+    worse: int
+    mean_reciprocal_rank: float | None
+
+
+@dataclass(frozen=True)
+class LearnedRules:
+    """What a channel has learned about pairs of tokens, compared with Nunberg's rules.
+
+    :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
+    :ivar nunberg: whether they are compared with Nunberg's rules.  If not, the pairs have none.
+    :ivar unlearned: Nunberg's rules with a mark that the model lacks.  They have no rank and are left out of
+        `recall`.
+    :ivar confidence: the probability above which an edit is confident.
+    :ivar least: the expected count from which a pair is frequent.
+    :ivar level: the posterior probability of the credible intervals; None without a posterior.
+    :ivar sentences: in how many sentences the pairs are counted; None if they are not.
+    """
+
+    pairs: tuple[LearnedPair, ...]
+    nunberg: bool = True
+    unlearned: tuple[NunbergRule, ...] = ()
+    confidence: float = CONFIDENT
+    least: float = FREQUENT
+    level: float | None = None
+    sentences: int | None = None
+
+    @property
+    def ruled(self) -> tuple[LearnedPair, ...]:
+        """The pairs that Nunberg has a rule for."""
+        return tuple(pair for pair in self.pairs if pair.rule is not None)
+
+    def prominent(self, most: int) -> tuple[LearnedPair, ...]:
+        """The pairs to look at first.
+
+        If pairs are counted, these are the most frequent ones, otherwise those with the most probable edits;
+        if they are compared with Nunberg's rules, of his marks.
+
+        :param most: how many.
+        """
+        if self.sentences is not None:
+            return self.pairs[:most]
+        listed = [pair for pair in self.pairs if pair.listed or not self.nunberg]
+        return tuple(sorted(listed, key=lambda pair: -max(edit.probability for edit in pair.edits))[:most])
+
+    @property
+    def occurring(self) -> int | None:
+        """How many pairs occur in the sentences, if there are any."""
+        return None if self.sentences is None else sum(bool(pair.occurs) for pair in self.pairs)
+
+    def frequent(self, pair: LearnedPair) -> bool:
+        """Whether a pair is frequent in the sentences, if there are any."""
+        return pair.count is not None and pair.count >= self.least
+
+    @cached_property
+    def precision(self) -> Mapping[str, Precision]:
+        """The precision of the confident edits, of all pairs, those that occur and frequent ones."""
+        of_pairs = {"all": [pair for pair in self.pairs if pair.listed]}
+        if self.sentences is not None:
+            of_pairs["occurring"] = [pair for pair in of_pairs["all"] if pair.occurs]
+            of_pairs["frequent"] = [pair for pair in of_pairs["all"] if self.frequent(pair)]
+        return {name: precision(some, self.confidence) for name, some in of_pairs.items()}
+
+    @cached_property
+    def recall(self) -> Mapping[str, Recall]:
+        """The ranks of Nunberg's rules, of several groups of them.
+
+        The groups are "all"; "determined", without the rules that `pyropunct.tasks.explain.nunberg` had to
+        add; "decided", where some outcome has a probability above `DECIDED`, as in the paper; "edited", where
+        an outcome that changes something has.  If pairs are counted, there are also "frequent", the rules for
+        frequent pairs, and "edited, frequent", those in both groups.
+        """
+        edited = [pair for pair in self.ruled if _exceeded(pair.edits)]
+        groups = {
+            "all": self.ruled,
+            "determined": [pair for pair in self.ruled if pair.rule and pair.rule.schema != EQUAL_STRENGTH],
+            "decided": [pair for pair in self.ruled if _exceeded(pair.outcomes)],
+            "edited": edited,
+        }
+        if self.sentences is not None:
+            groups["frequent"] = list(filter(self.frequent, self.ruled))
+            groups["edited, frequent"] = list(filter(self.frequent, edited))
+        return {name: recall(pairs) for name, pairs in groups.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything in plain JSON types; special tokens as they are displayed.
+
+        What compares with Nunberg's rules is None if they were not asked for.
+        """
+        precisions = {name: {**one._asdict(), "share": one.share} for name, one in self.precision.items()}
+        recalls = {name: one._asdict() for name, one in self.recall.items()}
+        return {
+            "sentences": self.sentences,
+            "confidence": self.confidence,
+            "least": self.least,
+            "level": self.level,
+            "nunberg": self.nunberg,
+            "precision": precisions if self.nunberg else None,
+            "recall": recalls if self.nunberg else None,
+            "unlearned": [_plain_rule(rule) for rule in self.unlearned] if self.nunberg else None,
+            "occurring": self.occurring,
+            "pairs": [self._plain_pair(pair) for pair in self.pairs],
+        }
+
+    def _plain_pair(self, pair: LearnedPair) -> dict[str, Any]:
+        return {
+            "before": displayed_tokens(pair.before),
+            "listed": pair.listed if self.nunberg else None,
+            "rule": None if pair.rule is None else _plain_rule(pair.rule),
+            "rank": pair.rank,
+            "count": pair.count,
+            "occurs": pair.occurs,
+            "outcomes": [
+                {**outcome._asdict(), "after": displayed_tokens(outcome.after)} for outcome in pair.outcomes
+            ],
+        }
+
+
+def _exceeded(outcomes: Iterable[Outcome]) -> bool:
+    return any(outcome.probability > DECIDED for outcome in outcomes)
+
+
+def precision(pairs: Iterable[LearnedPair], confidence: float = CONFIDENT) -> Precision:
+    """How many edits of some pairs that have more than a certain probability are Nunberg's."""
+    confident = [
+        edit.after == pair.by_nunberg
+        for pair in pairs
+        for edit in pair.edits
+        if edit.probability > confidence
+    ]
+    return Precision(len(confident), sum(confident))
+
+
+def recall(pairs: Iterable[LearnedPair]) -> Recall:
+    """The ranks of Nunberg's outcomes of some pairs that he has rules for."""
+    ranks = [pair.rank for pair in pairs if pair.rank is not None]
+    buckets = Counter(min(3, math.ceil(rank)) for rank in ranks)
+    mean = math.fsum(1 / rank for rank in ranks) / len(ranks) if ranks else None
+    return Recall(len(ranks), buckets[1], buckets[2], buckets[3], mean)
+
+
+def learned_rules(
+    model: FittedStory,
+    sentences: Sequence[Sentence] | None = None,
+    *,
+    nunberg: bool = True,
+    confidence: float = CONFIDENT,
+    least: float = FREQUENT,
+    level: float = LEVEL,
+    seed: int = 0,
+    advance: Advance | None = None,
+) -> LearnedRules:
+    """The learned distribution of each pair of tokens, compared with Nunberg's rules.
+
+    :param model: a model whose channel has edits.
+    :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the
+        training treebank, in the best T'.
+    :param nunberg: compare them with Nunberg's rules, which are about English.
+    :param confidence: edits with a greater probability are confident.
+    :param least: pairs with this expected count or a greater one are frequent.
+    :param level: the posterior probability of the credible intervals, which a model trained with a normal
+        guide has.
+    :param seed: of the posterior's draws.
+    :param advance: called with the number of sentences done since.
+    :raises NoEditsError: if the model's channel has no edits.
+    """
+    table = require_edits(model)
+    intervals = _intervals(model, level, seed)
+    counts = None if sentences is None else _counts(model, sentences, advance)
+    rules, unlearned = _in_tokens_of(model) if nunberg else ({}, ())
+    listed = set(_tokens_of_marks(model).values()) if nunberg else set()
+    probabilities, tokens = _probabilities(table.double().numpy()), model.vocabulary.tokens
+    pairs = []
+    for a, b in _neighbours(tokens):
+        before = tokens[a], tokens[b]
+        outcomes = tuple(
+            Outcome(
+                after,
+                float(probabilities[a, b, edit]),
+                None
+                if intervals is None
+                else (float(intervals[0, a, b, edit]), float(intervals[1, a, b, edit])),
+                None if counts is None else float(counts[a, b, edit]),
+            )
+            for edit, after in enumerate(_afters(*before))
+        )
+        pairs.append(LearnedPair(before, outcomes, listed.issuperset(before), rules.get(before)))
+    pairs.sort(key=lambda pair: -(pair.count or 0))
+    return LearnedRules(
+        tuple(pairs),
+        nunberg,
+        unlearned,
+        confidence,
+        least,
+        None if intervals is None else level,
+        None if sentences is None else len(sentences),
+    )
+
+
+def require_edits(model: FittedStory) -> Tensor:
+    """(tokens, tokens, 4) the learned probabilities of a model's edits.
+
+    :raises NoEditsError: if its channel has none.
+    """
+    table = model.edit_probabilities()
+    if table is None:
+        raise NoEditsError(f"the channel {model.recipe.channel} has no edits, so there are no rules to show")
+    return table
+
+
+def _neighbours(tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
+    """The numbers of all tokens that can stand side by side: the start is always on the left."""
+    for a in range(len(tokens)):
+        for b, token in enumerate(tokens):
+            if token != START:
+                yield a, b
+
+
+def _afters(a: str, b: str) -> tuple[tuple[str, ...], ...]:
+    """What a b can become, in the order of `pyropunct.inference.machines.products.EDITS`, each once."""
+    return ((a, a), (a,)) if a == b else ((a, b), (b,), (a,), (b, a))
+
+
+def _outcomes(edits: NDArray[Any]) -> NDArray[Any]:
+    """(..., tokens, tokens, 4) numbers of edits as those of what `_afters` lists."""
+    merged, equal = edits.copy(), np.arange(edits.shape[-2])
+    keep, left, right, transposed = (edits[..., equal, equal, edit] for edit in range(4))
+    merged[..., equal, equal, 0] = keep + transposed
+    merged[..., equal, equal, 1] = left + right
+    return merged
+
+
+def _probabilities(edits: NDArray[Any]) -> NDArray[Any]:
+    """`_outcomes` of probabilities."""
+    return np.minimum(_outcomes(edits), 1)  # which sums of rounded numbers may exceed
+
+
+def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | None:
+    """(2, tokens, tokens, 4) both ends of the central credible intervals, if the posterior is known."""
+    if not model.scales:
+        return None
+    random = torch.Generator().manual_seed(seed)
+    channel = model.story.channel
+    scales = learned_scales(channel)
+    drawn = {
+        name: value + scales[name] * torch.randn(DRAWS, *value.shape, generator=random, dtype=value.dtype)
+        for name, value in learned_values(channel).items()
+    }
+    with torch.no_grad(), other_values(channel, drawn):
+        table = channel.edit_table()
+    assert table is not None  # as edit_probabilities is not
+    tables = _probabilities(table.numpy())
+    return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
+
+
+def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance | None) -> NDArray[Any]:
+    """(tokens, tokens, 4) the expected count of each outcome of each pair."""
+    size = len(model.vocabulary.tokens)
+    counts = np.zeros((size, size, len(EDITS)))
+    for start in range(0, len(sentences), PART):
+        part = sentences[start : start + PART]
+        found = model.edit_counts(part)
+        assert found is not None  # as edit_probabilities is not
+        counts += found.double().numpy()
+        if advance is not None:
+            advance(len(part))
+    return _outcomes(counts)
+
+
+def _tokens_of_marks(model: FittedStory) -> dict[str, str]:
+    """The model's token for each of Nunberg's marks that it knows."""
+    known = set(model.vocabulary.tokens)
+    spellings = {mark: DASHES if mark in DASHES else (mark,) for mark in MARKS}
+    found = {mark: [token for token in some if token in known] for mark, some in spellings.items()}
+    return {mark: tokens[0] for mark, tokens in found.items() if tokens}
+
+
+def _in_tokens_of(model: FittedStory) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:
+    """Nunberg's rules by their pairs, in the model's tokens; and those of which it lacks a mark."""
+    token = _tokens_of_marks(model)
+    rules, unlearned = {}, []
+    for rule in nunberg_rules():
+        if not token.keys() >= set(rule.before):
+            unlearned.append(rule)
+            continue
+        a, b = (token[mark] for mark in rule.before)
+        rules[a, b] = rule._replace(before=(a, b), after=tuple(token[mark] for mark in rule.after))
+    return rules, tuple(unlearned)
+
+
+def _plain_rule(rule: NunbergRule) -> dict[str, Any]:
+    before, after = map(displayed_tokens, (rule.before, rule.after))
+    return {"before": before, "after": after, "schema": rule.schema}
+
+
+def displayed_tokens(tokens: Iterable[str]) -> list[str]:
+    """Tokens as a person reads them."""
+    return [display(token) for token in tokens]

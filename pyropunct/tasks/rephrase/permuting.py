@@ -1,0 +1,118 @@
+"""Sentences with new orders of dependents, and their punctuation.
+
+These are the three rephrasings that Li, Wang & Eisner (2019, section 6.3) compare in Table 6.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pyropunct.tasks.rephrase.choices import BASE, FULL, VARIANTS
+from pyropunct.tasks.rephrase.ordering import WordOrder, families
+from pyropunct.tasks.rephrase.rephrasing import Rephraser, hung, sentence_of
+from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
+from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.repunctuate import Item
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+
+
+def learn_surface_order(sentences: Iterable[Sentence]) -> WordOrder:
+    """Learn the order of all tokens of a treebank, marks too, for base and half.
+
+    :raises ValueError: if no noun and no verb has dependents.
+    """
+    return WordOrder.learn(family for one in sentences for family in families(surface_tree(one)))
+
+
+def learn_underlying_order(trees: Iterable[UnderlyingTree]) -> WordOrder:
+    """Learn the order of the words of underlying trees, with their punctemes as features, for full.
+
+    :raises ValueError: if no noun and no verb has dependents.
+    """
+    return WordOrder.learn(family for one in trees for family in families(one.tree, one.punctemes))
+
+
+def permuted(
+    variant: str,
+    order: WordOrder,
+    rephraser: Rephraser,
+    trees: Sequence[UnderlyingTree],
+    generator: np.random.Generator,
+    *,
+    best: bool = False,
+) -> Iterator[Sentence]:
+    """Each sentence with the dependents of its nouns and verbs in a drawn order.
+
+    Equal generators give base and half the same order of words.
+
+    :param variant: one of `VARIANTS`.
+    :param order: the word order that was learned for it.
+    :param rephraser: makes the punctuation, except for base; of all slots if it regenerates them, as in the
+        paper.
+    :param trees: the unedited underlying trees of the sentences.
+    :param best: whether to take the most probable punctuation instead of drawing it.
+    :raises ValueError: if there is no such variant.
+    """
+    if variant not in VARIANTS:
+        raise ValueError(f"permutations are {', '.join(VARIANTS)}, not {variant}")
+    if variant == FULL:
+        words = order.reorder([one.tree for one in trees], generator, [one.punctemes for one in trees])
+    else:
+        tokens = order.reorder([surface_tree(one.sentence) for one in trees], generator)
+        words = [words_among(one.sentence, some) for one, some in zip(trees, tokens, strict=True)]
+    for number, one in enumerate(trees):
+        if variant == BASE:
+            yield _with_tokens(one.sentence, tokens[number], rephraser.conventions)
+        else:
+            edited = one.reordered(words[number])
+            yield rephraser.best(edited) if best else rephraser.draw(edited, generator)
+
+
+def surface_tree(sentence: Sentence) -> Tree:
+    """The tree of all tokens of a sentence, marks too, with the heads that the treebank has.
+
+    A mark whose arc crosses another gets a higher head, see `pyropunct.tasks.rephrase.rephrasing.hung`.
+    """
+    layout, tree = sentence.layout, sentence.tree
+    number = {token: word for word, token in enumerate(layout.words, start=1)}
+    wanted = [[number[layout.block.tokens[mark - 1].head] for mark in slot] for slot in layout.marks]
+    heads = {token: tree.heads[word - 1] for token, word in number.items()}
+    for slot, found in zip(layout.marks, hung(tree, wanted), strict=True):
+        heads |= dict(zip(slot, found, strict=True))
+    columns = [token.columns for token in layout.block.tokens]
+    return Tree(
+        tuple(layout.words[heads[token] - 1] if heads[token] else 0 for token in sorted(heads)),
+        tuple(column[DEPREL] for column in columns),
+        tuple(column[UPOS] for column in columns),
+        tuple(column[FORM] for column in columns),
+        treebank=tree.treebank,
+    )
+
+
+def words_among(sentence: Sentence, tokens: Sequence[int]) -> tuple[int, ...]:
+    """The words among the tokens of a sentence, in their order, numbered as words."""
+    number = {token: word for word, token in enumerate(sentence.layout.words, start=1)}
+    return tuple(number[token] for token in tokens if token in number)
+
+
+def _with_tokens(sentence: Sentence, tokens: Sequence[int], conventions: Conventions) -> Sentence:
+    """The sentence with all its tokens, marks too, in another order, with the heads of the surface tree."""
+    layout, tree = sentence.layout, surface_tree(sentence)
+    if list(tokens) == sorted(tokens):
+        return sentence
+    mark = {
+        token: directed
+        for slot, marks in zip(layout.marks, layout.surface, strict=True)
+        for token, directed in zip(slot, marks[len(marks) - len(slot) :], strict=True)
+    }
+    rows = []
+    for row, head in zip(layout.block.tokens, tree.heads, strict=True):
+        columns = list(row.columns)
+        columns[HEAD] = str(head)
+        rows.append(replace(row, columns=tuple(columns), head=head))
+    new = replace(layout, block=replace(layout.block, tokens=tuple(rows)))
+    items = [Item(layout.form(token), token, 0, mark.get(token, "")) for token in tokens]
+    return sentence_of(sentence, new, items, [], conventions)

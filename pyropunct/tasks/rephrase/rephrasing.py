@@ -1,0 +1,289 @@
+"""Sentences for edited underlying trees (Li, Wang & Eisner 2019, section 6.3).
+
+The underlying marks of a sentence belong to the constituents of its tree.  When constituents are moved or
+deleted, the others keep their punctemes, and the channel makes new surface punctuation of these::
+
+    rephraser = Rephraser(model)
+    tree = next(rephraser.underlying([sentence]))
+    shorter = tree.without(tree.with_relation("advcl"))
+    print(rephraser.best(shorter).text())
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from pyropunct.fitted.model import FittedModel
+from pyropunct.tasks.explain.derivations import Derivations, Sprouted
+from pyropunct.tasks.explain.reattaching import uncrossed
+from pyropunct.tasks.rephrase.regenerating import Regenerator
+from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
+from pyropunct.treebank.capitals import Capitals, at_the_beginning
+from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, Token, with_space_after
+from pyropunct.treebank.conllu_reader import read_block
+from pyropunct.treebank.conllu_writer import write_items
+from pyropunct.treebank.conventions import Conventions, Written
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.treebank.reading import prepare
+from pyropunct.treebank.repunctuate import Item, Layout, arrange
+from pyropunct.treebank.sentence import Sentence, mark_heads
+from pyropunct.treebank.tree import Tree
+
+_TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
+
+Row = TypeVar("Row", Token, MultiwordRange)
+
+Choose = Callable[[Sequence[str]], tuple[str, ...]]
+"""From an underlying string to a surface string."""
+
+
+class Rephraser:
+    """Makes sentences of edited underlying trees.
+
+    :param model: the model.
+    :param recapitalise: whether the new first word of a sentence gets the capital letter of the old one;
+        otherwise all forms are kept.
+    :param regenerate: whether all slots get new surface punctuation.  Otherwise a slot between the same
+        words with the same underlying string keeps its surface string.
+    """
+
+    def __init__(self, model: FittedModel, *, recapitalise: bool = True, regenerate: bool = False) -> None:
+        self._model, self._recapitalise, self._regenerate = model, recapitalise, regenerate
+        self._channel = Regenerator(model)
+
+    @property
+    def conventions(self) -> Conventions:
+        """The conventions of the model's treebank."""
+        return self._model.conventions
+
+    def underlying(self, sentences: Sequence[Sentence]) -> Iterator[UnderlyingTree]:
+        """The best underlying tree of each sentence."""
+        derivations = Derivations(self._model)
+        for sentence, (best,) in zip(sentences, self._model.underlying(sentences), strict=True):
+            yield UnderlyingTree.of(sentence, best, derivations.of(sentence, best))
+
+    def best(self, tree: UnderlyingTree) -> Sentence:
+        """The sentence of a tree with the most probable surface punctuation.
+
+        If neither words nor surface strings have changed, this is the original sentence.  Otherwise the heads
+        of words are those of the projective tree, even if arcs crossed in the treebank.
+        """
+        return self._sentence(tree, self._channel.best)
+
+    def draw(self, tree: UnderlyingTree, generator: np.random.Generator) -> Sentence:
+        """The sentence of a tree with surface punctuation drawn from p(x | u)."""
+        return self._sentence(tree, lambda underlying: self._channel.draw(underlying, generator))
+
+    def _sentence(self, tree: UnderlyingTree, choose: Choose) -> Sentence:
+        kept = {} if self._regenerate else unchanged_slots(tree)
+        surface = [
+            tree.sentence.surface[kept[slot]] if slot in kept else choose([one.token for one in string])
+            for slot, string in enumerate(tree.strings)
+        ]
+        if tree.words == tree.original.words and surface == list(tree.sentence.surface):
+            return tree.sentence
+        forms = _recapitalised(tree, self.conventions.capitals) if self._recapitalise else {}
+        return _written(tree, surface, kept, forms, self.conventions)
+
+
+def unchanged_slots(tree: UnderlyingTree) -> dict[int, int]:
+    """The unchanged slots of an edited tree, each with its number in the original sentence.
+
+    An unchanged slot has the same words on either side and the same underlying string.
+    """
+    behind = len(tree.sentence.tree) + 1
+    before = tree.original.strings
+    found = {}
+    for slot, (left, right) in enumerate(pairwise([0, *tree.words, behind])):
+        if right == left + 1 and _tokens(tree.strings[slot]) == _tokens(before[left]):
+            found[slot] = left
+    return found
+
+
+def _tokens(string: Sequence[Sprouted]) -> list[tuple[str, int]]:
+    return [(one.token, one.word) for one in string]
+
+
+def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Heads for the marks of the slots of a projective tree, such that no arcs cross.
+
+    :param wanted: for each slot the preferred heads of its marks, 0 for a mark without one.
+    :returns: the preferred head where no arcs cross, otherwise the lowest ancestor that can be a head.
+    """
+    top = mark_heads(tree)
+    found = []
+    for slot, heads in enumerate(wanted):
+        possible = {top[slot], *_beside(tree, slot)}
+        found.append(uncrossed([_raised(tree, head, possible) or top[slot] for head in heads], slot))
+    return found
+
+
+def _beside(tree: Tree, slot: int) -> Iterator[int]:
+    """The words on which a mark in a slot can depend without crossing an arc.
+
+    They are the words whose constituents end or start at the slot, and the heads of the largest of these.
+    """
+    for word, side in ((slot, 1), (slot + 1, 0)):
+        border = word
+        while 1 <= word <= len(tree):
+            yield word
+            word = tree.heads[word - 1] if tree.spans[word - 1][side] == border else 0
+
+
+def _raised(tree: Tree, word: int, possible: set[int]) -> int:
+    """The first of the possible words on the way from a word to the root, or 0."""
+    while word and word not in possible:
+        word = tree.heads[word - 1]
+    return word
+
+
+def _recapitalised(tree: UnderlyingTree, capitals: Capitals) -> dict[int, str]:
+    """New forms of the old and the new first word of a sentence.
+
+    If the sentence began without a capital letter, no form changes.
+    """
+    forms, tags = tree.sentence.tree.forms, tree.sentence.tree.tags
+    first = tree.words[0]
+    if first == 1 or forms[0][:1].islower():
+        return {}
+    return {1: capitals.inside(forms[0], tags[0]), first: at_the_beginning(forms[first - 1])}
+
+
+def _written(
+    tree: UnderlyingTree,
+    surface: Surface,
+    kept: Mapping[int, int],
+    forms: Mapping[int, str],
+    conventions: Conventions,
+) -> Sentence:
+    """The sentence that an edited tree makes with some surface punctuation.
+
+    :param kept: the slots that keep their marks, with their numbers in the original sentence.
+    :param forms: new forms of some words.
+    """
+    layout = tree.sentence.layout
+    slots = range(len(tree.words) + 1)
+    marks = tuple(layout.marks[kept[slot]] if slot in kept else () for slot in slots)
+    known = tuple(layout.surface[kept[slot]] if slot in kept else _own_dot(tree, slot) for slot in slots)
+    new = Layout(
+        _with_heads(_with_forms(tree.sentence, forms), tree, marks),
+        tuple(layout.words[word - 1] for word in tree.words),
+        marks,
+        known,
+    )
+    heads = [new.words[head - 1] for head in mark_heads(tree.tree)]
+    items = _styled(arrange(new, surface), layout, conventions)
+    return sentence_of(tree.sentence, new, items, heads, conventions)
+
+
+def _styled(items: Sequence[Item], layout: Layout, conventions: Conventions) -> list[Item]:
+    """New quotation marks in the form that the sentence uses, otherwise in that of the treebank."""
+    own = {item.mark: item.form for item in arrange(layout, layout.surface) if item.mark}
+    return [
+        item if item.token else replace(item, form=own.get(item.mark, conventions.written(item.mark).form))
+        for item in items
+    ]
+
+
+def _own_dot(tree: UnderlyingTree, slot: int) -> tuple[str, ...]:
+    """The abbreviation dot of the word before a slot, if it has one."""
+    dotted = slot > 0 and ABBREVIATION_DOT in tree.sentence.surface[tree.words[slot - 1]]
+    return (ABBREVIATION_DOT,) if dotted else (START,) if slot == 0 else ()
+
+
+def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
+    """The block with new forms of some words and of the multiword tokens that begin with them."""
+    block = sentence.layout.block
+    tokens, ranges = list(block.tokens), list(block.ranges)
+    for word, form in forms.items():
+        token = sentence.layout.words[word - 1]
+        dot = tokens[token - 1].columns[FORM].removeprefix(sentence.tree.forms[word - 1])
+        tokens[token - 1] = _with_column(tokens[token - 1], FORM, form + dot)
+        for number, multiword in enumerate(ranges):
+            if multiword.first == token:
+                whole = multiword.columns[FORM]
+                ranges[number] = _with_column(multiword, FORM, form[:1] + whole[1:])
+    return replace(block, tokens=tuple(tokens), ranges=tuple(ranges))
+
+
+def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int]]) -> Block:
+    """The block with the heads of the words in the tree, and heads without crossing arcs for kept marks.
+
+    :param marks: their token ids, for each slot.
+    """
+    words = tree.sentence.layout.words
+    place = {words[word - 1]: number for number, word in enumerate(tree.words, start=1)}
+    wanted = [[place.get(block.tokens[mark - 1].head, 0) for mark in slot] for slot in marks]
+    heads = {
+        mark: words[tree.words[head - 1] - 1]
+        for slot, found in zip(marks, hung(tree.tree, wanted), strict=True)
+        for mark, head in zip(slot, found, strict=True)
+    }
+    for word in tree.words:
+        head = tree.sentence.tree.heads[word - 1]
+        heads[words[word - 1]] = words[head - 1] if head else 0
+    tokens = list(block.tokens)
+    for token, head in heads.items():
+        changed = _with_column(tokens[token - 1], HEAD, str(head))
+        tokens[token - 1] = replace(changed, head=head)
+    return replace(block, tokens=tuple(tokens))
+
+
+def _with_column(row: Row, column: int, value: str) -> Row:
+    columns = list(row.columns)
+    columns[column] = value
+    return replace(row, columns=tuple(columns))
+
+
+def sentence_of(
+    sentence: Sentence, layout: Layout, items: Sequence[Item], heads: Sequence[int], conventions: Conventions
+) -> Sentence:
+    """The sentence that words and marks make in another order.
+
+    The space between tokens that were neighbours before is unchanged; other spaces follow the conventions.
+
+    :param layout: the layout of the sentence, perhaps with other heads and forms.
+    :param items: the words and marks.
+    :param heads: for each slot the token id of the head of new marks.
+    """
+    origin = sentence.layout.block
+    lines = tuple(write_items(layout, items, heads).rstrip("\n").split("\n"))
+    block = read_block(lines, origin.path, origin.first_line, 1)
+    written = prepare(_respaced(replace(block, identifier=origin.identifier), items, conventions), True)
+    assert isinstance(written, Sentence)  # it has words, and nothing hangs on its marks
+    return _retitled(written)
+
+
+def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> Block:
+    """The block in which spaces between new neighbours follow the conventions."""
+    lines, tokens, ranges = list(block.lines), list(block.tokens), list(block.ranges)
+    inside = {token for one in ranges for token in range(one.first, one.last)}
+    last = {one.last: number for number, one in enumerate(ranges)}
+    for number, (left, right) in enumerate(pairwise(items), start=1):
+        if number in inside or (left.token and right.token == left.token + 1):
+            continue
+        space = conventions.spacing.space(Written(left.form, left.mark), Written(right.form, right.mark))
+        if number in last:
+            multiword = _with_space(ranges[last[number]], space)
+            ranges[last[number]], lines[multiword.row] = multiword, "\t".join(multiword.columns)
+        else:
+            token = _with_space(tokens[number - 1], space)
+            tokens[number - 1], lines[token.row] = token, "\t".join(token.columns)
+    return replace(block, lines=tuple(lines), tokens=tuple(tokens), ranges=tuple(ranges))
+
+
+def _with_space(row: Row, space: bool) -> Row:
+    return _with_column(row, MISC, with_space_after(row.columns[MISC], space))
+
+
+def _retitled(sentence: Sentence) -> Sentence:
+    """The sentence with its new text in the comment for the text, if there is one."""
+    block, layout, lines = sentence.layout.block, sentence.layout, []
+    for line in block.lines:
+        found = _TEXT_COMMENT.match(line)
+        lines.append(f"{found.group().rstrip()} {sentence.text()}" if found else line)
+    return replace(sentence, layout=replace(layout, block=replace(block, lines=tuple(lines))))

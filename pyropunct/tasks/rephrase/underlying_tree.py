@@ -1,0 +1,258 @@
+"""The underlying tree T' of a sentence, and edits of the tree.
+
+An edit reorders constituents or deletes some; the remaining ones keep the punctemes that they sprouted (Li,
+Wang & Eisner 2019, section 6.3).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from pyropunct.tasks.explain.derivations import SlotDerivation, Sprouted, underlying_strings
+from pyropunct.tasks.rephrase.choices import FIRST, PLACES
+from pyropunct.tasks.rephrase.ordering import linearised
+from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN
+from pyropunct.treebank.projective import spans
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+
+Puncteme = tuple[str, ...]
+
+INTRODUCING = ("cc", "mark")
+"""Relations of words that open a clause; nothing is moved in front of them."""
+
+COORDINATED = ("cc", "conj")
+"""Relations of conjunctions and conjuncts; nothing is moved after them."""
+
+
+class EditError(ValueError):
+    """An edit that leaves no tree.  Its text is one line, ``sentence 'ID': what is wrong``."""
+
+    def __init__(self, sentence: Sentence, problem: str) -> None:
+        super().__init__(f"sentence {sentence.identifier!r}: {problem}")
+
+
+@dataclass(frozen=True)
+class UnderlyingTree:
+    """The underlying tree of a sentence of n words, original or edited.
+
+    Words keep the numbers 1..n that they have in the sentence.
+
+    :ivar sentence: the original sentence.
+    :ivar punctemes: for each of its n words the left and right puncteme of its constituent, without
+            abbreviation dots, which belong to words.
+        :ivar words: the words of the tree, from left to right.
+        :raises EditError: if a word occurs twice or without its head, or if a constituent is not a contiguous
+            span of words.
+    """
+
+    sentence: Sentence
+    punctemes: tuple[tuple[Puncteme, Puncteme], ...]
+    words: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        heads, there = self.sentence.tree.heads, set(self.words)
+        foreign = there.difference(range(1, len(heads) + 1))
+        if foreign:
+            raise self._error(f"there is no word {min(foreign)}: it has {len(heads)} words")
+        if len(there) < len(self.words):
+            twice = next(word for word in self.words if self.words.count(word) > 1)
+            raise self._error(f"{self._named(twice)} is there twice")
+        if not there:
+            raise self._error("the edit leaves no word")
+        for word in self.words:
+            if heads[word - 1] not in {0, *there}:
+                head = self._named(heads[word - 1])
+                raise self._error(f"{self._named(word)} is there, but its head, {head}, is not")
+        for word, (first, last, size) in zip(self.words, spans(self.tree.heads), strict=True):
+            if last - first + 1 != size:
+                raise self._error(f"the constituent of {self._named(word)} is torn apart")
+
+    @classmethod
+    def of(
+        cls,
+        sentence: Sentence,
+        punctemes: Sequence[tuple[Puncteme, Puncteme]],
+        derivations: Sequence[SlotDerivation],
+    ) -> "UnderlyingTree":
+        """The underlying tree of a sentence.
+
+        An unknown mark that is in the surface string is replaced by the actual mark.
+
+        :param punctemes: for each word the left and right puncteme, see `FittedStory.underlying`.
+        :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
+        """
+        sides = [[list(side) for side in pair] for pair in punctemes]
+        for slot, derivation in enumerate(derivations):
+            for token, origin in zip(derivation.surface, derivation.origins, strict=True):
+                if origin is not None and derivation.underlying[origin].token == UNKNOWN:
+                    _name_unknown(sides, slot, derivation.underlying, origin, token)
+        pairs = tuple((_without_dots(left), _without_dots(right)) for left, right in sides)
+        return cls(sentence, pairs, tuple(range(1, len(sentence.tree) + 1)))
+
+    @cached_property
+    def original(self) -> "UnderlyingTree":
+        """The tree before all edits."""
+        return replace(self, words=tuple(range(1, len(self.sentence.tree) + 1)))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The words as an unpunctuated tree, numbered anew from 1."""
+        whole = self.sentence.tree
+        number = {0: 0} | {word: place for place, word in enumerate(self.words, start=1)}
+        return Tree(
+            tuple(number[whole.heads[word - 1]] for word in self.words),
+            tuple(whole.relations[word - 1] for word in self.words),
+            tuple(whole.tags[word - 1] for word in self.words),
+            tuple(whole.forms[word - 1] for word in self.words),
+            treebank=whole.treebank,
+        )
+
+    @cached_property
+    def strings(self) -> list[tuple[Sprouted, ...]]:
+        """The underlying string of each slot of the edited tree.
+
+        The abbreviation dot of a word, if it has one, comes first in the slot after the word.
+        """
+        pairs = [self.punctemes[word - 1] for word in self.words]
+        strings = [
+            tuple(one._replace(word=self.words[one.word - 1] if one.word else 0) for one in string)
+            for string in underlying_strings(self.tree, pairs)
+        ]
+        for place, word in enumerate(self.words, start=1):
+            if ABBREVIATION_DOT in self.sentence.surface[word]:
+                strings[place] = (Sprouted(ABBREVIATION_DOT, word, -1), *strings[place])
+        return strings
+
+    def with_relation(self, relation: str) -> list[int]:
+        """The words that have a relation to their head, or a subtype of it."""
+        relations = self.sentence.tree.relations
+        return [word for word in self.words if is_relation(relations[word - 1], relation)]
+
+    def conjunctions(self, words: Collection[int]) -> list[int]:
+        """The conjunctions that have nothing left to join without some words.
+
+        In version 1 of Universal Dependencies a conjunction depends on the first conjunct, so it is not
+        deleted together with the others.  A conjunction before the first conjunct joins it to something else,
+        as at the beginning of a sentence, and is kept, unless it is one such as "both", ``cc:preconj``.
+        """
+        heads, relations = self.sentence.tree.heads, self.sentence.tree.relations
+        found = []
+        for place, word in enumerate(self.words):
+            head, relation = heads[word - 1], relations[word - 1]
+            if is_relation(relation, "cc") and (head in self.words[:place] or relation == "cc:preconj"):
+                siblings = [other for other in self.words[place:] if heads[other - 1] == head]
+                behind = {other for other in siblings if is_relation(relations[other - 1], "conj")}
+                if behind and behind.issubset(words):
+                    found.append(word)
+        return found
+
+    def without(self, words: Collection[int]) -> "UnderlyingTree":
+        """The tree without the constituents of some words and without the marks that they sprouted.
+
+        :raises EditError: if one of them is the root or is not in the tree.
+        """
+        self._check_there(words)
+        heads, gone = self.sentence.tree.heads, set(words)
+        root = next(word for word in self.words if not heads[word - 1])
+        if root in gone:
+            raise self._error(f"{self._named(root)} is the root: nothing would be left")
+        for word in (self.words[place - 1] for place in self.tree.top_down):
+            if heads[word - 1] in gone:
+                gone.add(word)
+        return replace(self, words=tuple(word for word in self.words if word not in gone))
+
+    def moved(self, words: Iterable[int], place: str) -> "UnderlyingTree":
+        """The tree with the constituents of some words moved among the dependents of their heads.
+
+        Moved constituents of one head keep their order.  Words that open a clause (`INTRODUCING`) stay first,
+        and conjunctions and conjuncts (`COORDINATED`) stay last.
+
+        :param place: one of `PLACES`.
+        :raises EditError: if one of the words is the root or is not in the tree.
+        :raises ValueError: if there is no such place.
+        """
+        if place not in PLACES:
+            raise ValueError(f"a constituent can be moved to be {' or '.join(PLACES)}, not {place}")
+        moving = list(words)
+        self._check_there(moving)
+        heads = self.sentence.tree.heads
+        families = self._families()
+        for head in {heads[word - 1] for word in moving}:
+            if not head:
+                root = next(word for word in moving if not heads[word - 1])
+                raise self._error(f"{self._named(root)} is the root: there is nowhere to move it")
+            own = [word for word in families[head] if word in moving]
+            rest = [word for word in families[head] if word not in moving]
+            border = self._border(rest, place)
+            families[head] = [*rest[:border], *own, *rest[border:]]
+        return self._linearised(families)
+
+    def reordered(self, words: Iterable[int]) -> "UnderlyingTree":
+        """The tree with the same words in another order.
+
+        :raises EditError: if they are not the same words, or if a constituent would not be contiguous.
+        """
+        order = tuple(words)
+        if sorted(order) != sorted(self.words):
+            raise self._error("a new order has to have the same words, each once")
+        return replace(self, words=order)
+
+    def _families(self) -> dict[int, list[int]]:
+        """Each word with its dependents, from left to right."""
+        found: dict[int, list[int]] = {word: [] for word in self.words}
+        for word in self.words:
+            found[word].append(word)
+            head = self.sentence.tree.heads[word - 1]
+            if head:
+                found[head].append(word)
+        return found
+
+    def _linearised(self, families: dict[int, list[int]]) -> "UnderlyingTree":
+        number = {word: place for place, word in enumerate(self.words, start=1)}
+        orders = {number[head]: [number[word] for word in family] for head, family in families.items()}
+        order = linearised(self.tree, orders)
+        return replace(self, words=tuple(self.words[place - 1] for place in order))
+
+    def _border(self, family: Sequence[int], place: str) -> int:
+        """The index in a head's family at which to insert moved constituents."""
+        relations = [self.sentence.tree.relations[word - 1] for word in family]
+        if place == FIRST:
+            opening = [any(is_relation(one, name) for name in INTRODUCING) for one in relations]
+            return next(number for number, opens in enumerate([*opening, False]) if not opens)
+        behind = [any(is_relation(one, name) for name in COORDINATED) for one in relations]
+        return next(number for number in range(len(family), -1, -1) if not number or not behind[number - 1])
+
+    def _check_there(self, words: Iterable[int]) -> None:
+        for word in words:
+            if word not in self.words:
+                raise self._error(f"word {word} is not there")
+
+    def _named(self, word: int) -> str:
+        return f"word {word} ({self.sentence.tree.forms[word - 1]})"
+
+    def _error(self, problem: str) -> EditError:
+        return EditError(self.sentence, problem)
+
+
+def is_relation(relation: str, wanted: str) -> bool:
+    """Whether a relation is the wanted one or a subtype of it."""
+    return relation == wanted or relation.partition(":")[0] == wanted
+
+
+def _name_unknown(
+    sides: list[list[list[str]]], slot: int, underlying: Sequence[Sprouted], origin: int, mark: str
+) -> None:
+    """Replace an unknown mark in a puncteme.
+
+    :param sides: the left and right puncteme of each word.
+    :param origin: its place in the underlying string of the slot.
+    """
+    word = underlying[origin].word
+    number = sum(one.word == word for one in underlying[:origin])
+    # A constituent ends after its head word and starts before it.
+    sides[word - 1][int(word <= slot)][number] = mark
+
+
+def _without_dots(puncteme: Sequence[str]) -> Puncteme:
+    return tuple(token for token in puncteme if token != ABBREVIATION_DOT)

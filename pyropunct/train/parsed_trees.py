@@ -1,0 +1,123 @@
+"""Training for trees as a parser finds them.
+
+A model of p(x | T) that has seen the trees of a treebank alone trusts the trees that a parser finds, mistakes
+and all.  So restoration has weights of its own, a second model p(x | T) of the same kind and the same tokens,
+trained on each sentence twice: with its tree in the treebank, and with one that a parser has found which has
+not seen the sentence (`pyropunct.nets.parser.jackknife`).  What is said about punctuation itself, its
+underlying trees and its rules stays with the model of the treebank's trees.
+
+Example::
+
+    from dataclasses import replace
+
+    from pyropunct import fit, read_treebank
+    from pyropunct.nets.parser import jackknifed, train_parser
+    from pyropunct.train.parsed_trees import fit_parsed
+
+    train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
+    model = replace(fit(train, dev), parser=train_parser(train, dev))
+    model = fit_parsed(model, train, jackknifed(train), dev)
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.nets.parser import attachment_scores, with_trees
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.pretrained import kept
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.restoring import weighted_trees
+from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.fitting import Training, Watch, held_out
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.vocabulary import with_pairs_of
+
+
+class Parsed(NamedTuple):
+    """A sentence, and the trees that a parser finds for its words."""
+
+    sentence: Sentence
+    trees: Sequence[WeightedTree]
+
+
+def fit_parsed(
+    model: Punctuator,
+    train: Iterable[Sentence],
+    parses: Iterable[Sequence[WeightedTree]],
+    dev: Iterable[Sentence] | None = None,
+    dev_parses: Iterable[Sequence[WeightedTree]] | None = None,
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    checkpoint: Checkpoint | None = None,
+    watch: Watch | None = None,
+) -> Punctuator:
+    """Give a model what it needs for trees that a parser finds.
+
+    :param model: fitted to the same sentences.
+    :param train: the sentences that `pyropunct.fit` was given.
+    :param parses: for each of them its trees, as `pyropunct.nets.parser.jackknifed` gives them.
+    :param dev: sentences on which perplexity is reported; without them every tenth training sentence is held
+        out, with its trees.
+    :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
+        model's parser.
+    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
+    :param device: see `pyropunct.fit`.
+    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
+    :param watch: called after every step, and when an epoch is finished.
+    :returns: the same model with `Punctuator.parsed`, whose report tells in ``scores`` how good the trees
+        are that it has learned from, in ``perplexity`` how well it predicts the punctuation of dev over the
+        parser's trees, and in ``unparsed_perplexity`` how well the given model does.
+    :raises NoParserError: if neither dev has trees nor the model a parser.
+    :raises ValueError: if there are not as many parses as sentences.
+    :raises DivergedError: as `pyropunct.fit` does.
+    :raises ModelFolderError: if the checkpoint cannot be written, or gone on from.
+    """
+    pairs = _paired(train, parses)
+    if dev is None:
+        seen, unseen = held_out(pairs)
+    else:
+        dev = tuple(dev)
+        if dev_parses is None:
+            dev_parses = weighted_trees(model, [sentence.tree.forms for sentence in dev])
+        seen, unseen = pairs, _paired(dev, dev_parses)
+    sentences = [one.sentence for one in seen]
+    sentences += with_trees(sentences, [one.trees for one in seen])
+    vocabulary = with_pairs_of(model.vocabulary, [(one.tree, one.surface) for one in sentences])
+    last = with_trees([one.sentence for one in unseen], [one.trees for one in unseen])
+    pretrained = kept(model.attach_pretrained)
+    # Economy is for underlying trees that are read, and of these trees none is; likelihood predicts better.
+    recipe = replace(model.recipe, economy_weight=0.0)
+    training = Training(vocabulary, sentences, last, recipe, seed, device, pretrained)
+    training.run(checkpoint, watch)
+    parsed = training.punctuator()
+    report = {
+        **parsed.report,
+        "seed": seed,
+        "scores": _scores(seen),
+        "perplexity": _perplexity(parsed, unseen),
+        "unparsed_perplexity": _perplexity(replace(model, parsed=None), unseen),
+    }
+    parsed.story.syntax = model.story.syntax  # what trees are like is not to be learned from a parser
+    # A folder has one recipe, so a model that is read again says the same.
+    own = replace(parsed, recipe=model.recipe, report=report, attach_pretrained=model.attach_pretrained)
+    return replace(model, parsed=own)
+
+
+def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:
+    return tuple(Parsed(*pair) for pair in zip(sentences, parses, strict=True))
+
+
+def _scores(parsed: Sequence[Parsed]) -> dict[str, float]:
+    """How good the first tree of each sentence is."""
+    best, own = [one.trees[0].tree for one in parsed], [one.sentence.tree for one in parsed]
+    return attachment_scores(best, own)._asdict()
+
+
+def _perplexity(model: Punctuator, parsed: Sequence[Parsed]) -> float:
+    """Per slot, over the trees of each sentence."""
+    sentences = [one.sentence for one in parsed]
+    found = model.log_prob_over_trees(sentences, [one.trees for one in parsed])
+    return Evaluation.of(sentences, found).perplexity

@@ -1,0 +1,335 @@
+"""``pyropunct compare``: what it prints and writes, how it goes on, what it refuses."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from command_line import answer, complaint, invoke, printed, run
+
+from pyropunct.compare.systems import SYSTEMS, TreeSystem
+from pyropunct.files import held
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+BAD_INPUT, FAILURE = 2, 1
+SEED = "parts/seed-0"
+"""Where the folder of a comparison has what was trained."""
+
+SYSTEM_PARTS = {name: "mixed-100" if name == "mixed" else name for name in SYSTEMS}
+PARTS = [*SYSTEM_PARTS.values(), "fold-1", "fold-2", "parser-50", "parser-100"]
+
+
+def compare(small: Path, out: Path, *more: object) -> tuple[object, ...]:
+    """The arguments of a comparison that takes some seconds."""
+    treebanks = (small / "train.conllu", small / "dev.conllu")
+    return (
+        "compare",
+        *treebanks,
+        "--out",
+        out,
+        "--quick",
+        "--threads",
+        1,
+        "--folds",
+        2,
+        "--shares",
+        "50,100",
+        *more,
+    )
+
+
+def timeless(value: Any) -> Any:
+    """All but seconds, which nobody can repeat."""
+    if isinstance(value, dict):
+        return {key: timeless(one) for key, one in value.items() if "seconds" not in key}
+    return [timeless(one) for one in value] if isinstance(value, list) else value
+
+
+def kept(out: Path) -> dict[str, int]:
+    """The parts that are there, and when their files were written."""
+    return {path.name: (path / "tensors.pt").stat().st_mtime_ns for path in (out / SEED).iterdir()}
+
+
+@pytest.fixture(scope="module")
+def whole(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a comparison, with what it printed beside it.
+
+    Use it as it is; copy what a test changes.
+    """
+    folder = tmp_path_factory.mktemp("compared")
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float)
+    (folder / "printed").write_text(printed(*compare(small, folder / "out")), encoding="utf-8")
+    yield folder / "out"
+    torch.set_default_dtype(default)
+
+
+@pytest.fixture
+def out(whole: Path, tmp_path: Path) -> Path:
+    """A copy of this folder."""
+    return Path(shutil.copytree(whole, tmp_path / "out"))
+
+
+@pytest.fixture
+def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on nothing can be trained."""
+
+    def fail(*_: object, **__: object) -> None:
+        pytest.fail("something is trained")
+
+    monkeypatch.setattr("pyropunct.compare.parts.train_parser", fail)
+    for name in ("fit", "fit_parsed", "fit_tagger", "train_tagger"):
+        monkeypatch.setattr(f"pyropunct.compare.systems.{name}", fail)
+
+
+# What is printed and written
+
+
+def test_tables_are_printed(whole: Path, small: Path) -> None:
+    text = whole.with_name("printed").read_text(encoding="utf-8")
+    assert f"{small}/train.conllu: 120 sentences" in text
+    for title in (system.title for system in SYSTEMS.values()):
+        assert re.search(rf"^│ {title} +│ .* │ +\d+ │$", text, re.MULTILINE)
+    assert re.search(r"│ +\* 0\.\d{4} │", text)
+    assert re.search(r"^│ parser, 50% +│ +60 │ +\d", text, re.MULTILINE)
+    assert "10,000 permutations" in text
+    assert text.endswith(f"written to {whole}\n")
+
+
+def test_what_is_written(whole: Path) -> None:
+    assert sorted(path.name for path in whole.iterdir()) == [
+        "comparison.json",
+        "comparison.md",
+        "comparison.svg",
+        "parts",
+    ]
+    assert set(kept(whole)) == set(PARTS)
+
+
+@pytest.mark.usefixtures("untrainable")
+def test_json_alone_is_printed_and_equals_the_file(small: Path, out: Path) -> None:
+    """Nothing is trained for it: all parts are there."""
+    before = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    value = answer(*compare(small, out))
+    written = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    parts = written.pop("parts")
+    assert value == written
+    assert parts == before.pop("parts")
+    assert timeless(value) == timeless(before)
+    assert {one["name"]: one["training_seconds"] for one in value["systems"]} == {
+        name: parts[f"seed-0/{part}"] for name, part in SYSTEM_PARTS.items()
+    }
+    assert value["treebanks"]["train"] == {
+        "path": str(small / "train.conllu"),
+        "checksum": value["checksums"]["train"],
+        "sentences": 120,
+        "words": value["treebanks"]["train"]["slots"] - 120,
+        "slots": value["treebanks"]["train"]["slots"],
+        "omitted": 0,
+        "omissions": [],
+    }
+    assert value["settings"]["samples"] == 50
+    assert value["environment"]["threads"] == 1
+
+
+def test_the_markdown_agrees_with_the_json(whole: Path) -> None:
+    value = json.loads((whole / "comparison.json").read_text(encoding="utf-8"))
+    lines = (whole / "comparison.md").read_text(encoding="utf-8").splitlines()
+    keys = (
+        "perplexity_gold_trees",
+        "perplexity_predicted_trees",
+        "aed_gold_trees",
+        "aed_predicted_trees",
+        "f1_predicted_trees",
+    )
+    for line, system in zip(lines[2:], value["systems"], strict=False):
+        title, *cells, seconds = line.strip("| ").split(" | ")
+        assert title == system["title"]
+        assert seconds == f"{system['training_seconds']:.0f}"
+        for cell, key in zip(cells, keys, strict=True):
+            number = "–" if system[key] is None else f"{system[key]:.4f}"
+            assert cell == (f"**{number}**" if system["name"] in value["columns"][key]["best"] else number)
+    pairs = value["columns"]["aed_gold_trees"]["p_values"]
+    assert len(pairs) == len(SYSTEMS) * (len(SYSTEMS) - 1) / 2
+
+
+def test_the_plot_shows_every_system(whole: Path) -> None:
+    root = ElementTree.parse(whole / "comparison.svg").getroot()
+    texts = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {system.title for system in SYSTEMS.values()} <= texts
+
+
+@pytest.mark.usefixtures("untrainable")
+def test_other_choices_with_the_same_parts(small: Path, out: Path) -> None:
+    more = ("--systems", "full,trivial", "--samples", 20, "--decoder", "slot-mbr", "--trees", 3)
+    value = answer(*compare(small, out, *more))
+    assert [one["name"] for one in value["systems"]] == ["trivial", "full"]
+    assert value["settings"]["samples"] == 20
+    assert set(kept(out)) == set(PARTS)
+
+
+@pytest.mark.usefixtures("untrainable")
+def test_measured_on_another_treebank(small: Path, out: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test.conllu"
+    shutil.copy(small / "train.conllu", test)
+    result = invoke(*compare(small, out, "--test", test, "--systems", "trivial,crf"))
+    assert f"{test}: 120 sentences" in result.stdout
+    assert re.search(r"measured on 120\s+of test with", result.stdout)
+
+
+# Interruption
+
+
+def test_going_on_after_an_interruption(
+    small: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was trained before is used again, and the results are those of an uninterrupted comparison."""
+    out = tmp_path / "out"
+    train = TreeSystem.train
+
+    def interrupt(system: TreeSystem, *arguments: Any) -> Any:
+        if system.title == "full model":
+            raise KeyboardInterrupt
+        return train(system, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TreeSystem, "train", interrupt)
+        message = complaint(FAILURE, *compare(small, out))
+    assert message == f"interrupted: trained parts are kept in {out}; continue with the same command"
+    before = kept(out)
+    assert set(before) == {"trivial", "crf", "attention", "fold-1", "fold-2", "attach"}
+    assert sorted(path.name for path in out.iterdir()) == ["comparison.json", "parts"]
+    value = answer(*compare(small, out))
+    after = kept(out)
+    assert {name: after[name] for name in before} == before
+    assert set(after) == set(PARTS)
+    uninterrupted = json.loads((whole / "comparison.json").read_text(encoding="utf-8"))
+    assert timeless(value) == {key: one for key, one in timeless(uninterrupted).items() if key != "parts"}
+
+
+# What is refused
+
+
+@pytest.mark.usefixtures("untrainable")
+def test_other_settings(small: Path, out: Path) -> None:
+    before = (out / "comparison.json").read_bytes()
+    assert complaint(BAD_INPUT, *compare(small, out, "--recipe", "paper")) == (
+        f"{out}: its parts were trained on other data or with other settings (recipe); "
+        "repeat the command that began it, or choose another folder"
+    )
+    assert (out / "comparison.json").read_bytes() == before
+
+
+@pytest.mark.usefixtures("untrainable")
+def test_other_data(small: Path, out: Path) -> None:
+    arguments = list(compare(small, out))
+    arguments[2] = small / "train.conllu"
+    assert "with other settings (dev); repeat" in complaint(BAD_INPUT, *arguments)
+
+
+@pytest.mark.usefixtures("untrainable")
+@pytest.mark.parametrize("part", ["trivial", "crf", "full", "parser-50"])
+def test_damaged_parts(small: Path, out: Path, part: str) -> None:
+    folder = out / SEED / part
+    os.truncate(folder / "tensors.pt", 100)
+    assert complaint(BAD_INPUT, *compare(small, out)) == (
+        f"{folder}: is damaged: its checksum is not the one in model.json; "
+        f"delete {folder}, and the same command trains it again"
+    )
+
+
+@pytest.mark.usefixtures("untrainable")
+@pytest.mark.parametrize(("part", "other"), [("crf", "full"), ("full", "crf"), ("parser-50", "crf")])
+def test_parts_of_another_kind(small: Path, out: Path, part: str, other: str) -> None:
+    shutil.rmtree(out / SEED / part)
+    shutil.copytree(out / SEED / other, out / SEED / part)
+    message = complaint(BAD_INPUT, *compare(small, out))
+    assert message.startswith(f"{out}/{SEED}/{part}: ")
+    assert message.endswith("trains it again")
+
+
+@pytest.mark.usefixtures("untrainable")
+def test_places_that_cannot_be_written_to(small: Path, tmp_path: Path) -> None:
+    """Told before anything is trained."""
+    file, other = tmp_path / "file", tmp_path / "other"
+    file.write_text("mine")
+    other.mkdir()
+    (other / "thesis.tex").write_text("mine")
+    for out, problem in (
+        (file / "below", "cannot write there"),
+        (file, "cannot write there"),
+        (Path("/proc/comparison"), "cannot write there"),
+        (other, "holds other things than a comparison; choose another folder"),
+    ):
+        assert complaint(BAD_INPUT, *compare(small, out)).startswith(f"{out}: {problem}")
+
+
+@pytest.mark.usefixtures("untrainable")
+def test_another_process_compares_to_the_same_folder(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with held(tmp_path / "out"):
+        message = complaint(BAD_INPUT, *compare(small, tmp_path / "out"))
+    assert message == (
+        f"{tmp_path / 'out'}: another process is comparing there: wait, or choose another --out"
+    )
+    assert not any((tmp_path / "out").iterdir())
+
+
+@pytest.mark.usefixtures("untrainable")
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            ("--systems", "crf,oracle"),
+            "attention,attach,full,mixed, not oracle",
+        ),
+        (("--systems", ","), "not none"),
+        (("--shares", "0,100"), "--shares are percents from 1 to 100, not 0,100"),
+        (("--shares", "all"), "--shares are percents from 1 to 100, not all"),
+        (("--shares", ""), "--shares are percents from 1 to 100, not"),
+        (("--device", "abacus"), "--device abacus: "),
+    ],
+)
+def test_bad_choices(small: Path, tmp_path: Path, options: tuple[str, str], problem: str) -> None:
+    assert problem in complaint(BAD_INPUT, *compare(small, tmp_path / "out", *options))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--permutations", 9_999), ("--samples", 0), ("--trees", 0), ("--decoder", "beam"), ("--seed", -1)],
+)
+def test_values_out_of_range(small: Path, tmp_path: Path, option: str, value: object) -> None:
+    message = complaint(BAD_INPUT, *compare(small, tmp_path / "out", option, value))
+    assert message.startswith(f"Invalid value for '{option}': ")
+
+
+def test_bad_treebanks(small: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.conllu"
+    bare.write_text("1\tHello\t_\tX\t_\t_\t0\troot\t_\t_\n")
+    missing = tmp_path / "missing.conllu"
+    for train, dev, problem in (
+        (bare, small / "dev.conllu", f"{bare}: there is no punctuation in the treebank"),
+        (small / "train.conllu", missing, f"{missing}: there is no such file"),
+    ):
+        assert complaint(BAD_INPUT, "compare", train, dev, "--out", tmp_path / "out").startswith(problem)
+    assert not (tmp_path / "out").exists()
+
+
+def test_in_a_new_process(small: Path, out: Path) -> None:
+    """Progress alone on standard error, and no other results than here."""
+    arguments = compare(small, out, "--systems", "trivial,crf")
+    done = run(*arguments, "--json")
+    assert done.returncode == 0
+    assert [line[len("00:00:00 ") :] for line in done.stderr.splitlines()] == [
+        "restoring, trivial, trees: none: sentences: 30",
+        "restoring, BiLSTM-CRF, trees: none: sentences: 30",
+    ]
+    assert timeless(json.loads(done.stdout)) == timeless(answer(*arguments))

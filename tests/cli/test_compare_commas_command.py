@@ -1,0 +1,69 @@
+"""``pyropunct compare-commas``: what it prints and what it refuses."""
+
+from pathlib import Path
+
+import pytest
+from command_line import answer, complaint, printed
+
+from pyropunct.rivals.shieber_tao_2003 import MODELS
+
+BAD_INPUT = 2
+TREES = """
+( (S (NP (NNP Clara)) (, ,) (NP (DT a) (NN dog)) (, ,) (VP (VBD sang)) (. .)))
+( (S (NP (NNP Clara)) (VP (VBD sang) (NP (DT a) (NN song))) (. .)))
+( (S (PP (IN in) (NP (NNP Rome))) (, ,) (NP (NNP Clara)) (VP (VBD sang)) (. .)))
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "three.mrg"
+    path.write_text(10 * TREES, encoding="utf-8")
+    return path
+
+
+def test_a_table_with_a_row_for_each_model(file: Path) -> None:
+    text = printed("compare-commas", file, file)
+    assert all(f"│ {name} " in text for name in MODELS)
+    assert "Trained on 30 sentences with 30 commas, measured on 30 with 30;" in text
+
+
+def test_the_parser_of_a_model_brings_further_rows(file: Path, model_with_parser: Path) -> None:
+    options = ("--models", "10,3", "--model", model_with_parser, "--samples", 20)
+    value = answer("compare-commas", file, file, *options)
+    assert [(one["model"], one["trees"]) for one in value["systems"]] == [
+        ("10", "gold"),
+        ("3", "gold"),
+        ("5", "parsed"),
+        ("12", "parsed"),
+        ("story, parsed", "parsed"),
+    ]
+
+
+def test_a_model_of_converted_trees_is_measured_on_these(file: Path, tmp_path: Path) -> None:
+    converted, folder = tmp_path / "three.conllu", tmp_path / "model"
+    printed("convert", file, "--out", converted)
+    options = ("--direction", "left", "--epochs", 1, "--threads", 1)
+    printed("fit", converted, "--dev", converted, "--out", folder, *options)
+    value = answer("compare-commas", file, file, "--models", "1", "--model", folder, "--samples", 20)
+    assert [one["model"] for one in value["systems"]] == ["1", "story, gold"]
+
+
+def test_bad_input_is_told_in_one_line(file: Path, small: Path, tmp_path: Path) -> None:
+    empty, plain = tmp_path / "empty.mrg", tmp_path / "plain.mrg"
+    empty.write_text("", encoding="utf-8")
+    plain.write_text("(S (NN a) (. .))", encoding="utf-8")
+    dependencies = small / "dev.conllu"
+    assert complaint(BAD_INPUT, "compare-commas", empty, file) == (
+        f"{empty}: there is no sentence in the file"
+    )
+    assert complaint(BAD_INPUT, "compare-commas", plain, file) == (
+        f"{plain}: there is no comma in the file, so nothing to learn from"
+    )
+    told = complaint(BAD_INPUT, "compare-commas", file, dependencies)
+    assert told.startswith(f"{dependencies}:1: ")
+    assert "stands outside of all brackets" in told
+    told = complaint(BAD_INPUT, "compare-commas", file, file, "--models", "1,99")
+    assert told.startswith("--models: there is no model '99'; there are 1, 1t, 2, 3, 3t, 4, 8, ")
+    told = complaint(BAD_INPUT, "compare-commas", file, file, "--model", small / "model")
+    assert told.startswith(f"{small / 'model'}: the model has no parser (fit --parser), and was not fitted ")

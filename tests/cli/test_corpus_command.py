@@ -1,0 +1,414 @@
+"""The command ``pyropunct corpus``: what other commands write for one file, in shards, come what may."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import Result
+from command_line import answer, command, environment, invoke, one_line, printed, without_log
+
+from pyropunct.cli.corpus import TASKS
+from pyropunct.cli.main import main
+from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+from pyropunct.treebank.sentence import Sentence
+
+distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+BAD_INPUT, FAILURE = 2, 1
+SENTENCES = 12
+QUICK = ("--samples", 20, "--trees", 2)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A scheduler with two workers in this process."""
+    with (
+        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as local,
+        distributed.Client(local, set_as_default=False) as found,
+    ):
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def here(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command finds this scheduler, and needs no other."""
+
+    @contextmanager
+    def connected(scheduler: str | None, processes: int) -> Iterator[Any]:
+        yield client
+
+    monkeypatch.setattr("pyropunct.corpus.cluster.connected", connected)
+
+
+@pytest.fixture(scope="module")
+def treebank(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with sentences in two files, one of them compressed."""
+    folder = tmp_path_factory.mktemp("corpus") / "treebank"
+    folder.mkdir()
+    blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[: 2 * SENTENCES]
+    without_names = [block.replace("# sent_id = ", "# name = ") for block in blocks]
+    texts = ["\n\n".join(some) + "\n\n" for some in (without_names[:SENTENCES], without_names[SENTENCES:])]
+    (folder / "a.conllu").write_text(texts[0], encoding="utf-8")
+    (folder / "b.conllu.gz").write_bytes(gzip.compress(texts[1].encode()))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts(treebank: Path) -> Path:
+    """A folder with the same sentences as raw text, one a line, and an empty line."""
+    folder = treebank.parent / "texts"
+    folder.mkdir()
+    for name in ("a.conllu", "b.conllu.gz"):
+        stored = (treebank / name).read_bytes()
+        text = (gzip.decompress(stored) if name.endswith(".gz") else stored).decode()
+        lines = [line.removeprefix("# text = ") for line in text.split("\n") if line.startswith("# text = ")]
+        (folder / name.replace(".conllu", ".txt").removesuffix(".gz")).write_text("\n".join([*lines, "", ""]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def corrector(
+    model_with_parser: Path, train: list[Sentence], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    model = Punctuator.load(model_with_parser)
+    folder = tmp_path_factory.mktemp("corrector") / "model"
+    NoisyChannel(model, fit_channel(simulated_pairs(train, copies=1), model.vocabulary.tokens)).save(folder)
+    return folder
+
+
+def corpus(task: str, *arguments: object, size: int = 5) -> Result:
+    return invoke("corpus", task, *arguments, "--shard-size", size)
+
+
+def done(task: str, *arguments: object, size: int = 5) -> None:
+    """Call a command that succeeds, and says nothing but how it went."""
+    result = corpus(task, *arguments, size=size)
+    assert (result.exit_code, result.stdout) == (0, ""), result.stderr
+
+
+def refusal(task: str, *arguments: object, size: int = 5, status: int = BAD_INPUT) -> str:
+    """The line of a call that fails."""
+    result = corpus(task, *arguments, size=size)
+    return one_line(result.exit_code, result.stdout, result.stderr, status)
+
+
+def joined(out: Path, ending: str) -> str:
+    """The shards, one after the other."""
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(out.glob(f"0*{ending}")))
+
+
+def plain(folder: Path, scratch: Path, *arguments: object) -> str:
+    """What a command prints for each file of a folder by itself.
+
+    :param arguments: its name and the model, then options.
+    """
+    task, model, *options = arguments
+    found = ""
+    for file in sorted(folder.iterdir()):
+        stored = file.read_bytes()
+        whole = scratch / file.name.removesuffix(".gz")
+        whole.write_bytes(gzip.decompress(stored) if file.suffix == ".gz" else stored)
+        result = invoke(task, model, whole, *options, "--threads", 1)
+        assert result.exit_code == 0, result.stderr
+        found += result.stdout
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "ending"),
+    [((), ".brackets.txt"), (("--format", "conllu", "--attach-punctuation"), ".conllu")],
+)
+def test_underlying(
+    small: Path, treebank: Path, tmp_path: Path, options: tuple[str, ...], ending: str
+) -> None:
+    done("underlying", small / "model", treebank, tmp_path / "out", *options)
+    assert len(list((tmp_path / "out").glob(f"0*{ending}"))) == 6
+    assert joined(tmp_path / "out", ending) == plain(
+        treebank, tmp_path, "underlying", small / "model", *options
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "ending"),
+    [((), ".txt"), (("--format", "conllu"), ".conllu"), (("--running", "--case", "restore"), ".txt")],
+)
+def test_restore(
+    model_with_parser: Path, texts: Path, tmp_path: Path, options: tuple[str, ...], ending: str
+) -> None:
+    """Lines have their numbers in the file."""
+    done("restore", model_with_parser, texts, tmp_path / "out", *QUICK, *options)
+    expected = plain(texts, tmp_path, "restore", model_with_parser, *QUICK, *options)
+    assert joined(tmp_path / "out", ending) == expected
+
+
+def test_restore_treebanks(small: Path, treebank: Path, tmp_path: Path) -> None:
+    options = ("--hidden", ",", "--samples", 20)
+    done("restore", small / "model", treebank, tmp_path / "out", *options)
+    assert joined(tmp_path / "out", ".txt") == plain(treebank, tmp_path, "restore", small / "model", *options)
+
+
+def test_parse(model_with_parser: Path, texts: Path, tmp_path: Path) -> None:
+    done("parse", model_with_parser, texts, tmp_path / "out", "--draws", 5)
+    expected = plain(texts, tmp_path, "parse", model_with_parser, "--draws", 5)
+    assert joined(tmp_path / "out", ".conllu") == expected
+
+
+def test_correct(corrector: Path, texts: Path, tmp_path: Path) -> None:
+    """A shard is a writer of its own, as a file is for the command for files, unless the rate is told."""
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (wrong / name).write_text((texts / name).read_text(encoding="utf-8").replace(" ", ", ", 30))
+    edits = ""
+    for size, more in ((100, ()), (5, ("--rate", 0.1))):
+        out, options = tmp_path / f"out{size}", ("--format", "edits", *QUICK, *more)
+        done("correct", corrector, wrong, out, *options, size=size)
+        found = joined(out, ".edits.tsv")
+        assert found == plain(wrong, tmp_path, "correct", corrector, *options)
+        edits += found
+    assert edits
+
+
+def test_evaluate(small: Path, treebank: Path, tmp_path: Path) -> None:
+    """The sums of the shards are exact, so the result is that for all sentences in one file."""
+    whole = tmp_path / "whole.conllu"
+    whole.write_text(
+        (treebank / "a.conllu").read_text(encoding="utf-8")
+        + gzip.decompress((treebank / "b.conllu.gz").read_bytes()).decode(),
+        encoding="utf-8",
+    )
+    result = corpus("evaluate", small / "model", treebank, tmp_path / "out", "--json")
+    expected = answer("evaluate", small / "model", whole, "--threads", 1)
+    left_out = {"omissions", "impossible"}
+    found = json.loads(result.stdout)
+    assert (found.pop("malformed"), found.pop("impossible")) == (0, 0)
+    assert found == {name: value for name, value in expected.items() if name not in left_out}
+    assert json.loads((tmp_path / "out" / "result.json").read_text()) == json.loads(result.stdout)
+    table = corpus("evaluate", small / "model", treebank, tmp_path / "out").stdout
+    assert table[table.index("│ slots") :] in printed("evaluate", small / "model", whole, "--threads", 1)
+
+
+# Again
+
+
+@pytest.fixture
+def out(small: Path, treebank: Path, tmp_path: Path) -> Path:
+    """A corpus that is done."""
+    done("underlying", small / "model", treebank, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_what_is_there_stays(out: Path, small: Path, treebank: Path) -> None:
+    """What is missing is made, and what was half written by somebody who was killed goes."""
+    shards = sorted(out.glob("0*"))
+    before = {path: path.read_text(encoding="utf-8") for path in shards}
+    shards[1].unlink()
+    shards[2].write_text("as it was")
+    (out / f".{shards[1].name}.abc.new").write_text("half")
+    result = corpus("underlying", small / "model", treebank, out)
+    assert "pyropunct: 5 of 6 shards are there already" in result.stderr
+    assert {path: path.read_text(encoding="utf-8") for path in sorted(out.glob("0*"))} == {
+        **before,
+        shards[2]: "as it was",
+    }
+    assert {path.name for path in out.iterdir()} == {path.name for path in shards} | {
+        "manifest.json",
+        "rejects.tsv",
+    }
+
+
+def test_nothing_else_gets_mixed_in(
+    out: Path, small: Path, model_with_parser: Path, treebank: Path, tmp_path: Path
+) -> None:
+    kept = {path.name: path.read_bytes() for path in out.iterdir()}
+    other = tmp_path / "other"
+    shutil.copytree(treebank, other)
+    (other / "a.conllu").write_text((treebank / "a.conllu").read_text(encoding="utf-8") + "\n\n")
+    model, end = small / "model", ": choose another folder"
+    refused = [
+        (refusal("underlying", model_with_parser, treebank, out), "this model"),
+        (refusal("underlying", model, treebank, out, size=6), "shards of this size (it was 5, not 6)"),
+        (
+            refusal("underlying", model, treebank, out, "--format", "text"),
+            "these settings (shape was 'brackets', not 'text')",
+        ),
+        (
+            refusal("underlying", model, other, out),
+            "this input (the first file that differs: a.conllu)",
+        ),
+        (
+            refusal("underlying", model, treebank / "a.conllu", out),
+            f"this input (the first file that differs: {treebank / 'a.conllu'})",
+        ),
+        (refusal("evaluate", model, treebank, out), "this task (it was 'underlying', not 'evaluate')"),
+    ]
+    for line, what in refused:
+        assert line == f"{out}: holds results that are not of {what}{end}"
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
+
+
+# What cannot be used
+
+
+def test_bad_sentences_do_not_stop_a_shard(small: Path, treebank: Path, tmp_path: Path) -> None:
+    blocks = (treebank / "a.conllu").read_text(encoding="utf-8").split("\n\n")[:4]
+    lines = blocks[1].split("\n")
+    broken = "\n".join([*lines[:-1], lines[-1].replace("\t", " ")])
+    no_words = "1\t!\t!\tPUNCT\t_\t_\t0\troot\t_\t_"
+    folder = tmp_path / "in"
+    folder.mkdir()
+    text = "\n\n".join([blocks[0], broken, no_words, blocks[2]]).encode() + b"\n\n1\t\xff\n\n"
+    (folder / "a.conllu").write_bytes(text + blocks[3].encode() + b"\n\n")
+    (tmp_path / "good.conllu").write_text("\n\n".join([blocks[0], *blocks[2:]]) + "\n\n", encoding="utf-8")
+    for task, ending in (("underlying", ".brackets.txt"), ("restore", ".txt")):
+        out = tmp_path / task
+        result = corpus(task, small / "model", folder, out, size=3)
+        assert result.exit_code == 0
+        assert f"{out}/rejects.tsv: lines and sentences that could not be used: 3\n" in result.stderr
+        assert joined(out, ending) == invoke(task, small / "model", tmp_path / "good.conllu").stdout
+        rejects = [line.split("\t") for line in (out / "rejects.tsv").read_text().splitlines()]
+        begins = (b" PUNCT", b"1\t!", b"1\t\xff")
+        first, second, third = (text[: text.index(what)].count(b"\n") + 1 for what in begins)
+        assert rejects == [
+            [str(folder / "a.conllu"), str(first), f"sentence '#2': {rejects[0][2].partition(': ')[2]}"],
+            [str(folder / "a.conllu"), str(second), "sentence '#3': omitted: it has no word"],
+            [str(folder / "a.conllu"), str(third), rejects[2][2]],
+        ]
+        assert "1 column, not 10" in rejects[0][2]
+        assert "which is not UTF-8" in rejects[2][2]
+    evaluated = corpus("evaluate", small / "model", folder, tmp_path / "sums", "--json", size=3)
+    found = json.loads(evaluated.stdout)
+    assert [found[name] for name in ("sentences", "omitted", "malformed")] == [3, 1, 2]
+
+
+def test_bad_lines_are_left_as_they_were(model_with_parser: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"Go\nan \xff here\nGo\n")
+    done("restore", model_with_parser, tmp_path / "a.txt", tmp_path / "out", *QUICK, size=2)
+    found = b"".join(path.read_bytes() for path in sorted((tmp_path / "out").glob("0*.txt")))
+    assert found.splitlines()[1] == b"an \xff here"
+    assert found.splitlines()[0] == found.splitlines()[2]
+    [reject] = (tmp_path / "out" / "rejects.tsv").read_text().splitlines()
+    assert reject.startswith(f"{tmp_path}/a.txt\t2\tbyte 6 is 0xff, which is not UTF-8")
+
+
+# Bad input
+
+
+def test_bad_places(small: Path, treebank: Path, tmp_path: Path) -> None:
+    model = small / "model"
+    empty, file, full = tmp_path / "empty", tmp_path / "file", tmp_path / "full"
+    empty.mkdir()
+    file.touch()
+    full.mkdir()
+    (full / "thesis.tex").touch()
+    assert refusal("evaluate", model, empty, tmp_path / "out") == f"{empty}: there is no file in it"
+    (empty / "a.conllu").touch()
+    assert refusal("evaluate", model, empty, tmp_path / "out") == f"{empty}: there is no sentence in it"
+    (empty / "a.pdf").touch()
+    assert "a.pdf: is not CoNLL-U by its name" in refusal("evaluate", model, empty, tmp_path / "out")
+    assert refusal("evaluate", model, treebank, file) == f"{file}: is a file, not a folder for results"
+    assert f"{full}: holds other things than the results" in refusal("evaluate", model, treebank, full)
+    inside = treebank / "out"
+    assert refusal("evaluate", model, treebank, inside) == (
+        f"{inside}: is in {treebank}, which is read: choose another folder"
+    )
+    assert "no such model folder" in refusal("evaluate", tmp_path / "no", treebank, tmp_path / "out")
+    assert "has no parser" in refusal("parse", model, treebank, tmp_path / "out")
+    assert "exclude each other" in refusal(
+        "restore", model, treebank, tmp_path / "out", "--marks", ",", "--hidden", ","
+    )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_no_permission(small: Path, treebank: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir(mode=0o500)
+    line = refusal("evaluate", small / "model", treebank, tmp_path / "out")
+    assert line == f"{tmp_path / 'out'}: cannot write there: Permission denied"
+
+
+def test_two_at_a_time(out: Path, small: Path, treebank: Path) -> None:
+    from pyropunct.files import held
+
+    with held(out):
+        line = refusal("underlying", small / "model", treebank, out)
+    assert line == f"{out}: the same command is at work there already"
+
+
+def test_what_cannot_be_made_is_told(
+    small: Path, treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyropunct.corpus.shards import make
+
+    def made(job: Any, shard: Any) -> Any:
+        return make(job, shard._replace(file="gone.conllu") if shard.number == 2 else shard)
+
+    monkeypatch.setattr("pyropunct.corpus.cluster.make", made)
+    result = corpus("underlying", small / "model", treebank, tmp_path / "out")
+    *_, told, last = without_log(result.stderr).splitlines()
+    assert result.exit_code == FAILURE
+    assert re.fullmatch(r"pyropunct: shard 2 \(.*a\.conllu:\d+\): gone\.conllu: there is no such file", told)
+    last_words = "1 of 6 shards could not be made, the first of them 2; the same command tries them again"
+    assert last == f"pyropunct: {tmp_path / 'out'}: {last_words}"
+
+
+def test_options_are_those_of_the_commands() -> None:
+    group = main.get_command(click.Context(main), "corpus")
+    assert isinstance(group, click.Group)
+    for name in TASKS:
+        text = printed("corpus", name, "--help")
+        assert "--scheduler" in text
+        assert "--json" in text
+        own = group.get_command(click.Context(group), name)
+        assert own is not None
+        names = {one.name for one in own.params}
+        assert {"model", "given", "out", "trust_variants", "threads", "shard_size"} <= names
+        assert not names & {"score", "places", "file"}
+
+
+# Faults, in processes of their own
+
+
+def waited(condition: Callable[[], bool], process: "subprocess.Popen[str]") -> None:
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+def test_worker_and_command_killed(small: Path, tmp_path: Path) -> None:
+    """Another worker takes the place of one; the same command goes on after itself."""
+    psutil = pytest.importorskip("psutil")
+    model, file, out = small / "model", small / "dev.conllu", tmp_path / "out"
+    arguments = ("corpus", "underlying", model, file, out, "--processes", 1, "--shard-size", 1)
+    process = subprocess.Popen(
+        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+    def shards() -> int:
+        return len(list(out.glob("0*.txt")))
+
+    waited(lambda: shards() > 0, process)
+    worker = max(psutil.Process(process.pid).children(recursive=True), key=lambda one: one.create_time())
+    worker.send_signal(signal.SIGKILL)
+    before = shards()
+    waited(lambda: shards() > before + 1, process)
+    process.kill()
+    process.communicate()
+    assert 0 < shards() < 30
+    done("underlying", model, file, out, size=1)
+    assert joined(out, ".txt") == printed("underlying", model, file, "--threads", 1)

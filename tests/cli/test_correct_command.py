@@ -1,0 +1,274 @@
+"""The commands ``pyropunct correct`` and ``pyropunct fit-correction``."""
+
+import json
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pytest
+from command_line import answer, complaint, invoke, printed
+
+from pyropunct.fitted.model_folder import checksum
+from pyropunct.nets.parser import ParserRecipe
+from pyropunct.nets.reader import ReaderRecipe
+from pyropunct.restore.reading import CHUNK
+from pyropunct.tasks.correct.correcting import Corrector
+from pyropunct.tasks.correct.system import check_writable
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.reading import read_text, read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+BAD_INPUT = 2
+QUICK = ("--samples", 50)
+
+
+@pytest.fixture(scope="module")
+def corrector(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corrector with a parser, neither of them good."""
+    folder = tmp_path_factory.mktemp("correct")
+    treebanks = (small / "train.conllu", "--dev", small / "dev.conllu")
+    with pytest.MonkeyPatch.context() as patch:
+        quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
+        patch.setattr("pyropunct.nets.parser.ParserRecipe", quick)
+        small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
+        patch.setattr("pyropunct.nets.reader.ReaderRecipe", small_reader)
+        options = ("--direction", "right", "--epochs", 2, "--threads", 1, "--parser", "--folds", 2)
+        options += ("--no-tagger",)
+        printed("fit", *treebanks, "--out", folder / "model", *options)
+    value = answer(
+        "fit-correction",
+        *treebanks,
+        "--model",
+        folder / "model",
+        "--out",
+        folder / "corrector",
+        "--paper",
+        "--threads",
+        1,
+    )
+    assert value["model"] == str(folder / "corrector")
+    assert (value["train_sentences"], value["dev_sentences"]) == (240, 30)
+    assert value["epochs"][-1]["perplexity"] < 1.4
+    return folder / "corrector"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "input"
+
+
+def corrected(corrector: Path, file: Path, text: str, *options: object) -> str:
+    file.write_text(text, encoding="utf-8")
+    return printed("correct", corrector, file, *QUICK, *options)
+
+
+def test_raw_text(corrector: Path, file: Path) -> None:
+    """Each line stays a line; what was right stays character for character."""
+    lines = ["", "Ann  sings .", "My sister  sings", "?!", "Go!!"]
+    text = corrected(corrector, file, "\n".join(lines) + "\n")
+    found = text.split("\n")
+    assert len(found) == len(lines) + 1
+    assert (found[0], found[3]) == ("", "?!")
+    value = json.loads(corrected(corrector, file, "\n".join(lines) + "\n", "--json"))
+    for line, before, after in zip(value["sentences"], lines, found, strict=False):
+        assert line["text"] == after
+        assert (before == after) == (not line["edits"])
+    assert [line["line"] for line in value["sentences"]] == [1, 2, 3, 4, 5]
+    assert value["omitted"] == 0
+
+
+def test_edits_lead_from_the_wrong_to_the_right_marks(corrector: Path, small: Path) -> None:
+    treebank = read_treebank(small / "dev.conllu")
+    value = answer("correct", corrector, small / "dev.conllu", *QUICK)
+    changed = 0
+    for sentence, found in zip(treebank, value["sentences"], strict=True):
+        assert (found["id"], found["words"]) == (sentence.identifier, list(sentence.tree.forms))
+        marks = [[mark.strip("\t") for mark in slot if mark != "\t^"] for slot in sentence.surface]
+        for edit in found["edits"]:
+            assert 0 < edit["probability"] <= 1
+            for sprout in edit["sprouted"]:
+                assert sprout["mark"] in edit["after"]
+                assert " ".join(sprout["words"]) in " ".join(found["words"])
+            assert marks[edit["slot"]] == edit["before"] != edit["after"]
+            marks[edit["slot"]] = edit["after"]
+        assert marks == found["marks"]
+        changed += bool(found["edits"])
+    assert 0 < changed < len(treebank)
+
+
+def test_lines_of_edits(corrector: Path, small: Path) -> None:
+    value = answer("correct", corrector, small / "dev.conllu", *QUICK)
+    text = printed("correct", corrector, small / "dev.conllu", *QUICK, "--format", "edits")
+    lines = iter(text.splitlines())
+    for sentence in value["sentences"]:
+        words = ["^", *sentence["words"], "$"]
+        for edit in sentence["edits"]:
+            before, after = (" ".join(edit[side]) or "∅" for side in ("before", "after"))
+            place = f"{words[edit['slot']]} [{before} → {after}] {words[edit['slot'] + 1]}"
+            reasons = "; ".join(
+                f"{one['mark']} of {one['relation']}: {' '.join(one['words'])}" for one in edit["sprouted"]
+            )
+            line = next(lines)
+            if "…" not in line:  # where a long constituent is shortened
+                assert line == f"{sentence['id']}\t{place}\t{edit['probability']:.2f}\t{reasons}"
+    assert next(lines, None) is None
+
+
+def test_a_threshold_keeps_what_is_likely(noisy: Path, small: Path) -> None:
+    edits = {}
+    for threshold in (0, 0.8):
+        value = answer("correct", noisy, small / "dev.conllu", "--threshold", threshold)
+        edits[threshold] = [edit for one in value["sentences"] for edit in one["edits"]]
+    assert all(edit["probability"] >= 0.8 for edit in edits[0.8])
+    assert len(edits[0.8]) <= len(edits[0])
+
+
+def test_the_rate_of_errors_can_be_told(noisy: Path, corrector: Path, small: Path) -> None:
+    dev = small / "dev.conllu"
+    none = answer("correct", noisy, dev, "--rate", 0)
+    many = answer("correct", noisy, dev, "--rate", 4)
+    assert not any(one["edits"] for one in none["sentences"])
+    assert any(one["edits"] for one in many["sentences"])
+    told = complaint(BAD_INPUT, "correct", corrector, dev, "--rate", 1)
+    assert told == f"--rate: {corrector} is the corrector of the paper, which has none"
+
+
+@pytest.fixture
+def noisy(corrector: Path, small: Path, tmp_path: Path) -> Path:
+    """A noisy channel with a parser."""
+    options = ("--model", corrector / "reader", "--dev", small / "dev.conllu", "--out", tmp_path / "noisy")
+    value = answer("fit-correction", small / "train.conllu", *options)
+    assert value["errors"] > 3
+    assert 1 < value["perplexity"] < 1.2
+    return tmp_path / "noisy"
+
+
+def test_a_noisy_channel_is_fitted_to_what_learners_wrote(
+    corrector: Path, file: Path, tmp_path: Path
+) -> None:
+    words = ["Ann", "sings", "and", "he", "cooks"]
+    right = [[], [], [","], [], [], ["."]]
+    plain = {"words": words, "wrong": [[], [], [], [], [], ["."]], "right": right}
+    lines = [json.dumps({"id": f"x-{number}-0", **plain}) for number in range(9)]
+    pairs = tmp_path / "learners.jsonl"
+    pairs.write_text("\n".join(lines), encoding="utf-8")
+    options = ("--model", corrector / "reader", "--out", tmp_path / "learned")
+    said = printed("fit-correction", pairs, *options)
+    assert said == f"{tmp_path / 'learned'}: 9 corrections by learners; 1 errors\n"
+    file.write_text("Ann sings and he cooks .\n", encoding="utf-8")
+    assert invoke("correct", tmp_path / "learned", file).exit_code == 0
+    pairs.write_text(json.dumps({"id": "x-0-0", **plain, "wrong": right}), encoding="utf-8")
+    assert "no error to learn from" in complaint(BAD_INPUT, "fit-correction", pairs, *options)
+    refused = invoke("fit-correction", pairs, *options, "--paper")
+    assert "TRAIN is a file of corrections" in refused.stderr
+
+
+def test_two_correctors_in_one_are_refused(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed"
+    shutil.copytree(corrector, mixed)
+    description = json.loads((mixed / "reader" / "model.json").read_text(encoding="utf-8"))
+    packed = (mixed / "reader" / "tensors.pt").read_bytes()
+    description["vocabulary"]["tokens"][-1] = "‽"
+    description["sha256"] = checksum(description, packed)
+    (mixed / "reader" / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    file.write_text("go\n", encoding="utf-8")
+    assert "they know other marks" in complaint(BAD_INPUT, "correct", mixed, file)
+
+
+def test_conllu_in_and_out(corrector: Path, small: Path) -> None:
+    text = printed("correct", corrector, small / "dev.conllu", *QUICK, "--format", "conllu")
+    value = answer("correct", corrector, small / "dev.conllu", *QUICK)
+    for sentence, found in zip(read_text(text), value["sentences"], strict=True):
+        assert sentence.text() == found["text"]
+        assert list(sentence.tree.forms) == found["words"]
+
+
+def test_results_do_not_depend_on_chunks(corrector: Path, file: Path) -> None:
+    some = ["Ann sings , .", "the old man", "so , he went home ."]
+    many = corrected(corrector, file, "\n".join(some * CHUNK))
+    assert many.splitlines()[: len(some)] == corrected(corrector, file, "\n".join(some)).splitlines()
+
+
+def test_a_tenth_of_the_training_sentences_is_held_out(corrector: Path, small: Path, tmp_path: Path) -> None:
+    model = corrector / "reader"
+    options = ("--model", model, "--out", tmp_path / "one", "--epochs", 1, "--errors", 0.5, "--threads", 1)
+    text = printed("fit-correction", small / "train.conllu", *options, "--paper")
+    assert text.startswith(f"{tmp_path / 'one'}: 108 sentences, 2 times; dev perplexity 1.")
+    one = Corrector.load(tmp_path / "one")
+    assert one.writer.report["dev_sentences"] == 12
+    assert one.reader.conventions != Conventions()
+
+
+def test_sentences_that_cannot_be_used_are_told(corrector: Path, file: Path) -> None:
+    rows = ["1\tgo\t_\tVERB\t_\t_\t0\troot\t_\t_", "2\t.\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_"]
+    bad = ["1\t.\t_\tPUNCT\t_\t_\t0\troot\t_\t_"]
+    file.write_text("\n".join([*rows, "", *bad, "", ""]), encoding="utf-8")
+    result = invoke("correct", corrector, file, *QUICK)
+    assert result.exit_code == 0
+    assert result.stdout.count("\n") == 1
+    assert result.stderr == f"pyropunct: {file}: 1 omitted: #2 (it has no word)\n"
+    file.write_text("", encoding="utf-8")
+    empty = f"{file}: there is no sentence in the file"
+    assert complaint(BAD_INPUT, "correct", corrector, file, "--json") == empty
+
+
+def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:
+    assert complaint(BAD_INPUT, "correct", tmp_path / "none", file).endswith("no such model folder")
+    told = complaint(BAD_INPUT, "correct", small / "model", file)
+    assert told.endswith("but a model without errors: `pyropunct fit-correction TRAIN --model MODEL`")
+    assert complaint(BAD_INPUT, "correct", corrector, file) == f"{file}: there is no such file"
+    file.write_bytes(b"caf\xe9\n")
+    result = invoke("correct", corrector, file)
+    assert (result.exit_code, result.stdout_bytes) == (BAD_INPUT, b"caf\xe9\n")
+    assert "not UTF-8" in result.stderr
+    damaged = tmp_path / "damaged"
+    shutil.copytree(corrector, damaged)
+    (damaged / "writer" / "tensors.pt").write_bytes(b"nothing")
+    assert "is damaged" in complaint(BAD_INPUT, "correct", damaged, file)
+
+
+def test_raw_text_needs_a_parser(small: Path, corrector: Path, file: Path, tmp_path: Path) -> None:
+    options = ("--model", small / "model", "--out", tmp_path / "one", "--threads", 1)
+    said = printed("fit-correction", small / "train.conllu", "--dev", small / "dev.conllu", *options)
+    assert said.startswith(f"{small / 'model'} has no parser: ")
+    file.write_text("go\n", encoding="utf-8")
+    assert "has no parser" in complaint(BAD_INPUT, "correct", tmp_path / "one", file)
+
+
+def test_what_cannot_be_fitted(small: Path, corrector: Path, tmp_path: Path) -> None:
+    train = small / "train.conllu"
+    folder = tmp_path / "one"
+    assert "no such model folder" in complaint(
+        BAD_INPUT, "fit-correction", train, "--model", tmp_path / "none", "--out", folder
+    )
+    assert "there is no such file" in complaint(
+        BAD_INPUT, "fit-correction", tmp_path / "none", "--model", small / "model", "--out", folder
+    )
+    told = complaint(
+        BAD_INPUT, "fit-correction", train, "--model", small / "model", "--out", folder, "--errors", 3
+    )
+    assert told.startswith("--errors 3: the error rate")
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "thesis.txt").touch()
+    assert "holds other things" in complaint(
+        BAD_INPUT, "fit-correction", train, "--model", small / "model", "--out", taken
+    )
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("saved", ["new", "old"])
+def test_killed_while_a_corrector_was_saved(corrector: Path, tmp_path: Path, saved: str) -> None:
+    """What is left beside it is cleared away, when one is saved there or it is read."""
+    place, scratch = tmp_path / "c", tmp_path / ".c.abc123.saving"
+    shutil.copytree(corrector, place)
+    scratch.mkdir()
+    if saved == "new":
+        check_writable(place)
+    else:  # killed between the two renames
+        shutil.copytree(corrector, scratch / "new")
+        place.rename(scratch / "old")
+        Corrector.load(place)
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+    assert sorted(path.name for path in place.iterdir()) == ["reader", "writer"]

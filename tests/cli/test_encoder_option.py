@@ -1,0 +1,215 @@
+"""Models that were trained with an encoder, on the command line."""
+
+import json
+import shutil
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from command_line import answer, complaint, invoke, printed
+from encoders import made_encoder
+from torch import Tensor
+
+import pyropunct
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.model_folder import OPTIONAL, PLAIN, read_model_folder, write_model_folder
+from pyropunct.nets.parser import ParserRecipe
+from pyropunct.nets.reader import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.punctuator import Punctuator
+from pyropunct.treebank.reading import read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+WORDS = "Grace the guide considered the concert\n"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small treebank, an encoder, a model that was trained with it, and words to restore."""
+    folder = tmp_path_factory.mktemp("encoded")
+    text = embedded_treebank_path("train").read_text(encoding="utf-8")
+    (folder / "train.conllu").write_text("\n\n".join(text.split("\n\n")[:40]) + "\n\n", encoding="utf-8")
+    (folder / "words.txt").write_text(WORDS, encoding="utf-8")
+    made_encoder(folder / "encoder")
+    fit_quickly(folder, "model")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def neural(files: Path) -> Path:
+    """A model whose attach model reads the encoder too."""
+    fit_quickly(files, "neural", "--attach", "neural", "--no-tagger")
+    return files / "neural"
+
+
+def fit_quickly(folder: Path, out: str, *more: object, key: str = "encoder") -> None:
+    """Fit a model with a parser and an encoder, whose place the report tells by some key."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick = partial(ParserRecipe, epochs=1, least_steps=0, batch_words=200, lstm_size=20)
+        patch.setattr("pyropunct.nets.parser.ParserRecipe", quick)
+        small = partial(ReaderRecipe, epochs=1, least_steps=0, form_size=8, lstm_size=12)
+        patch.setattr("pyropunct.nets.reader.ReaderRecipe", small)
+        tagging = partial(SlotTaggerRecipe, epochs=1, least_steps=0, slot_size=8)
+        patch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", tagging)
+        torch.set_default_dtype(torch.float)
+        options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
+        fitted = ("--encoder", folder / "encoder", "--out", folder / out)
+        value = answer("fit", folder / "train.conllu", *options, *fitted, *more)
+    assert value[key] == str(folder / "encoder")
+
+
+def test_the_folder_has_no_encoder(files: Path) -> None:
+    plain, tensors = read_model_folder(files / "model")
+    assert plain["pretrained"]["place"] == str(files / "encoder")
+    assert plain["parser"]["pretrained"] == plain["reader"]["pretrained"]
+    assert {name for name in tensors if "pretrained" in name} == {
+        f"{part} pretrained.{name}" for part in ("parser", "reader") for name in ("weight", "bias")
+    }
+
+
+def test_raw_words_are_restored(files: Path) -> None:
+    restored = printed("restore", files / "model", files / "words.txt", "--threads", 1)
+    assert [word.strip(",.?!“”") for word in restored.split()] == WORDS.split()
+    assert pyropunct.load(files / "model")(WORDS) == restored
+    running = printed("restore", files / "model", files / "words.txt", "--running", "--threads", 1)
+    assert [word.strip(",.?!“”").lower() for word in running.split()] == WORDS.lower().split()
+
+
+def test_an_encoder_that_has_moved(files: Path, tmp_path: Path) -> None:
+    model = shutil.copytree(files / "model", tmp_path / "model")
+    description = json.loads((model / "model.json").read_text(encoding="utf-8"))
+    place = str(tmp_path / "gone")
+    changed = {**description["pretrained"], "place": place}
+    Punctuator.load(files / "model", encoder=place).save(model)
+    assert json.loads((model / "model.json").read_text(encoding="utf-8"))["pretrained"] == changed
+    words = files / "words.txt"
+    told = complaint(2, "restore", model, words)
+    assert told.startswith(f"encoder {place}: is not there")
+    assert told.endswith("give its place with --encoder")
+    there = printed("restore", model, words, "--encoder", files / "encoder", "--threads", 1)
+    assert there == printed("restore", files / "model", words, "--threads", 1)
+    assert invoke("restore", model, files / "train.conllu", "--threads", 1).exit_code == 0  # it has trees
+    Punctuator.load(model, encoder=files / "encoder").save(model)
+    assert printed("restore", model, words, "--threads", 1) == there
+
+
+def test_another_encoder(files: Path, tmp_path: Path) -> None:
+    other = made_encoder(tmp_path / "other", seed=1)
+    told = complaint(2, "restore", files / "model", files / "words.txt", "--encoder", other)
+    assert told.startswith(f"encoder {other}: is not the one that the model was trained with: it has other")
+
+
+def test_a_model_without_encoder(files: Path, model_with_parser: Path) -> None:
+    told = complaint(2, "restore", model_with_parser, files / "words.txt", "--encoder", files / "encoder")
+    assert told == f"--encoder {files / 'encoder'}: the model was trained without an encoder"
+
+
+def test_what_fit_refuses(files: Path, tmp_path: Path) -> None:
+    fit = ("fit", files / "train.conllu", "--out", tmp_path / "model")
+    assert complaint(2, *fit, "--encoder", files / "encoder") == (
+        "--encoder is for --parser, and for attach models such as neural: the attach model 'log-linear' does "
+        "not read it"
+    )
+    told = complaint(2, *fit, "--parser", "--encoder", tmp_path / "nothing")
+    assert told.startswith(f"encoder {tmp_path / 'nothing'}: is not there")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_attach_model_that_reads_it(files: Path, neural: Path, tmp_path: Path) -> None:
+    plain, tensors = read_model_folder(neural)
+    assert plain["attach"]["pretrained"] == plain["parser"]["pretrained"]
+    readers = {name.partition(" attach.")[0] for name in tensors if name.endswith("words.pretrained.weight")}
+    assert readers == {"parameter", "parsed parameter"}
+    model, sentences = Punctuator.load(neural), read_treebank(files / "train.conllu").sentences[:3]
+    words = [sentence.tree.forms for sentence in sentences]
+    assert model.attach_pretrained is not None
+    assert model.parsed is not None
+    for one in (model, model.parsed):
+        nothing = replace(one, attach_pretrained=None)  # features of 0
+        assert (one.log_prob(sentences) - nothing.log_prob(sentences)).abs().min() > 1e-7
+    assert model.restore(words, seed=1) == Punctuator.load(neural).restore(words, seed=1)
+    model.save(tmp_path / "again")
+    again = Punctuator.load(tmp_path / "again")
+    assert torch.equal(again.log_prob(sentences), Punctuator.load(neural).log_prob(sentences))
+    given = [[None] * (len(one) + 1) for one in words[:1]]
+    assert again.posterior(words[0], given[0], samples=8, seed=0).draws.strings
+
+
+def test_its_encoder_has_moved(files: Path, neural: Path, tmp_path: Path) -> None:
+    """Whatever asks for p(x | T) says so; the rules that were learned need no words."""
+    place, train = str(tmp_path / "gone"), files / "train.conllu"
+    Punctuator.load(neural, encoder=place).save(tmp_path / "model")
+    there = ("--encoder", files / "encoder", "--threads", 1)
+    commands = ("evaluate", "sample", "underlying", "relations", "rephrase", "restore")
+    more = {"rephrase": ("--delete", "det")}
+    for command in commands:
+        file = files / "words.txt" if command == "restore" else train
+        told = complaint(2, command, tmp_path / "model", file, *more.get(command, ()))
+        assert told.startswith(f"encoder {place}: is not there")
+    assert printed("evaluate", tmp_path / "model", train, *there) == printed("evaluate", neural, train)
+    for command in commands[1:]:
+        assert invoke(command, tmp_path / "model", train, *there, *more.get(command, ())).exit_code == 0
+    assert invoke("rules", tmp_path / "model").exit_code == 0
+    other = made_encoder(tmp_path / "other", seed=1)
+    told = complaint(2, "evaluate", neural, train, "--encoder", other)
+    assert told.startswith(f"encoder {other}: is not the one that the model was trained with: it has other")
+
+
+@pytest.mark.parametrize("option", ["--encoder", "--vectors"])
+def test_an_attach_model_alone(files: Path, tmp_path: Path, option: str) -> None:
+    (tmp_path / "some.vec").write_text("2 2\nthe 0.5 -1\nGrace 1 2\n", encoding="utf-8")
+    value = files / "encoder" if option == "--encoder" else tmp_path / "some.vec"
+    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--attach", "neural")
+    told = answer("fit", files / "train.conllu", *options, option, value, "--out", tmp_path / "model")
+    assert told[option.strip("-")] == str(value)
+    assert told["parser"] is None
+    found = answer("evaluate", tmp_path / "model", files / "train.conllu", "--threads", 1)
+    assert found["perplexity"] > 1
+    plain, _ = read_model_folder(tmp_path / "model")
+    assert plain["attach"]["pretrained"]["size"] == (16 if option == "--encoder" else 2)
+
+
+def test_an_encoder_that_is_trained_further(files: Path, tmp_path: Path) -> None:
+    """The model has it in it, and needs the other one no more; the reader reads none."""
+    place = shutil.copytree(files / "encoder", tmp_path / "encoder")
+    shutil.copy(files / "train.conllu", tmp_path)
+    fit_quickly(tmp_path, "model", "--fine-tune", "--no-tagger", key="tuned_encoder")
+    shutil.rmtree(place)
+    plain, tensors = read_model_folder(tmp_path / "model")
+    assert plain["pretrained"]["kind"] == plain["parser"]["pretrained"]["kind"] == "tuned encoder"
+    assert "pretrained" not in plain["reader"]
+    assert any(name.startswith("pretrained encoder.layer.2.") for name in tensors)
+    words = files / "words.txt"
+    restored = printed("restore", tmp_path / "model", words, "--threads", 1)
+    assert [word.strip(",.?!“”") for word in restored.split()] == WORDS.split()
+    Punctuator.load(tmp_path / "model").save(tmp_path / "again")
+    assert printed("restore", tmp_path / "again", words, "--threads", 1) == restored
+    told = complaint(2, "restore", tmp_path / "model", words, "--encoder", files / "encoder")
+    assert told == f"--encoder {files / 'encoder'}: the model has its own in it, which was trained further"
+
+
+@pytest.mark.parametrize("options", [("--parser",), ("--attach", "neural", "--encoder", "x")])
+def test_what_cannot_be_trained_further(files: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    told = complaint(2, "fit", files / "train.conllu", "--out", tmp_path / "model", "--fine-tune", *options)
+    assert told == "--fine-tune is for --parser and --encoder together"
+
+
+def test_damaged_descriptions(files: Path, tmp_path: Path) -> None:
+    whole, tensors = read_model_folder(files / "model")
+    plain = {key: whole[key] for key in (*PLAIN, *OPTIONAL) if key in whole}
+    without = {key: part for key, part in plain["pretrained"].items() if key != "size"}
+    problems: list[tuple[dict[str, Any], dict[str, Tensor], str]] = [
+        ({**plain, "pretrained": without}, tensors, "KeyError: 'size'"),
+        ({**plain, "pretrained": {**plain["pretrained"], "size": 17}}, tensors, "other pretrained features"),
+        ({key: part for key, part in plain.items() if key != "pretrained"}, tensors, "other pretrained"),
+        (plain, {**tensors, "pretrained table": torch.zeros(2)}, "there are tensors of an encoder"),
+    ]
+    for broken, weights, problem in problems:
+        write_model_folder(tmp_path / "model", broken, weights)
+        told = complaint(2, "restore", tmp_path / "model", files / "words.txt")
+        assert told.startswith(f"{tmp_path / 'model'}: cannot be made a model again")
+        assert problem in told

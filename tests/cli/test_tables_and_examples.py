@@ -1,0 +1,184 @@
+"""Tables for people and for programs, and examples, of the commands ``rules`` and ``relations``."""
+
+import csv
+import io
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import answer, invoke, printed
+
+from pyropunct.cli.console import print_separated, print_table
+from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.derivations import Derivations
+from pyropunct.tasks.explain.examples import rule_examples, sprouting_examples
+from pyropunct.treebank.reading import read_text, read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+LONG = ("parataxis:discourse-and-much-more", "a name of words that might be folded", "…" * 90)
+
+
+def test_a_table_is_never_cut_off(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table("Names", [" name", "number", " more"], [[LONG[0], "1", LONG[1]], ["x", "2", LONG[2]]])
+    lines = capsys.readouterr().out.splitlines()
+    assert all(any(name in line for line in lines) for name in LONG)
+    assert all(line == line.rstrip() for line in lines)
+
+
+def separated(shape: str, *arguments: object) -> list[list[str]]:
+    text = printed(*arguments, "--format", shape)
+    if shape == "tsv":
+        return [line.split("\t") for line in text.removesuffix("\n").split("\n")]
+    return list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("shape", ["tsv", "csv"])
+def test_relations_for_programs_have_the_numbers_of_the_json(small: Path, shape: str) -> None:
+    arguments = ("relations", small / "model", small / "dev.conllu", "--least", 5, "--pairs", 2)
+    value = answer(*arguments)
+    header, *rows = separated(shape, *arguments)
+    assert rows == [
+        [
+            one["relation"],
+            str(one["count"]),
+            *(str(one[name]) for name in ("entropy", "nonempty", "symmetric")),
+            "" if one["symmetric_of_nonempty"] is None else str(one["symmetric_of_nonempty"]),
+            str(rank),
+            " ".join(pair["left"]),
+            " ".join(pair["right"]),
+            str(pair["share"]),
+            "yes" if pair["symmetric"] else "no",
+        ]
+        for one in value["relations"]
+        for rank, pair in enumerate(one["pairs"], 1)
+    ]
+    assert len(header) == len(rows[0])
+    assert printed(*arguments, "--format", "json") == printed(*arguments, "--json")
+
+
+@pytest.mark.parametrize("shape", ["tsv", "csv"])
+def test_rules_for_programs_have_the_numbers_of_the_json(small: Path, shape: str) -> None:
+    arguments = ("rules", small / "model", small / "dev.conllu", "--nunberg")
+    header, *rows = separated(shape, *arguments)
+    found = [dict(zip(header, row, strict=True)) for row in rows]
+    expected = [(pair, one) for pair in answer(*arguments)["pairs"] for one in pair["outcomes"]]
+    for row, (pair, outcome) in zip(found, expected, strict=True):
+        assert [row["a"], row["b"]] == pair["before"]
+        assert row["becomes"] == " ".join(outcome["after"])
+        assert (row["probability"], row["count"]) == (str(outcome["probability"]), str(outcome["count"]))
+        assert (row["low"], row["high"]) == ("", "")
+        assert row["pair_occurs"] == ("yes" if pair["occurs"] else "no")
+        assert (row["by_nunberg"] == "yes") <= pair["listed"]
+    assert printed(*arguments, "--format", "json") == printed(*arguments, "--json")
+
+
+def test_what_would_break_a_row_is_shown_as_an_escape(capsys: pytest.CaptureFixture[str]) -> None:
+    print_separated("tsv", ["a", "b"], [['"', "x\ty\u2028z"], [None, 0.1]])
+    assert capsys.readouterr().out == 'a\tb\n"\tx\\ty\\u2028z\n\t0.1\n'
+
+
+# Examples
+
+
+def test_examples_of_rules_are_where_they_happen(small: Path) -> None:
+    """By an edit of the best T', in so many sentences; the sentence is whole."""
+    model, sentences = Punctuator.load(small / "model"), list(read_treebank(small / "dev.conllu"))
+    texts = {sentence.identifier: sentence.text() for sentence in sentences}
+    found = rule_examples(model, sentences, 2)
+    happened = set()
+    derivations = Derivations(model)
+    for sentence, (tree,) in zip(sentences, model.underlying(sentences), strict=True):
+        for slot in derivations.of(sentence, tree):
+            happened |= {(edit.before, edit.after) for edit in slot.edits}
+            happened |= {(pair, pair) for pair in slot.kept}
+    assert set(found) == happened
+    assert any(before == after for before, after in found)
+    assert any(before != after for before, after in found)
+    for (_, after), examples in found.items():
+        assert 1 <= len(examples) <= 2
+        for example in examples:
+            assert example.before + example.place + example.after == texts[example.identifier]
+            assert example.place or not set(after) - {"\t^", "\tabbr."}
+
+
+def test_examples_of_punctemes_are_constituents_with_their_own_marks(small: Path) -> None:
+    model, sentences = Punctuator.load(small / "model"), list(read_treebank(small / "dev.conllu"))
+    found = sprouting_examples(model, sentences, 3)
+    trees = {
+        sentence.identifier: (sentence, tree)
+        for sentence, (tree,) in zip(sentences, model.underlying(sentences), strict=True)
+    }
+    for (relation, *pair), examples in found.items():
+        for example in examples:
+            sentence, tree = trees[example.identifier]
+            assert example.before + example.place + example.after == sentence.text()
+            words = zip(sentence.tree.relations, tree, sentence.tree.spans, strict=True)
+            spans = [span for name, own, span in words if (name, *own) == (relation, *pair)]
+            forms = [sentence.tree.forms[first - 1 : last] for first, last in spans]
+            assert any(all(form in example.place for form in some) for some in forms)
+    commas = [one.place for one in found["appos", (",",), (",",)]]
+    assert commas
+    assert all(place.startswith(",") for place in commas)
+    assert all(
+        place[0].isalnum() for one in found.items() if not any(one[0][1:]) for _, _, place, _ in one[1]
+    )
+
+
+def test_a_place_in_the_text() -> None:
+    """A multiword token is in it as a whole; without tokens the place is between the words."""
+    lines = [
+        "1\t«\t_\tPUNCT\t_\t_\t4\tpunct\t_\t_",
+        "2-3\tDu\t_\t_\t_\t_\t_\t_\t_\t_",
+        "2\tDe\t_\tADP\t_\t_\t4\tcase\t_\t_",
+        "3\tle\t_\tDET\t_\t_\t4\tdet\t_\t_",
+        "4\tNord\t_\tPROPN\t_\t_\t0\troot\t_\tSpaceAfter=No",
+        "5\t.\t_\tPUNCT\t_\t_\t4\tpunct\t_\t_",
+    ]
+    [sentence] = read_text("\n".join(lines))
+    assert sentence.passage({3}, 2) == ("« ", "Du", " Nord.")
+    assert sentence.passage({4, 5}, 3) == ("« Du ", "Nord.", "")
+    assert sentence.passage(set(), 2) == ("« Du", "", " Nord.")
+    assert sentence.passage({1}, 0) == ("", "«", " Du Nord.")
+    assert sentence.passage(set(), 0) == ("«", "", " Du Nord.")
+
+
+def in_all_formats(arguments: tuple[object, ...]) -> tuple[list[Any], list[Any], str]:
+    """The examples in JSON and in rows, and what is printed."""
+    header, *rows = separated("tsv", *arguments)
+    own = [row[header.index("sentence") :] for row in rows]
+    return answer(*arguments)["relations"], own, printed(*arguments)
+
+
+def test_examples_are_the_same_in_all_formats(small: Path) -> None:
+    arguments = ("relations", small / "model", small / "dev.conllu", "--examples", 2, "--pairs", 2)
+    relations, rows, text = in_all_formats(arguments)
+    shown = [one["examples"] for relation in relations for one in relation["pairs"]]
+    flat = [list(one.values()) for some in shown for one in some]
+    assert [row for row in rows if row[0]] == flat
+    assert all(len(some) <= 2 for some in shown)
+    for identifier, before, place, after in flat:
+        assert f"\n  {identifier}: {before}⟦{place}⟧{after}\n" in text
+    lines = [line for line in text.splitlines() if line.startswith("  ") and "⟦" in line]
+    assert len(lines) == len(flat)
+
+
+def test_examples_of_rules_on_the_command_line(small: Path) -> None:
+    arguments = ("rules", small / "model", small / "dev.conllu", "--examples", 1, "--pairs", 3)
+    text = printed(*arguments)
+    pairs = answer(*arguments)["pairs"]
+    for pair in pairs[:3]:
+        for outcome in pair["outcomes"]:
+            for one in outcome["examples"]:
+                assert f"\n  {one['id']}: {one['before']}⟦{one['place']}⟧{one['after']}\n" in text
+    groups = [len(list(some)) for told, some in groupby(text.splitlines(), lambda line: "⟦" in line) if told]
+    assert groups
+    assert set(groups) == {1}
+    assert "examples" not in answer("rules", small / "model")["pairs"][0]["outcomes"][0]
+
+
+def test_examples_need_a_file(small: Path) -> None:
+    result = invoke("rules", small / "model", "--examples", 5)
+    assert result.exit_code == 2
+    assert "--examples are places in FILE, which is missing" in result.stderr

@@ -1,0 +1,90 @@
+"""Parsers, taggers and attach models of a comparison that read the same encoder."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from command_line import complaint
+from encoders import made_encoder
+
+from pyropunct.compare.conditions import Conditions
+from pyropunct.compare.parts import FoldPart, ParserPart, Part, Treebanks
+from pyropunct.compare.progress import unwatched
+from pyropunct.compare.systems import SYSTEMS
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.recipes import named_recipe
+from pyropunct.nets.parser import ParserRecipe
+from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.treebank.reading import read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+RECIPES: dict[str, Any] = {
+    "tagger_recipe": TaggerRecipe(word_size=12, hidden_size=8, epochs=2, least_steps=0),
+    "parser_recipe": ParserRecipe(epochs=1, least_steps=0, form_size=8, lstm_size=8, arc_size=8),
+}
+
+
+@pytest.fixture(scope="module")
+def treebanks() -> Treebanks:
+    some = tuple(read_treebank(embedded_treebank_path("train")))[:16]
+    return Treebanks(some[:12], some[12:])
+
+
+@pytest.fixture(scope="module")
+def conditions(encoder: Path) -> Conditions:
+    return Conditions(**RECIPES, folds=2, encoder=str(encoder))
+
+
+@pytest.mark.parametrize("name", ["crf", "attention", "parser", "fold"])
+def test_parts_are_trained_and_kept(
+    name: str, treebanks: Treebanks, conditions: Conditions, tmp_path: Path
+) -> None:
+    part: Part[Any] = {"parser": ParserPart(100), "fold": FoldPart(0), **SYSTEMS}[name]
+    model = part.train(treebanks, conditions, unwatched)
+    assert model.pretrained is conditions.pretrained  # all of them share what is kept
+    part.save(model, tmp_path / "part")
+    loaded = part.load(tmp_path / "part", conditions)
+    ours, theirs = model.to_parts()[1], loaded.to_parts()[1]
+    assert {"vectors.pretrained.weight", "pretrained.weight"} & set(ours)
+    assert set(ours) == set(theirs)
+    assert all(torch.equal(ours[key], theirs[key]) for key in ours)
+    other = replace(conditions, encoder=str(made_encoder(tmp_path / "other", seed=1)))
+    with pytest.raises(ModelFolderError, match="it was trained with other pretrained features of words"):
+        part.load(tmp_path / "part", other)
+
+
+def test_an_attach_model_reads_it_too(treebanks: Treebanks, conditions: Conditions, tmp_path: Path) -> None:
+    recipe = named_recipe("neural", epochs=1)
+    model = SYSTEMS["full"].train(treebanks, replace(conditions, recipe=recipe), unwatched)
+    assert model.attach_pretrained is conditions.pretrained
+    SYSTEMS["full"].save(model, tmp_path / "part")
+    loaded = SYSTEMS["full"].load(tmp_path / "part", replace(conditions, recipe=recipe))
+    found, expected = (one.log_prob(treebanks.dev) for one in (loaded, model))
+    torch.testing.assert_close(found, expected, atol=1e-2, rtol=1e-3)  # weights are rounded
+
+
+@pytest.mark.parametrize("name", ["crf", "attention"])
+def test_what_the_encoder_says_counts(name: str, treebanks: Treebanks, conditions: Conditions) -> None:
+    tagger = SYSTEMS[name].train(treebanks, conditions, unwatched)
+    sentences = treebanks.dev
+    with_it = tagger.log_prob(sentences)
+    for sentence, found in zip(sentences, with_it, strict=True):
+        torch.testing.assert_close(tagger.log_prob([sentence])[0], found, atol=1e-3, rtol=1e-3)
+    with torch.no_grad():
+        tagger.vectors.pretrained.weight.zero_()
+    assert (tagger.log_prob(sentences) - with_it).abs().max() > 1e-6
+    assert [len(surface) for surface in tagger.restore([one.tree.forms for one in sentences])] == [
+        len(one.surface) for one in sentences
+    ]
+
+
+def test_an_encoder_that_is_not_there(small: Path, tmp_path: Path) -> None:
+    treebanks = (small / "train.conllu", small / "dev.conllu")
+    out = tmp_path / "comparison"
+    told = complaint(2, "compare", *treebanks, "--out", out, "--encoder", tmp_path / "nothing")
+    assert told.startswith(f"encoder {tmp_path / 'nothing'}: is not there")
+    assert not out.exists()

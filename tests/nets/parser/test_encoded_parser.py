@@ -1,0 +1,125 @@
+"""A parser that reads what an encoder says of words."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from encoders import made_encoder
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.layers import standardised
+from pyropunct.nets.parser import BiaffineParser, ParserRecipe, jackknifed, train_parser
+from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
+from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
+
+TINY = ParserRecipe(
+    epochs=2,
+    least_steps=0,
+    form_size=8,
+    character_size=4,
+    spelling_size=8,
+    tag_size=8,
+    lstm_size=8,
+    arc_size=8,
+    relation_size=8,
+)
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+
+@pytest.fixture(scope="module")
+def some() -> list[Sentence]:
+    return list(read_treebank(embedded_treebank_path("train")))[:12]
+
+
+def test_it_is_trained_saved_and_read_again(some: list[Sentence], encoder: Path, tmp_path: Path) -> None:
+    words = [sentence.tree.forms for sentence in some]
+    before = torch.get_rng_state()
+    parser = train_parser(some, some[:4], TINY, pretrained=Encoder(encoder))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert isinstance(parser.pretrained, Encoder)  # and nothing is kept in memory
+    write_model_folder(tmp_path / "parser", *parser.to_parts())
+    plain, tensors = read_model_folder(tmp_path / "parser")
+    assert plain["pretrained"] == Encoder(encoder).identity()
+    assert {name for name in tensors if "pretrained" in name} == {"pretrained.weight", "pretrained.bias"}
+    loaded = BiaffineParser.from_parts(plain, tensors, Encoder(encoder))
+    assert loaded.parse(words, trees=3) == parser.parse(words, trees=3)
+    for wrong in (None, Encoder(made_encoder(tmp_path / "other", seed=1))):
+        with pytest.raises(ValueError, match="it was trained with other pretrained features of words"):
+            BiaffineParser.from_parts(plain, tensors, wrong)
+
+
+def test_all_of_it_is_trained(some: list[Sentence], encoder: Path) -> None:
+    untrained = train_parser(some, None, replace(TINY, learning_rate=0.0), pretrained=Encoder(encoder))
+    trained = train_parser(some, None, TINY, pretrained=Encoder(encoder))
+    for name, weight in untrained.network.named_parameters():
+        assert not torch.equal(weight, trained.network.get_parameter(name)), name
+
+
+def test_what_the_encoder_says_counts(some: list[Sentence], encoder: Path) -> None:
+    parser = train_parser(some, None, TINY, pretrained=Encoder(encoder))
+    batch = parser.encode([some[0].tree.forms])
+    assert batch.features is not None
+    network = parser.network.eval()
+    with torch.no_grad():
+        own, other = network(batch), network(batch._replace(features=batch.features.flip(-1)))
+    assert (own.arcs - other.arcs).abs().max() > 1e-6
+
+
+def test_a_tagger_reads_what_the_encoder_says_too(some: list[Sentence], encoder: Path) -> None:
+    parser, words = train_parser(some, None, TINY, pretrained=Encoder(encoder)), [some[0].tree.forms]
+    assert parser.pretrained is not None
+    features, lstms = parser.pretrained.features(words), 4 * TINY.lstm_size
+    states = parser.states(words)
+    assert states.shape[-1] == parser.state_size == lstms + features.shape[-1]
+    torch.testing.assert_close(states[..., lstms:], standardised(features))
+
+    recipe = SlotTaggerRecipe(epochs=1, least_steps=0, slot_size=4)
+    tagger = train_slot_tagger(parser, some, None, recipe)
+    plain, tensors = tagger.to_parts()
+    again = SlotTagger.from_parts(plain, tensors, parser)
+    np.testing.assert_array_equal(again.read(words)[0], tagger.read(words)[0])
+    older = dict(tensors, edges=tensors["edges"][:, :lstms])
+    older["slots.weight"] = torch.cat([side[:, :lstms] for side in tensors["slots.weight"].chunk(2, 1)], 1)
+    [of_lstms] = SlotTagger.from_parts(plain, older, parser).read(words)
+    blind = dict(
+        tensors, **{"slots.weight": tensors["slots.weight"].clone(), "edges": tensors["edges"].clone()}
+    )
+    for side in blind["slots.weight"].chunk(2, 1):
+        side[:, lstms:] = 0
+    np.testing.assert_allclose(
+        of_lstms, SlotTagger.from_parts(plain, blind, parser).read(words)[0], atol=1e-6
+    )
+
+
+def test_a_training_goes_on_with_the_same_encoder_only(
+    some: list[Sentence], encoder: Path, tmp_path: Path
+) -> None:
+    checkpoint = Checkpoint(tmp_path / "checkpoint")
+    whole = train_parser(some, None, TINY, pretrained=Encoder(encoder), checkpoint=checkpoint)
+    again = train_parser(some, None, TINY, pretrained=Encoder(encoder), checkpoint=checkpoint)
+    assert all(map(torch.equal, whole.network.parameters(), again.network.parameters()))
+    for other in (None, Encoder(made_encoder(tmp_path / "other", seed=1))):
+        with pytest.raises(ModelFolderError, match="of other data, settings or another seed"):
+            train_parser(some, None, TINY, pretrained=other, checkpoint=checkpoint)
+
+
+def test_folds_read_each_sentence_once(
+    some: list[Sentence], encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, ...]] = []
+
+    class Watched(Encoder):
+        def features(self, sentences):  # type: ignore[no-untyped-def]
+            seen.extend(map(tuple, sentences))
+            return super().features(sentences)
+
+    jackknifed(some, TINY, folds=2, pretrained=Watched(encoder))
+    words = [sentence.tree.forms for sentence in some]
+    assert sorted(seen) == sorted(set(words))

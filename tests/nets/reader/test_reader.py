@@ -1,0 +1,224 @@
+"""The reader of running text: what it learns, what it gives, what it keeps, what it refuses."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.nets.reader import ReaderProgress, ReaderRecipe, RunningReader, train_reader
+from pyropunct.nets.reader.case import CAPITAL, LOWER, OTHER, UPPER, case_of, in_case
+from pyropunct.nets.reader.encoding import Document, documents
+from pyropunct.nets.reader.reader import CORE, windows_of
+from pyropunct.nets.reader.scores import count
+from pyropunct.nets.reader.training import evaluate
+from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
+
+SMALL = ReaderRecipe(
+    epochs=8,
+    least_steps=0,
+    batch_words=120,
+    learning_rate=0.03,
+    averaging=0.9,
+    form_size=24,
+    character_size=6,
+    spelling_size=16,
+    lstm_size=20,
+    dropout=0.1,
+    word_dropout=0.1,
+    layers=1,
+    window=40,
+)
+
+
+def sentences(split: Any, number: int) -> list[Sentence]:
+    return list(read_treebank(embedded_treebank_path(split)))[:number]
+
+
+def smaller(**changes: float) -> ReaderRecipe:
+    return ReaderRecipe(**{**SMALL.to_json(), **changes})
+
+
+@pytest.fixture(scope="module")
+def train() -> list[Sentence]:
+    return sentences("train", 300)
+
+
+@pytest.fixture(scope="module")
+def dev() -> list[Sentence]:
+    return sentences("dev", 60)
+
+
+@pytest.fixture(scope="module")
+def reader(train: list[Sentence], dev: list[Sentence]) -> RunningReader:
+    torch.set_num_threads(1)
+    return train_reader(train, dev, SMALL)
+
+
+def running(some: Sequence[Sentence]) -> list[str]:
+    return [word for sentence in some for word in sentence.tree.forms]
+
+
+def test_sentence_ends_and_cases_of_new_text(reader: RunningReader, dev: list[Sentence]) -> None:
+    scores = evaluate(reader, documents(dev))
+    assert scores.words == len(running(dev))
+    assert scores.f1 > 45
+    assert scores.lower_f1 > 30
+    assert scores.case > 85
+    best = max(reader.report["epochs"], key=lambda epoch: sum(list(epoch["scores"].values())[1:]))
+    assert scores._asdict() == best["scores"]
+    assert len(reader.sentences(running(dev))) == pytest.approx(len(dev), rel=0.8)
+
+
+def test_words_come_out_as_they_went_in(reader: RunningReader) -> None:
+    odd = ["x", "Ωμέγα", "犬", "\N{PILE OF POO}", "a" * 5000, "two words", "", "ǆ", "ß", "3rd", "İ"]
+    for words in ([], odd[:1], odd, odd * 100):
+        assert [word for sentence in reader.sentences(words) for word in sentence] == words
+        assert all(reader.sentences(words))
+
+
+def test_what_is_said_of_a_word_does_not_depend_on_other_windows(
+    reader: RunningReader, train: list[Sentence]
+) -> None:
+    """Nor on how many of them are read together."""
+    words = running(train)[: 4 * CORE + 9]
+    whole = reader.read(words)
+    assert len(whole.ends) == len(whole.cases) == len(words)
+    for number, window in enumerate(windows_of(words, 0, len(words))):
+        core = slice(number * CORE, (number + 1) * CORE)
+        part = reader.read_windows([window])
+        torch.testing.assert_close(part.ends, whole.ends[core], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(part.cases, whole.cases[core], atol=1e-4, rtol=1e-4)
+    some = [words[:3], [], words[3 : CORE + 5]]
+    for text, found in zip(some, reader.read_all(some), strict=True):
+        torch.testing.assert_close(found.ends, reader.read(text).ends, atol=1e-5, rtol=1e-4)
+
+
+def test_documents_start_where_comments_say() -> None:
+    word = "{number}\t{form}\t{form}\tX\t_\t_\t{head}\t{relation}\t_\t_\n"
+    one = word.format(number=1, form="A", head=0, relation="root")
+    two = one + word.format(number=2, form="b", head=1, relation="dep")
+    text = f"# newdoc id = x\n{one}\n{two}\n# newdoc\n{two}\n# newpar\n{one}\n"
+    found = documents(read_text(text))
+    assert found == [
+        Document(("A", "A", "b"), (True, False, True)),
+        Document(("A", "b", "A"), (False, True, True)),
+    ]
+    assert found[1].starts == (True, False, True)
+    assert len(documents(read_text(text.replace("# newdoc", "# nodoc")))) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "case"),
+    [
+        ("the", LOWER),
+        ("3rd", LOWER),
+        ("Paris", CAPITAL),
+        ("I", CAPITAL),
+        ("3D", CAPITAL),
+        ("USA", UPPER),
+        ("U.S", UPPER),
+        ("iPhone", OTHER),
+        ("McDonald", OTHER),
+        ("1999", None),
+        ("猫", None),
+        ("", None),
+    ],
+)
+def test_cases(word: str, case: int | None) -> None:
+    assert case_of(word) == case
+    if case not in (None, OTHER):
+        assert in_case(word.lower(), case or 0) == word
+
+
+@given(st.text(max_size=9), st.sampled_from([LOWER, CAPITAL, UPPER, OTHER]))
+def test_lower_case_gives_the_word_back(word: str, case: int) -> None:
+    assert in_case(word.lower(), case).lower() in (word.lower(), word.lower().lower())
+
+
+def test_words_in_their_cases(reader: RunningReader) -> None:
+    """A word with the class of all others is as it was in training, or as in the next best class."""
+    words = ["iphone", "oslo", "nasa", "oslo", "x"]
+    logits = torch.tensor([[0.0, 0, 1, 9], [0, 5, 0, 9], [0, 0, 5, 0], [5, 0, 0, 0], [5, 0, 0, 0]])
+    vocabulary = type(reader.vocabulary)(reader.vocabulary.forms, reader.vocabulary.characters, ("iPhone",))
+    known = RunningReader(vocabulary, reader.recipe, reader.network, {})
+    assert known.in_cases(words, logits, [False] * 5) == ["iPhone", "Oslo", "NASA", "oslo", "x"]
+    weak = torch.zeros(1, 4)
+    assert reader.in_cases(["then"], weak, [True]) == ["Then"]
+
+
+def test_a_saved_reader_reads_alike(reader: RunningReader, dev: list[Sentence], tmp_path: Path) -> None:
+    write_model_folder(tmp_path / "reader", *reader.to_parts())
+    loaded = RunningReader.from_parts(*read_model_folder(tmp_path / "reader"))
+    assert loaded.vocabulary == reader.vocabulary
+    assert loaded.recipe == reader.recipe
+    assert loaded.report == reader.report
+    assert torch.equal(loaded.read(running(dev)).ends, reader.read(running(dev)).ends)
+
+
+@pytest.mark.parametrize("missing", ["vocabulary", "recipe", "report"])
+def test_parts_of_something_else(reader: RunningReader, missing: str) -> None:
+    plain, tensors = reader.to_parts()
+    with pytest.raises(ValueError, match="not the parts of a reader"):
+        RunningReader.from_parts({key: part for key, part in plain.items() if key != missing}, tensors)
+    with pytest.raises(ValueError, match="not the parts of a reader"):
+        RunningReader.from_parts(plain, {**tensors, "at_start": torch.zeros(3)})
+
+
+@pytest.mark.parametrize("chosen", [None, slice(10)], ids=["without dev", "with dev"])
+def test_going_on_from_a_checkpoint(train: list[Sentence], tmp_path: Path, chosen: slice | None) -> None:
+    """Stopped in any epoch, a training that goes on gives the same reader."""
+    data = train[:20], None if chosen is None else train[chosen]
+    recipe = smaller(epochs=3)
+    whole = train_reader(*data, recipe, seed=3)
+    for stop in (1, 3):
+        checkpoint = Checkpoint(tmp_path / f"after {stop}")
+
+        def watch(progress: ReaderProgress, stop: int = stop) -> None:
+            if progress.epoch == stop:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            train_reader(*data, recipe, seed=3, checkpoint=checkpoint, watch=watch)
+        resumed = train_reader(*data, recipe, seed=3, checkpoint=checkpoint)
+        for name, weight in whole.network.state_dict().items():
+            assert torch.equal(weight, resumed.network.state_dict()[name]), name
+    with pytest.raises(ModelFolderError, match="checkpoint is of other data, settings or another seed"):
+        train_reader(train[:19], data[1], recipe, seed=3, checkpoint=checkpoint)
+
+
+def test_every_weight_is_trained(train: list[Sentence]) -> None:
+    before = torch.get_rng_state()
+    fresh = train_reader(train[:30], None, smaller(epochs=1, lower_cased=1, learning_rate=0))
+    trained = train_reader(train[:30], None, smaller(epochs=1, lower_cased=1))
+    assert (torch.get_rng_state() == before).all()
+    for name, weight in fresh.network.named_parameters():
+        assert (weight != trained.network.get_parameter(name)).any(), name
+
+
+def test_a_treebank_of_one_word() -> None:
+    [single] = read_text("1\tNo\tno\tINTJ\t_\t_\t0\troot\t_\t_\n\n")
+    reader = train_reader([single], [single], smaller(epochs=2))
+    assert reader.sentences(["No"]) == [["No"]]
+    assert reader.report["epochs"][0]["scores"]["f1"] == 100
+
+
+def test_nothing_to_learn_from(train: list[Sentence]) -> None:
+    with pytest.raises(ValueError, match="no sentence to train a reader on"):
+        train_reader([])
+    with pytest.raises(ValueError, match="no sentence to choose an epoch by"):
+        train_reader(train, [])
+
+
+def test_scores_of_a_worked_example() -> None:
+    counts = count([[True, True, False, True], [True]], [[True, False, True, True], [True]])
+    assert counts == (2, 2, 1)
+    assert (counts.precision, counts.recall, counts.f1) == (50, 50, 50)
+    assert count([[True]], [[True]]).f1 == 100

@@ -1,0 +1,199 @@
+"""The tagger of slots: what it learns, what it gives, what it keeps, what it refuses."""
+
+import itertools
+import math
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.nets.parser import BiaffineParser
+from pyropunct.nets.tagger import SlotTagger, SlotTaggerProgress, SlotTaggerRecipe, train_slot_tagger
+from pyropunct.nets.tagger.mixing import likeliest_share, log_mixture
+from pyropunct.nets.tagger.tagger import generator_for
+from pyropunct.punctuator import Punctuator
+from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.treebank.marks import START, Surface
+from pyropunct.treebank.reading import read_text
+from pyropunct.treebank.sentence import Sentence
+
+SMALL = SlotTaggerRecipe(
+    epochs=8, least_steps=0, batch_words=100, learning_rate=0.02, averaging=0.9, dropout=0.1, slot_size=20
+)
+
+
+def smaller(**changes: float) -> SlotTaggerRecipe:
+    return SlotTaggerRecipe(**{**SMALL.to_json(), **changes})
+
+
+@pytest.fixture(scope="module")
+def parser(model_with_parser: Path) -> BiaffineParser:
+    found = Punctuator.load(model_with_parser).parser
+    assert isinstance(found, BiaffineParser)
+    return found
+
+
+@pytest.fixture(scope="module")
+def tagger(parser: BiaffineParser, train: list[Sentence], dev: list[Sentence]) -> SlotTagger:
+    torch.set_num_threads(1)
+    return train_slot_tagger(parser, train, dev, SMALL)
+
+
+@pytest.fixture(scope="module")
+def tiny(parser: BiaffineParser) -> SlotTagger:
+    """A tagger with one mark, of whose strings some have a label and one was seen only once."""
+    word, comma = "1\ta\ta\tX\t_\t_\t0\troot\t_\t_\n", "{}\t,\t,\tPUNCT\t_\t_\t1\tpunct\t_\t_\n"
+    commas = ["".join(map(comma.format, range(2, 2 + number))) for number in (1, 1, 1, 3, 0, 0)]
+    text = "".join(f"{word}{some}\n" for some in commas)
+    return train_slot_tagger(parser, read_text(text), None, smaller(epochs=1))
+
+
+def words_of(some: list[Sentence]) -> list[tuple[str, ...]]:
+    return [one.tree.forms for one in some]
+
+
+def surfaces(some: list[Sentence]) -> list[Surface]:
+    return [one.surface for one in some]
+
+
+def test_it_learns(tagger: SlotTagger, dev: list[Sentence]) -> None:
+    """Loss falls; of sentences of all lengths, the last slot has a mark and most others have none."""
+    epochs = tagger.report["epochs"]
+    assert epochs[-1]["loss"] < 0.8 * epochs[0]["loss"]
+    found = tagger.read(words_of(dev))
+    assert np.mean([one[-1, 0] for one in found]) < 0.3
+    assert np.mean([one[:-1, 0].mean() for one in found]) > 0.6
+    total = float(tagger.log_prob(words_of(dev), surfaces(dev)).sum())
+    perplexity = math.exp(-total / sum(map(len, surfaces(dev))))
+    assert perplexity == pytest.approx(min(epoch["scores"]["perplexity"] for epoch in epochs))
+
+
+def test_probabilities_of_all_strings_add_up_to_one(tiny: SlotTagger) -> None:
+    """Of sentences of one word, with as many commas as are at all probable in each slot."""
+    labels = tiny.vocabulary.labels
+    assert labels.marks[2:] == (",",)
+    assert ((",",) * 3) in tiny.vocabulary.rare
+    strings = [(), *(one for size in range(1, 4) for one in itertools.product(labels.marks, repeat=size))]
+    pairs = [((START, *first), second) for first in strings for second in strings]
+    total = tiny.log_prob([("a",)] * len(pairs), pairs).exp().sum()
+    assert 0.8 < total < 1 + 1e-9
+
+
+def test_draws_have_their_probabilities(tiny: SlotTagger) -> None:
+    [probabilities] = tiny.read([("a",)])
+    drawn = tiny.draw(probabilities, 4000, generator_for(("a",), 1))
+    counts = Counter(tuple(drawn.surface(number)) for number in range(len(drawn)))
+    assert len(set(drawn.strings)) == len(drawn.strings)
+    common = [surface for surface, _ in counts.most_common(8)]
+    expected = tiny.log_prob([("a",)] * 8, common).exp().numpy()
+    found = np.array([counts[surface] for surface in common]) / 4000
+    error = np.sqrt(expected * (1 - expected) / 4000)
+    assert (abs(found - expected) < 4 * error).all()
+    unlabelled = sum(
+        count for surface, count in counts.items() if surface[1] not in tiny.vocabulary.labels.strings
+    )
+    of_label = probabilities[1, -1]
+    assert unlabelled / 4000 == pytest.approx(of_label, abs=4 * math.sqrt(of_label / 4000))
+
+
+def test_what_is_said_of_a_sentence_does_not_depend_on_others(
+    tagger: SlotTagger, dev: list[Sentence]
+) -> None:
+    words = words_of(dev)
+    for one, alone in zip(tagger.read(words), map(tagger.read, ([some] for some in words)), strict=True):
+        np.testing.assert_allclose(one, alone[0], atol=1e-6)
+        np.testing.assert_allclose(one.sum(1), 1)
+
+
+def test_a_saved_tagger_reads_alike(tagger: SlotTagger, dev: list[Sentence], tmp_path: Path) -> None:
+    write_model_folder(tmp_path / "tagger", *tagger.to_parts())
+    loaded = SlotTagger.from_parts(*read_model_folder(tmp_path / "tagger"), tagger.parser)
+    assert loaded.vocabulary == tagger.vocabulary
+    assert loaded.recipe == tagger.recipe
+    assert loaded.report == tagger.report
+    found, expected = (one.log_prob(words_of(dev), surfaces(dev)) for one in (loaded, tagger))
+    assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rare": [["★"]]},
+        {"rare": ["★"]},
+        {"rare": [[","], [",", ","]], "labels": {"marks": [], "strings": []}},
+        {"labels": None},
+    ],
+)
+def test_vocabularies_that_are_none(tiny: SlotTagger, change: dict[str, Any]) -> None:
+    plain, tensors = tiny.to_parts()
+    plain["vocabulary"] |= change
+    with pytest.raises(ValueError, match="not the parts of a slot tagger"):
+        SlotTagger.from_parts(plain, tensors, tiny.parser)
+
+
+def test_a_tagger_of_a_smaller_parser(tiny: SlotTagger) -> None:
+    plain, tensors = tiny.to_parts()
+    sides = (side[:, 1:] for side in tensors["slots.weight"].chunk(2, 1))
+    smaller = {"edges": tensors["edges"][:, 1:], "slots.weight": torch.cat(list(sides), 1)}
+    with pytest.raises(ValueError, match="not the parts of a slot tagger"):
+        SlotTagger.from_parts(plain, {**tensors, **smaller}, tiny.parser)
+
+
+def test_tensors_that_do_not_fit(tiny: SlotTagger) -> None:
+    plain, tensors = tiny.to_parts()
+    with pytest.raises(ValueError, match="not the parts of a slot tagger"):
+        SlotTagger.from_parts(plain, {**tensors, "edges": torch.zeros(3)}, tiny.parser)
+
+
+def test_going_on_from_a_checkpoint(parser: BiaffineParser, train: list[Sentence], tmp_path: Path) -> None:
+    """Stopped after an epoch, a training that goes on gives the same tagger."""
+    data, recipe = (train[:20], train[20:30]), smaller(epochs=2)
+    whole = train_slot_tagger(parser, *data, recipe, seed=3)
+    checkpoint = Checkpoint(tmp_path / "tagger")
+
+    def watch(progress: SlotTaggerProgress) -> None:
+        if progress.finished:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_slot_tagger(parser, *data, recipe, seed=3, checkpoint=checkpoint, watch=watch)
+    resumed = train_slot_tagger(parser, *data, recipe, seed=3, checkpoint=checkpoint)
+    for name, weight in whole.network.state_dict().items():
+        assert torch.equal(weight, resumed.network.state_dict()[name]), name
+    punctuated = replace(data[0][0], surface=[(START, "!"), *data[0][0].surface[1:]])
+    for other in ([*data[0][:-1]], [punctuated, *data[0][1:]]):
+        with pytest.raises(ModelFolderError, match="checkpoint is of other data, settings or another seed"):
+            train_slot_tagger(parser, other, data[1], recipe, seed=3, checkpoint=checkpoint)
+
+
+def test_every_weight_is_trained(parser: BiaffineParser, train: list[Sentence]) -> None:
+    before = torch.get_rng_state()
+    fresh = train_slot_tagger(parser, train[:30], None, smaller(epochs=1, learning_rate=0))
+    trained = train_slot_tagger(parser, train[:30], None, smaller(epochs=1))
+    assert (torch.get_rng_state() == before).all()
+    for name, weight in fresh.network.named_parameters():
+        assert (weight != trained.network.get_parameter(name)).any(), name
+
+
+def test_nothing_to_learn_from(parser: BiaffineParser, train: list[Sentence]) -> None:
+    with pytest.raises(ValueError, match="no sentence to train a tagger on"):
+        train_slot_tagger(parser, [])
+    with pytest.raises(ValueError, match="no sentence to choose an epoch by"):
+        train_slot_tagger(parser, train, [])
+
+
+def test_the_likeliest_share() -> None:
+    """It is where the derivative of the log-likelihood is zero, but for half a sentence on either side."""
+    one, other = torch.tensor([-1.0, -5.0, -2.0, -9.0] * 50), torch.tensor([-3.0, -2.0, -2.5, -1.0] * 50)
+    share = likeliest_share(one.double(), other.double())
+    grid = torch.linspace(0.01, 0.99, 99)
+    found = [float(log_mixture(one, other, float(weight)).sum()) for weight in grid]
+    assert share == pytest.approx(float(grid[int(np.argmax(found))]), abs=0.01)
+    assert 0 < likeliest_share(one, one - 50) < 0.01
+    assert 0.99 < likeliest_share(one - 50, one) < 1
+    torch.testing.assert_close(log_mixture(one, other, 0.25).exp(), 0.75 * one.exp() + 0.25 * other.exp())

@@ -1,0 +1,65 @@
+"""Scores of parsed words by hand; which differences are tested."""
+
+import numpy as np
+import pytest
+
+from pyropunct.compare.significance import permutation_test
+from pyropunct.rivals.ma_2014 import (
+    ArcStandardParser,
+    ArcStandardRecipe,
+    MarkedSentence,
+    ParsedSentence,
+    Treatment,
+)
+from pyropunct.rivals.ma_2014.comparison import ParserComparison, ParserSettings, ParserSystem, WordScores
+from pyropunct.rivals.transitions.perceptron import averaged, no_weights
+
+GOLD = MarkedSentence(
+    ("a", ",", "b", "c", "."),
+    ("X", ",", "X", "X", "."),
+    (False, True, False, False, True),
+    (3, 3, 0, 3, 3),
+    ("s", "punct", "root", "o", "punct"),
+)
+
+
+def parsed(heads: tuple[int | None, ...], relations: str) -> ParsedSentence:
+    return ParsedSentence(heads, tuple(relations.split()))
+
+
+def test_marks_count_for_nothing() -> None:
+    found = [
+        parsed((3, 1, 0, 3, 1), "s x root o x"),
+        parsed((3, None, 0, 3, None), "s x root x x"),
+        parsed((0, 3, 1, 1, 3), "root punct root o punct"),
+        parsed((3, 3, 0, 2, 3), "s punct root o punct"),
+    ]
+    scores = WordScores.of(found, [GOLD] * 4)
+    assert scores.table.tolist() == [[3, 3, 3, 1, 1], [3, 3, 2, 1, 1], [3, 0, 0, 0, 0], [3, 2, 2, 0, 1]]
+    assert (scores.uas, scores.las) == pytest.approx((100 * 8 / 12, 100 * 7 / 12))
+    assert (scores.complete, scores.root) == (50, 75)
+
+
+def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
+    random = np.random.default_rng(0)
+    parser = ArcStandardParser(
+        ArcStandardRecipe(), (), "root", averaged(no_weights(), 1), {"lifted_sentences": 2}
+    )
+    systems = tuple(
+        ParserSystem(treatment, beam, WordScores(random.integers(0, 9, (40, 5))), 1.0, 2.0, parser)
+        for beam, treatment in [
+            (1, Treatment.ALL),
+            (4, Treatment.ALL),
+            (4, Treatment.TOKENS),
+            (1, Treatment.TOKENS),
+        ]
+    )
+    comparison = ParserComparison(ParserSettings(permutations=200), 10, (40, 160), 99.0, systems)
+    first, second, *tokens = comparison.p_values
+    assert tokens == [{}, {}]
+    tables = [system.scores.table for system in systems]
+    assert first["uas"] == permutation_test(tables[0][:, 1], tables[3][:, 1], 200)
+    assert second["las"] == permutation_test(tables[1][:, 2], tables[2][:, 2], 200)
+    _, rows = comparison.table()
+    assert [row[:2] for row in rows] == [["1", "all"], ["4", "all"], ["4", "tokens"], ["1", "tokens"]]
+    assert [row[3] for row in rows][2:] == ["–", "–"]

@@ -1,0 +1,45 @@
+"""Constituents of a dependency parser's trees."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.rivals.shieber_tao_2003.parsed import parsed
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.treebank.tree import Tree
+
+
+class RightBranching:
+    """Each word is the head of the next; keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        self.asked += [list(words) for words in sentences]
+        return [[WeightedTree(self._tree(words), 1.0)] for words in sentences]
+
+    def _tree(self, words: Sequence[str]) -> Tree:
+        number = len(words)
+        return Tree(tuple(range(number)), ("dep",) * number, ("NOUN",) * number, tuple(words))
+
+
+def sentence(text: str, tags: str) -> CommaSentence:
+    words = text.split()
+    nothing = np.zeros(len(words) + 1, np.int64)
+    return CommaSentence(tuple(words), tuple(tags.split()), nothing > 0, nothing, nothing)
+
+
+def test_subtrees_and_single_words_are_constituents_and_marks_belong_to_none() -> None:
+    parser = RightBranching()
+    given = [
+        sentence("`` Mr. A : saw\\/b -LRB- it .", "`` NNP NNP : VBD -LRB- PRP ."),
+        sentence("? !", ". ."),
+    ]
+    found, marks = parsed(given, parser)
+    assert parser.asked == [["Mr", "A", "saw/b", "it"]]
+    assert found.tags == ("``", "NOUN", "NOUN", ":", "NOUN", "-LRB-", "NOUN", ".")
+    assert found.starts.tolist() == [1, 2, 2, 1, 2, 1, 1, 1, 0]  # the last word is no subtree of several
+    assert found.ends.tolist() == [0, 1, 1, 1, 1, 1, 1, 4, 1]
+    assert (marks.tags, marks.starts.tolist(), marks.ends.tolist()) == ((".", "."), [1, 1, 0], [0, 1, 1])

@@ -1,0 +1,135 @@
+"""The tagger that reads the punctuation of its input."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.tagger.labels import Spelling, collect_labels
+from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.rivals.taggers.correcting_crf import (
+    MARKS_READ,
+    CorrectingCRF,
+    PunctuatedWords,
+    train_correcting_crf,
+)
+from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.tagger import batch_slots
+from pyropunct.rivals.taggers.words import KINDS, collect_words
+from pyropunct.tasks.correct.learner_errors import wrong_surfaces
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.treebank.reading import Sentence, read_treebank
+
+SMALL = TaggerRecipe(
+    word_size=16, hidden_size=16, epochs=4, least_steps=0, learning_rate=0.02, batch_size=8, dropout=0.0
+)
+
+Pairs = list[tuple[Sentence, Surface]]
+
+
+def pairs(split: str, size: int, seed: int) -> Pairs:
+    sentences = list(read_treebank(embedded_treebank_path(split)))[:size]
+    return [
+        (one, wrong.surface)
+        for one, wrong in zip(sentences, wrong_surfaces(sentences, seed=seed), strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def train() -> Pairs:
+    return pairs("train", 80, 0)
+
+
+@pytest.fixture(scope="module")
+def dev() -> Pairs:
+    return pairs("dev", 30, 1)
+
+
+def untrained(train: Pairs) -> CorrectingCRF:
+    torch.manual_seed(0)
+    labels = collect_labels([one.surface for one, _ in train])
+    words = collect_words(one.tree.forms for one, _ in train)
+    return CorrectingCRF(words, labels, Spelling(labels), SMALL).eval()
+
+
+def test_what_it_reads(train: Pairs) -> None:
+    """Beside its attributes, of each word the string behind it as a whole and mark by mark."""
+    tagger = untrained(train)
+    labels, known = tagger.labels, len(KINDS)
+    surface = [(START, "“"), (",",), (), ("★", ".", ".", ".", ".")]
+    read = tagger.words.encode(PunctuatedWords(("a", "b", "c"), surface))
+    mark = {name: number + 1 for name, number in labels.mark_number.items()}
+    empty = labels.strings.index(()) + 1
+    rows = [
+        [labels.encode([("“",)])[0] + 1, mark["“"], 0, 0],
+        [labels.encode([(",",)])[0] + 1, mark[","], 0, 0],
+        [empty, 0, 0, 0],
+        [labels.unknown + 1, mark["\tUNK"], mark["."], mark["."]],
+        [0] * (1 + MARKS_READ),
+    ]
+    assert read[:, known:].tolist() == rows
+    plain = collect_words(one.tree.forms for one, _ in train).encode(("a", "b", "c"))
+    assert torch.equal(read[:, :known], plain)
+
+
+def test_the_punctuation_matters_and_padding_does_not(train: Pairs) -> None:
+    tagger = untrained(train)
+    words = ("a", "b")
+    one, other = (
+        tagger.words.encode(PunctuatedWords(words, [(START,), slot, (".",)])) for slot in [(), (",",)]
+    )
+    longer = tagger.words.encode(PunctuatedWords(("a", "b", "c"), [(START,), (), (), ()]))
+    first = tagger(batch_slots([one], tagger.device)).scores[0]
+    beside = tagger(batch_slots([one, longer], tagger.device)).scores[0, :3]
+    torch.testing.assert_close(first, beside)
+    assert not torch.allclose(first, tagger(batch_slots([other], tagger.device)).scores[0])
+
+
+def test_every_weight_is_trained(train: Pairs) -> None:
+    tagger = untrained(train)
+    sentence, wrong = train[0]
+    encoded = tagger.words.encode(PunctuatedWords(sentence.tree.forms, wrong))
+    labels = torch.tensor([tagger.labels.encode(tagger.labels.strings_of(sentence.surface))])
+    tagger(batch_slots([encoded], tagger.device)).log_prob(labels).sum().backward()
+    assert all(weight.grad is not None and weight.grad.any() for weight in tagger.parameters())
+
+
+def test_it_learns_to_correct(train: Pairs, dev: Pairs) -> None:
+    """Far better than a tagger that does not see the input could be on so little text."""
+    tagger = train_correcting_crf(train, dev, SMALL)
+    wrong = [surface for _, surface in dev]
+    found = tagger.correct([one.tree.forms for one, _ in dev], wrong)
+    right = [one.surface for one, _ in dev]
+    blind = tagger.correct(
+        [one.tree.forms for one, _ in dev], [[(START,), *[()] * len(one.tree)] for one, _ in dev]
+    )
+    assert average_edit_distance(found, right) < 0.6 * average_edit_distance(blind, right)
+
+
+def test_equal_seeds_give_equal_taggers(train: Pairs, dev: Pairs) -> None:
+    recipe = replace(SMALL, epochs=1)
+    one, again = (train_correcting_crf(train[:10], dev[:3], recipe, seed=2) for _ in range(2))
+    state = again.state_dict()
+    assert all(torch.equal(weight, state[name]) for name, weight in one.state_dict().items())
+
+
+def test_what_has_no_label_stays(train: Pairs) -> None:
+    tagger = untrained(train)
+    wrong = [(START,), ("★",), (ABBREVIATION_DOT, ";", ";"), ()]
+    (found,) = tagger.correct([("a", "b", "c")], [wrong])
+    assert found[1:3] == wrong[1:3]
+
+
+def test_words_and_slots_must_fit() -> None:
+    with pytest.raises(ValueError, match="2 words have 3 slots, not 2"):
+        PunctuatedWords(("a", "b"), [(), ()])
+    words = PunctuatedWords(("a",), [(START,), (".",)])
+    assert (words, words.surface) == (("a",), [(START,), (".",)])
+
+
+def test_trees_keep_punctuated_words(train: Pairs) -> None:
+    sentence, wrong = train[0]
+    tree = replace(sentence.tree, forms=PunctuatedWords(sentence.tree.forms, wrong))
+    assert tree == sentence.tree
+    assert isinstance(tree.forms, PunctuatedWords)

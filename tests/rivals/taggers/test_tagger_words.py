@@ -1,0 +1,48 @@
+"""Words as taggers read them."""
+
+import torch
+
+from pyropunct.rivals.taggers.words import (
+    FORM,
+    KINDS,
+    WordVectors,
+    WordVocabulary,
+    collect_words,
+    word_attributes,
+)
+
+
+def test_attributes_of_a_word() -> None:
+    assert word_attributes("Running") == (
+        "form=running",
+        "last three=ing",
+        "last two=ng",
+        "last=g",
+        "first=r",
+        "shape=2",
+    )
+
+
+def test_unknown_attributes_count_one_by_one() -> None:
+    words = collect_words([["Singing", "swinging"], ["swinging"]])
+    _, singing, swinging, thing, _ = words.encode(["Singing", "swinging", "Thing"])
+    form, last_three = KINDS.index("form"), KINDS.index("last three")
+    assert singing[form] == thing[form] == form  # seen once and never
+    assert swinging[form] >= len(KINDS)
+    assert singing[last_three] == swinging[last_three] == thing[last_three] >= len(KINDS)
+
+
+def test_json() -> None:
+    words = collect_words([["a", "b", "a"]])
+    assert WordVocabulary.from_json(words.to_json()) == words
+
+
+def test_dropped_words_keep_all_but_their_form() -> None:
+    vectors = WordVectors(20, 4, dropout=0.0, word_dropout=1.0)
+    word = torch.tensor([[[12, 13, 14, 15, 16, 17]]])
+    without_form = word.clone()
+    without_form[..., FORM] = FORM
+    dropped = vectors(word)
+    vectors.eval()
+    assert torch.equal(dropped, vectors(without_form))
+    assert not torch.equal(dropped, vectors(word))

@@ -1,0 +1,263 @@
+"""The taggers: probabilities, training, restoration, saving."""
+
+import itertools
+import json
+import math
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from sentences import embedded, sentence
+
+from pyropunct.fitted.model_folder import ModelFolderError, write_model_folder
+from pyropunct.nets.tagger.labels import Spelling, collect_labels
+from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
+from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.tagger import DECODERS, Tagger, batch_slots
+from pyropunct.rivals.taggers.taggers import TAGGERS, from_parts, load_tagger
+from pyropunct.rivals.taggers.training import TaggerEpoch, train_tagger
+from pyropunct.rivals.taggers.words import collect_words
+from pyropunct.treebank.marks import START, UNKNOWN
+from pyropunct.treebank.reading import Sentence
+
+SMALL = TaggerRecipe(
+    word_size=12, hidden_size=8, layers=2, epochs=3, least_steps=0, learning_rate=0.01, batch_size=8
+)
+
+every_kind = pytest.mark.parametrize("kind", sorted(TAGGERS))
+
+
+@pytest.fixture(scope="module")
+def train() -> list[Sentence]:
+    return embedded("train", 60)
+
+
+@pytest.fixture(scope="module")
+def dev() -> list[Sentence]:
+    return embedded("dev", 20)
+
+
+def untrained(kind: str, train: list[Sentence], scale: float = 1.0) -> Tagger:
+    """A tagger with random weights, transitions included."""
+    labels = collect_labels([one.surface for one in train])
+    strings = [string for one in train for string in labels.strings_of(one.surface)]
+    words = collect_words(one.tree.forms for one in train)
+    tagger = TAGGERS[kind](words, labels, Spelling(labels, strings), SMALL)
+    with torch.no_grad():
+        for weight in tagger.parameters():
+            weight += scale * torch.randn_like(weight)
+    return tagger.eval()
+
+
+def forms(sentences: list[Sentence]) -> list[tuple[str, ...]]:
+    return [one.tree.forms for one in sentences]
+
+
+@every_kind
+def test_probabilities_of_all_punctuation_add_up_to_one(kind: str) -> None:
+    """Of all strings of up to 3 marks in both slots of a word; the longer have at most what is said here."""
+    train = [sentence("a b", "", ",", ".")] * 5 + [sentence("a", "“ ,", ",")]
+    tagger = untrained(kind, train, scale=0.3)
+    marks, longest = tagger.labels.marks[1:], 3  # all but the abbreviation dot, which the strings below lack
+    strings = [one for size in range(longest + 1) for one in itertools.product(marks, repeat=size)]
+    surfaces = [((START, *first), last) for first in strings for last in strings]
+    word = sentence("a")
+    total = float(tagger.log_prob([replace(word, surface=one) for one in surfaces]).exp().sum())
+    unknown = [one for one in strings if one not in tagger.labels.strings]
+    missing = 1 - sum(math.exp(tagger.spelling.log_prob(one)) for one in unknown)
+    distribution = tagger(batch_slots([tagger.words.encode(["a"])], tagger.device))
+    shares = distribution.marginals()[0, :, tagger.labels.unknown].tolist()
+    assert missing < 0.5
+    assert 1 - missing * sum(shares) <= total < 1
+
+
+@every_kind
+def test_strings_without_a_label_are_the_unknown_label_and_then_spelled(kind: str) -> None:
+    train = [sentence("a b", "", ",", ".")] * 5
+    tagger = untrained(kind, train)
+    one = sentence("b", ", .", "★")
+    number = tagger.labels.unknown
+    distribution = tagger(batch_slots([tagger.words.encode(["b"])], tagger.device))
+    labels = distribution.log_prob(torch.tensor([[number, number]]))
+    spelled = tagger.spelling.log_prob((",", ".")) + tagger.spelling.log_prob((UNKNOWN,))
+    torch.testing.assert_close(tagger.log_prob([one]), labels.detach() + spelled)
+
+
+@every_kind
+def test_a_batch_is_its_sentences(kind: str, train: list[Sentence]) -> None:
+    tagger = untrained(kind, train)
+    together = tagger.log_prob(train)
+    alone = torch.cat([tagger.log_prob([one]) for one in train])
+    torch.testing.assert_close(together, alone, rtol=1e-9, atol=1e-9)
+    for decoder in DECODERS:
+        restored = tagger.restore(forms(train), decoder)
+        assert restored == [tagger.restore([words], decoder)[0] for words in forms(train)]
+
+
+@every_kind
+def test_gradients_by_finite_differences(kind: str, train: list[Sentence]) -> None:
+    """Along a random direction of all weights together."""
+    tagger = untrained(kind, train, scale=0.1)
+    labels = tagger.labels.encode(tagger.labels.strings_of(train[0].surface))
+    batch = batch_slots([tagger.words.encode(train[0].tree.forms)], tagger.device)
+    weights = list(tagger.parameters())
+    directions = [torch.randn_like(weight) for weight in weights]
+
+    def log_prob() -> torch.Tensor:
+        return tagger(batch).log_prob(torch.tensor([labels])).sum()
+
+    def moved(step: float) -> float:
+        with torch.no_grad():
+            for weight, direction in zip(weights, directions, strict=True):
+                weight += step * direction
+            value = float(log_prob())
+            for weight, direction in zip(weights, directions, strict=True):
+                weight -= step * direction
+        return value
+
+    gradients = torch.autograd.grad(log_prob(), weights)
+    exact = sum(float((g * d).sum()) for g, d in zip(gradients, directions, strict=True))
+    assert all(float(gradient.abs().max()) > 0 for gradient in gradients)
+    assert (moved(1e-5) - moved(-1e-5)) / 2e-5 == pytest.approx(exact, rel=1e-5)
+
+
+def comma_before_but(number: int) -> list[Sentence]:
+    """Random words; a comma stands before "but", and questions begin with "do"."""
+    chooser, made = random.Random(0), []
+    for _ in range(number):
+        words = [chooser.choice(["do", "we"]), *chooser.choices(["go", "on", "but", "up"], k=2)]
+        inner = ["," if word == "but" else "" for word in words[1:]]
+        made.append(sentence(" ".join(words), "", *inner, "?" if words[0] == "do" else "."))
+    return made
+
+
+@every_kind
+def test_training_learns_what_is_next_to_a_slot_and_what_is_far(kind: str) -> None:
+    sentences = comma_before_but(180)
+    train, dev = sentences[:150], sentences[150:]
+    epochs: list[TaggerEpoch] = []
+    recipe = replace(SMALL, hidden_size=32, layers=1, dropout=0.1, word_dropout=0.0, epochs=5)
+    tagger = train_tagger(kind, train, dev, recipe, watch=epochs.append)
+    assert epochs[-1].loss < 0.2 * epochs[0].loss
+    assert tagger.evaluate(dev).perplexity == min(epoch.perplexity for epoch in epochs) < 1.05
+    assert tagger.report["chosen"] == min(epochs, key=lambda epoch: epoch.perplexity).number
+    for decoder in DECODERS:
+        restored = tagger.restore(forms(dev), decoder)
+        assert average_edit_distance(restored, [one.surface for one in dev]) < 0.01
+
+
+@every_kind
+def test_training_stops_early(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
+    recipe = replace(SMALL, epochs=40, patience=2, learning_rate=0.05, dropout=0.0)
+    tagger = train_tagger(kind, train[:40], dev, recipe)
+    assert len(tagger.report["epochs"]) == tagger.report["chosen"] + 2
+
+
+def test_small_treebanks_are_trained_on_for_more_epochs() -> None:
+    recipe = TaggerRecipe(epochs=8, least_steps=100, patience=3, batch_size=10)
+    assert (recipe.planned_epochs(150), recipe.planned_patience(150)) == (8, 3)
+    assert (recipe.planned_epochs(101), recipe.planned_patience(101)) == (10, 4)
+    assert (recipe.planned_epochs(9), recipe.planned_patience(9)) == (100, 38)
+
+
+@every_kind
+def test_more_epochs_are_run(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
+    recipe = replace(SMALL, epochs=1, least_steps=10, patience=1)
+    assert len(train_tagger(kind, train[:16], dev[:8], recipe).report["epochs"]) == 5
+
+
+@every_kind
+def test_seeds(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
+    recipe = replace(SMALL, epochs=1)
+    first = train_tagger(kind, train, dev, recipe, seed=1).state_dict()
+    state = torch.manual_seed(99).get_state()
+    again = train_tagger(kind, train, dev, recipe, seed=1).state_dict()
+    assert torch.equal(torch.get_rng_state(), state)  # training leaves the caller's generator as it was
+    other = train_tagger(kind, train, dev, recipe, seed=2).state_dict()
+    assert all(torch.equal(value, again[name]) for name, value in first.items())
+    assert not all(torch.equal(value, other[name]) for name, value in first.items())
+
+
+@every_kind
+def test_saved_and_loaded(kind: str, train: list[Sentence], dev: list[Sentence], tmp_path: Path) -> None:
+    tagger = train_tagger(kind, train, dev, replace(SMALL, epochs=1))
+    tagger.save(tmp_path / "tagger")
+    loaded = load_tagger(tmp_path / "tagger")
+    assert torch.equal(loaded.log_prob(dev), tagger.log_prob(dev))
+    assert loaded.restore(forms(dev)) == tagger.restore(forms(dev))
+    assert (loaded.recipe, loaded.report) == (tagger.recipe, tagger.report)
+
+
+def test_parts_are_json_and_tensors(train: list[Sentence]) -> None:
+    tagger = untrained("crf", train)
+    plain, tensors = tagger.to_parts()
+    same = from_parts(json.loads(json.dumps(plain)), tensors)
+    assert torch.equal(same.log_prob(train), tagger.log_prob(train))
+
+
+def test_folders_that_hold_no_tagger(train: list[Sentence], tmp_path: Path) -> None:
+    plain, tensors = untrained("crf", train).to_parts()
+    write_model_folder(tmp_path / "other", {"vocabulary": {}, "recipe": {}, "report": {}}, {})
+    write_model_folder(tmp_path / "lacking", plain, dict(list(tensors.items())[1:]))
+    unknown = {**plain, "recipe": {**plain["recipe"], "tagger": "hmm"}}
+    write_model_folder(tmp_path / "unknown", unknown, tensors)
+    with pytest.raises(ModelFolderError, match="other: this is no tagger: KeyError"):
+        load_tagger(tmp_path / "other")
+    with pytest.raises(ModelFolderError, match=r"lacking: the tensor .* is missing"):
+        load_tagger(tmp_path / "lacking")
+    with pytest.raises(ModelFolderError, match="no tagger is called 'hmm': take attention or crf"):
+        load_tagger(tmp_path / "unknown")
+    with pytest.raises(ModelFolderError, match="no such model folder"):
+        load_tagger(tmp_path / "nowhere")
+
+
+@every_kind
+def test_decoders(kind: str, train: list[Sentence]) -> None:
+    """Against the definitions, by enumeration of all labels of a sentence of one word."""
+    tagger = untrained(kind, train)
+    strings, number = tagger.labels.strings, tagger.labels.printable
+    distribution = tagger(batch_slots([tagger.words.encode(["the"])], tagger.device))
+    paths = list(itertools.product(number, repeat=2))
+    probability = {path: float(distribution.log_prob(torch.tensor([path])).detach().exp()) for path in paths}
+    best = max(paths, key=probability.__getitem__)
+    assert tagger.restore([["the"]], "viterbi") == [tagger.labels.surface(best)]
+
+    def risk(slot: int, choice: int) -> float:
+        return sum(p * slot_distance(strings[choice], strings[path[slot]]) for path, p in probability.items())
+
+    least = [min(number, key=lambda choice: risk(slot, choice)) for slot in range(2)]
+    assert tagger.restore([["the"]], "marginal") == [tagger.labels.surface(least)]
+
+
+@every_kind
+def test_restored_marks_are_marks_of_the_page(kind: str) -> None:
+    """Even where nearly every string of training is rare."""
+    train = [sentence("a b", f"{chr(0x2600 + number)}", "", ".") for number in range(8)]
+    tagger = train_tagger(kind, train, train, replace(SMALL, epochs=2))
+    assert (UNKNOWN,) in tagger.labels.strings
+    restored = tagger.restore([["a", "b"], ["never", "seen", "word"]])
+    assert {mark for surface in restored for slot in surface for mark in slot} <= {START, "."}
+
+
+@every_kind
+def test_two_thousand_words(kind: str, train: list[Sentence]) -> None:
+    words = ["word"] * 2000
+    assert len(untrained(kind, train, scale=0.1).restore([words])[0]) == 2001
+
+
+def test_bad_input(train: list[Sentence]) -> None:
+    with pytest.raises(ValueError, match="no sentence to train on"):
+        train_tagger("crf", [], train)
+    with pytest.raises(ValueError, match="no sentence to stop on"):
+        train_tagger("crf", train, [])
+    with pytest.raises(ValueError, match="no tagger is called 'hmm'"):
+        train_tagger("hmm", train, train)
+    tagger = untrained("crf", train)
+    with pytest.raises(ValueError, match="sentence 2: there is no word in it"):
+        tagger.restore([["a"], []])
+    with pytest.raises(ValueError, match="no decoder is called 'greedy'"):
+        tagger.restore([["a"]], "greedy")  # type: ignore[arg-type]
+    assert tagger.restore([]) == []
+    assert tagger.log_prob([]).shape == (0,)

@@ -1,0 +1,66 @@
+"""Files of what learners wrote, with its corrections."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pyropunct.tasks.correct.learners import LearnersError, read_learners
+from pyropunct.treebank.marks import START
+
+PAIR = {"id": "dev-7-2", "words": ["so", "go"], "wrong": [[], [], ["."]], "right": [[], [","], ["."]]}
+
+
+def written(folder: Path, *lines: object) -> Path:
+    path = folder / "learners.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_a_correction_is_read(tmp_path: Path) -> None:
+    [one] = read_learners(written(tmp_path, PAIR))
+    assert (one.sentence, one.words) == ("dev-7", ("so", "go"))
+    assert one.wrong == ((START,), (), (".",))
+    assert one.right == ((START,), (",",), (".",))
+
+
+def test_straight_quotation_marks_are_those_of_either_kind(tmp_path: Path) -> None:
+    quotes = {"wrong": [["``"], [], [".", "''"]], "right": [['"'], [], [".", '"']]}
+    [one] = read_learners(written(tmp_path, {**PAIR, **quotes}))
+    assert one.wrong == one.right == ((START, "“"), (), (".", "”"))
+
+
+def test_half_a_pair_stays_what_it_shows(tmp_path: Path) -> None:
+    [one] = read_learners(
+        written(tmp_path, {**PAIR, "wrong": [[], [], [".", "''"]], "right": [['"'], [], []]})
+    )
+    assert (one.wrong[2], one.right[0]) == ((".", "”"), (START, "“"))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"wrong": [[], []]}, "2 words have 3 slots, not 2"),
+        ({"words": []}, "it has no word"),
+        ({"words": "so go"}, "'words' is no list of texts"),
+        ({"right": [[], [1], []]}, "'right' is no list of texts"),
+        ({"right": 3}, "int"),
+    ],
+)
+def test_what_is_no_correction_is_told_with_its_line(
+    tmp_path: Path, change: dict[str, object], problem: str
+) -> None:
+    path = written(tmp_path, PAIR, {**PAIR, **change})
+    with pytest.raises(LearnersError, match=f"{path}:2: is no corrected sentence: .*{problem}"):
+        read_learners(path)
+
+
+def test_what_is_lacking_is_told(tmp_path: Path) -> None:
+    with pytest.raises(LearnersError, match=":1: is no corrected sentence: lacks 'words'"):
+        read_learners(written(tmp_path, {"id": "x"}))
+    with pytest.raises(LearnersError, match=":1: is no corrected sentence"):
+        read_learners(written(tmp_path, "text"))
+    with pytest.raises(LearnersError, match="there is no sentence"):
+        read_learners(written(tmp_path))
+    with pytest.raises(LearnersError, match="there is no such file"):
+        read_learners(tmp_path / "none")

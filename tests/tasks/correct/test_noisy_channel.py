@@ -1,0 +1,291 @@
+"""Correction by a noisy channel: its posterior, its decisions, its folders."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.nets.parser import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.tasks.correct.channel import ErrorChannel, contexts
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.explaining import Explainer
+from pyropunct.tasks.correct.hearing import RATES, Heard, Noisy, WritersRate, hear, log_probs
+from pyropunct.tasks.correct.learner_errors import wrong_surfaces
+from pyropunct.tasks.correct.loading import load_corrector
+from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+from pyropunct.tasks.correct.system import CorrectingSettings, changes
+from pyropunct.treebank.marks import START, Surface
+from pyropunct.treebank.pairs import unpaired
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+TREES = (
+    Tree((2, 0, 2), ("nsubj", "root", "advcl"), ("NOUN", "VERB", "VERB"), ("cats", "sleep", "purring")),
+    Tree((2, 0, 2), ("obj", "root", "conj"), ("NOUN", "VERB", "VERB"), ("cats", "sleep", "purring")),
+)
+WEIGHTS = (0.75, 0.25)
+WRONG = ((START,), (), (",",), (".",))
+AT_FIRST = np.full(len(RATES), 1 / len(RATES))
+
+
+@pytest.fixture(scope="module")
+def model(small: Path) -> Punctuator:
+    return Punctuator.load(small / "model")
+
+
+@pytest.fixture(scope="module")
+def tagged(model_with_parser: Path) -> Punctuator:
+    """A model with a parser and a tagger."""
+    return Punctuator.load(model_with_parser)
+
+
+@pytest.fixture(scope="module")
+def channel(train: list[Sentence], model: Punctuator) -> ErrorChannel:
+    return fit_channel(simulated_pairs(train, copies=2), model.vocabulary.tokens)
+
+
+@pytest.fixture(scope="module")
+def some(train: list[Sentence]) -> list[Sentence]:
+    """A few training sentences, which the model knows well."""
+    return [one for one in train if len(one.tree) <= 12][:24]
+
+
+@pytest.fixture(scope="module")
+def corrector(model: Punctuator, channel: ErrorChannel) -> Iterator[NoisyChannel]:
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float)  # as in a process of a user
+    yield NoisyChannel(model, channel)
+    torch.set_default_dtype(default)
+
+
+def given(tree: Tree) -> list[WeightedTree]:
+    return [WeightedTree(tree, 1.0, given=True)]
+
+
+def enumerated(channel: ErrorChannel, wrong: Surface) -> list[Surface]:
+    """All that one error in each slot, or none, may have turned into the wrong punctuation."""
+    return list(product(*(channel.sources(tuple(slot)) for slot in wrong)))
+
+
+def log_error(channel: ErrorChannel, tree: Tree, right: Surface, rate: float) -> float:
+    slots = zip(WRONG, right, contexts(tree), strict=True)
+    return sum(channel.log_prob(wrong, tuple(one), context, rate) for wrong, one, context in slots)
+
+
+def few(channel: ErrorChannel) -> ErrorChannel:
+    """A channel of few errors, so that all that can be right can be enumerated."""
+    return replace(channel, errors=tuple(one for one in channel.errors if one.mark == ","))
+
+
+def test_the_posterior_is_that_of_enumeration(model: Punctuator, channel: ErrorChannel) -> None:
+    some = few(channel)
+    parses = [WeightedTree(tree, weight, given=True) for tree, weight in zip(TREES, WEIGHTS, strict=True)]
+    [heard] = hear(model, some, [Noisy(parses, WRONG)], least_odds=0.0, longest=10_000)
+    surfaces = enumerated(some, WRONG)
+    assert sorted(heard.surfaces) == sorted(surfaces)
+    log_prob = log_probs(model, TREES, surfaces)
+    for number, rate in enumerate(RATES[1:], 1):
+        joint = {
+            surface: sum(
+                weight * math.exp(log_prob[tree, place] + log_error(some, TREES[tree], surface, rate))
+                for tree, weight in enumerate(WEIGHTS)
+            )
+            for place, surface in enumerate(surfaces)
+        }
+        found = dict(zip(heard.surfaces, np.exp(heard.log_joint[number]), strict=True))
+        assert found == pytest.approx(joint, rel=1e-5)
+    assert heard.log_joint[0, 1:].max() == -math.inf  # a writer without errors means what is there
+
+
+def test_the_tagger_is_part_of_the_mixture(tagged: Punctuator, channel: ErrorChannel) -> None:
+    some, half = few(channel), replace(tagged, share=0.5)
+    assert tagged.tagger is not None
+    parses = [WeightedTree(tree, weight) for tree, weight in zip(TREES, WEIGHTS, strict=True)]
+    noisy = [Noisy(parses, WRONG)]
+    [mixed] = hear(half, some, noisy, least_odds=0.0, longest=10_000)
+    [of_trees] = hear(replace(tagged, share=0.0), some, noisy, least_odds=0.0, longest=10_000)
+    words, surfaces = [TREES[0].forms] * len(mixed.surfaces), list(mixed.surfaces)
+    of_words = tagged.tagger.log_prob(words, surfaces).tolist()
+    place = RATES.index(1.0)
+    for number, surface in enumerate(surfaces):
+        tagger = math.exp(of_words[number] + log_error(some, TREES[0], surface, 1.0))
+        trees = math.exp(of_trees.log_joint[place, of_trees.surfaces.index(surface)])
+        found = math.exp(mixed.log_joint[place, number])
+        assert found == pytest.approx((tagger + trees) / 2, rel=1e-4)
+
+
+def test_short_lists_have_what_is_probable(
+    model: Punctuator, channel: ErrorChannel, dev: list[Sentence]
+) -> None:
+    wrong = [one.surface for one in wrong_surfaces(dev[:8], seed=1)]
+    noisy = [Noisy(given(one.tree), surface) for one, surface in zip(dev, wrong, strict=False)]
+    short, long = hear(model, channel, noisy), hear(model, channel, noisy, least_odds=1e-4, longest=1000)
+    place = RATES.index(1.0)
+    assert sum(len(one.surfaces) for one in short) < sum(len(one.surfaces) for one in long) / 2
+    for one, other in zip(short, long, strict=True):
+        assert one.surfaces[0] == other.surfaces[0]
+        assert one.log_evidence[place] == pytest.approx(other.log_evidence[place], abs=0.1)
+
+
+def test_the_rate_of_a_writer_is_learned(corrector: NoisyChannel, some: list[Sentence]) -> None:
+    shares = []
+    for surfaces in ([one.surface for one in some], [one.surface for one in wrong_surfaces(some)]):
+        rate = WritersRate()
+        parses = [given(one.tree) for one in some]
+        list(corrector.decide(parses, surfaces, rate=rate))
+        shares.append(float(rate.probabilities @ np.array(RATES)))
+    assert shares[0] < 0.3 < shares[1] < 2
+
+
+def test_a_rate_that_is_told(corrector: NoisyChannel, some: list[Sentence]) -> None:
+    """Nothing is learned then; between two rates it is shared out to both."""
+    wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
+    parses, number = [given(one.tree) for one in some], {}
+    for told in (0.0, 1.0, 1.2, 4.0):
+        rate = WritersRate(told)
+        found = corrector.decide(parses, wrong, rate=rate)
+        number[told] = sum(len(changes(one, new.surface)) for one, new in zip(wrong, found, strict=True))
+        assert float(rate.probabilities @ np.array(RATES)) == pytest.approx(told)
+        assert (rate.probabilities > 0).sum() == (2 if told == 1.2 else 1)
+    assert number[0.0] == 0 < number[1.0] <= number[4.0]
+    with pytest.raises(ValueError, match="the rate 5 is not from 0 to 4"):
+        WritersRate(5)
+
+
+def test_right_text_is_left_alone_and_wrong_text_gets_better(
+    corrector: NoisyChannel, some: list[Sentence]
+) -> None:
+    parses, right = [given(one.tree) for one in some], [one.surface for one in some]
+    wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
+    of_right = [one.surface for one in corrector.decide(parses, right)]
+    of_wrong = [one.surface for one in corrector.decide(parses, wrong)]
+    assert average_edit_distance(of_right, right) <= 0.003
+    assert average_edit_distance(of_wrong, right) < 0.8 * average_edit_distance(wrong, right)
+
+
+def test_what_is_known_of_a_writer_is_used_in_later_sentences(
+    corrector: NoisyChannel, some: list[Sentence]
+) -> None:
+    parses, right = [given(one.tree) for one in some], [one.surface for one in some]
+    wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
+
+    def number_of_changes(before: list[Surface]) -> int:
+        rate = WritersRate()
+        list(corrector.decide(parses, before, rate=rate))
+        found = corrector.decide(parses[:10], wrong[:10], rate=rate)
+        return sum(len(changes(one, new.surface)) for one, new in zip(wrong, found, strict=False))
+
+    assert number_of_changes(right) < number_of_changes(wrong)
+
+
+def test_a_list_without_probability_is_left_alone() -> None:
+    heard = Heard((WRONG, WRONG[::-1]), np.full((len(RATES), 2), -math.inf))
+    draws = heard.posterior(AT_FIRST)
+    assert draws.weights.tolist() == [1.0, 0.0]
+    assert draws.surface(0) == list(WRONG)
+
+
+def test_a_threshold_keeps_improbable_changes_out(corrector: NoisyChannel, some: list[Sentence]) -> None:
+    parses = [given(one.tree) for one in some]
+    wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
+    counts = []
+    for threshold in (0.0, 0.9, 1.1):
+        decisions = list(corrector.decide(parses, wrong, CorrectingSettings(threshold=threshold)))
+        changed = [
+            decision.probability[change.slot]
+            for decision, surface in zip(decisions, wrong, strict=True)
+            for change in changes(surface, decision.surface)
+        ]
+        assert all(one >= threshold for one in changed)
+        counts.append(len(changed))
+    assert counts[0] > counts[1] > counts[2] == 0
+
+
+def test_pairs_stay_whole(corrector: NoisyChannel, some: list[Sentence]) -> None:
+    parses = [given(one.tree) for one in some]
+    for seed in range(3):
+        wrong = [one.surface for one in wrong_surfaces(some, seed=seed)]
+        for decision, surface in zip(corrector.decide(parses, wrong), wrong, strict=True):
+            assert unpaired(decision.surface) <= unpaired(surface)
+
+
+def test_closed_slots_stay_as_they_are(corrector: NoisyChannel, some: list[Sentence]) -> None:
+    parses = [given(one.tree) for one in some]
+    wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
+    closed = [range(len(surface)) for surface in wrong]
+    found = corrector.decide(parses, wrong, closed=closed)
+    assert [tuple(one.surface) for one in found] == wrong
+
+
+def test_new_marks_come_from_constituents_at_their_slot(model: Punctuator, some: list[Sentence]) -> None:
+    explainer, explained = Explainer(model), 0
+    for one in some:
+        tree = one.tree
+        wrong = [tuple(mark for mark in slot if mark != ",") for slot in one.surface]
+        made = changes(wrong, one.surface)
+        for change, sprouts in zip(made, explainer.explain(tree, one.surface, made), strict=True):
+            edges = {
+                (relation, tree.forms[first - 1 : last])
+                for relation, (first, last) in zip(tree.relations, tree.spans, strict=True)
+                if change.slot in (first - 1, last)
+            }
+            assert all(sprout.mark == "," and (sprout.relation, sprout.words) in edges for sprout in sprouts)
+            explained += len(sprouts)
+    assert explained > 3
+
+
+def test_what_is_taken_out_has_no_explanation(model: Punctuator) -> None:
+    right = ((START,), (), (), (".",))
+    made = changes(WRONG, right)
+    assert Explainer(model).explain(TREES[0], right, made) == [[]]
+
+
+# Folders
+
+
+@pytest.fixture
+def folder(corrector: NoisyChannel, tmp_path: Path) -> Path:
+    corrector.save(tmp_path / "corrector")
+    return tmp_path / "corrector"
+
+
+def test_a_saved_corrector_is_read_again_and_is_a_model(corrector: NoisyChannel, folder: Path) -> None:
+    loaded = load_corrector(folder)
+    assert isinstance(loaded, NoisyChannel)
+    assert loaded.errors == corrector.errors
+    assert Punctuator.load(folder).vocabulary == corrector.source.vocabulary
+    loaded.save(folder)  # in its own place
+
+
+def test_a_model_without_errors_is_no_corrector(small: Path) -> None:
+    with pytest.raises(ModelFolderError, match="is no corrector, but a model without errors"):
+        load_corrector(small / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"tokens": [","]}, "knows other marks than this one"),
+        ({"version": 9}, "is not version 1"),
+        ({"errors": 3}, "cannot be made an error channel again"),
+        ({"weights": []}, "cannot be made an error channel again"),
+    ],
+)
+def test_parts_that_do_not_belong_together_are_refused(
+    folder: Path, change: dict[str, object], problem: str
+) -> None:
+    path = folder / "errors.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ModelFolderError, match=problem):
+        load_corrector(folder)

@@ -1,0 +1,125 @@
+"""Training that comes to numbers which are none stops at once, says where and why, and leaves no model."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from command_line import complaint, printed
+
+from pyropunct.divergence import DivergedError
+from pyropunct.files import json_text
+from pyropunct.fitted.evaluation import SlotEvaluations
+from pyropunct.fitted.model_folder import ModelFolderError, write_model_folder
+from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
+from pyropunct.nets.parser import ParserRecipe, train_parser
+from pyropunct.punctuator import Punctuator
+from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.training import train_tagger
+from pyropunct.train.fitting import Training
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.vocabulary import build_vocabulary
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+BAD_INPUT = 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "place", "problem"),
+    [
+        (("prior_scale=1e-30",), "epoch 1, direction left", "the objective is no finite number at "),
+        # Probabilities are so far off that they count as zero.
+        (
+            ("sparse_learning_rate=1e8", "edit_learning_rate=1e8"),
+            "epoch 1, direction left",
+            "the objective is no finite number at ",
+        ),
+        # One step, which is the last.
+        (
+            ("sparse_learning_rate=3e38", "batch_size=500"),
+            "epoch 1, direction left",
+            "at its end, attach.weights has a number as large as ",
+        ),
+    ],
+)
+def test_settings_with_which_training_diverges(
+    small: Path, tmp_path: Path, settings: tuple[str, ...], place: str, problem: str
+) -> None:
+    options = [part for setting in settings for part in ("--set", setting)]
+    shorter = ("--families", "symmetry", "--epochs", 1, "--threads", 1, "--direction", "auto")
+    told = complaint(
+        BAD_INPUT, "fit", small / "train.conllu", "--out", tmp_path / "m", "--json", *options, *shorter
+    )
+    assert told.startswith(f"training diverged in {place}: {problem}")
+    named = ", ".join(f"{name}={float(value):g}" for name, value in (one.split("=") for one in settings))
+    assert named.removesuffix(", batch_size=500") in told
+    assert not (tmp_path / "m").exists()
+
+
+def test_the_sentences_are_named(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those alone whose objective is not finite, that with the longest string first."""
+    sentences = read_treebank(small / "train.conllu")[:12]
+    longest = {n: max(map(len, sentence.surface)) for n, sentence in enumerate(sentences)}
+    lost = sorted({1, 5, 6, 7}, key=lambda number: -longest[number])
+    vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in sentences])
+    training = Training(vocabulary, sentences, sentences, Recipe(families=("symmetry",)), 0, "cpu")
+
+    def objective(self: Training, numbers: list[int]) -> torch.Tensor:
+        return torch.tensor(torch.nan if set(numbers) & set(lost) else 1.0)
+
+    monkeypatch.setattr(Training, "_objective", objective)
+    with pytest.raises(DivergedError) as told:
+        training.step(range(12), 0)
+    names = ", ".join(repr(sentences[number].identifier) for number in lost[:3])
+    assert f"at {names} and 1 others, with up to {longest[lost[0]]} marks in a slot" in str(told.value)
+    assert "all settings are usual" in str(told.value)
+
+
+def test_unusual_settings() -> None:
+    assert [unusual(recipe) for recipe in RECIPES.values()] == [{}] * len(RECIPES)
+    strange = Recipe(
+        learning_rate=9.0, epochs=50, channel="inserting", channel_options={"prior_insertion": -5.0}
+    )
+    assert unusual(strange) == {"learning_rate": 9.0, "channel.prior_insertion": -5.0}
+
+
+def test_a_parser_that_diverges(small: Path) -> None:
+    recipe = ParserRecipe(epochs=2, least_steps=1, learning_rate=1e30, lstm_size=4, arc_size=4)
+    with pytest.raises(
+        DivergedError, match=r"the parser's training diverged in epoch \d: .*learning_rate=1e\+30"
+    ):
+        train_parser(read_treebank(small / "dev.conllu"), recipe=recipe)
+
+
+def test_a_tagger_that_diverges(small: Path) -> None:
+    dev = read_treebank(small / "dev.conllu")
+    recipe = TaggerRecipe(epochs=2, least_steps=1, learning_rate=1e39, word_size=4, hidden_size=4)
+    with pytest.raises(DivergedError, match=r"diverged in epoch \d: .*learning_rate=1e\+39"):
+        train_tagger("crf", dev, dev, recipe)
+
+
+# Numbers that JSON lacks
+
+
+def test_json_without_numbers_that_are_none() -> None:
+    value = {"a": [1, float("nan"), {"b": float("-inf")}], "c": 0.5, "d": (float("inf"),)}
+    told = json.loads(json_text(value), parse_constant=pytest.fail)
+    assert told == {"a": [1, None, {"b": None}], "c": 0.5, "d": [None], "not_finite": ["a/1", "a/2/b", "d/0"]}
+    assert json_text({"c": 0.5, "word": "été"}) == '{"c": 0.5, "word": "été"}'
+
+
+def test_a_command_that_comes_to_such_a_number(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hopeless = SlotEvaluations.of(1, 2, -2000.0, -1.0)
+    monkeypatch.setattr(Punctuator, "evaluate_slots", lambda *_: (hopeless, None, None))
+    printed_json = printed("evaluate", small / "model", small / "dev.conllu", "--json")
+    told = json.loads(printed_json, parse_constant=pytest.fail)
+    assert (told["perplexity"], told["log_likelihood"]) == (None, -2000)
+    assert told["not_finite"] == ["perplexity", "last_slots/perplexity"]
+
+
+def test_a_report_with_such_a_number_is_not_saved(tmp_path: Path) -> None:
+    plain = {"vocabulary": {}, "recipe": {}, "report": {"perplexity": float("nan")}}
+    with pytest.raises(ModelFolderError, match="holds a number that is not finite"):
+        write_model_folder(tmp_path / "m", plain, {})
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,202 @@
+"""Fitting, as called from Python."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pyro
+import pytest
+import torch
+
+from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.recipes import Recipe, named_recipe
+from pyropunct.fitted.registry import UnknownVariantError
+from pyropunct.inference.inside import expected_cost
+from pyropunct.models.economy import Economy
+from pyropunct.punctuator import Punctuator
+from pyropunct.train.fitting import HELD_OUT, Progress, Training, fit, held_out
+from pyropunct.train.optimisers import SparseAdagrad
+from pyropunct.treebank.reading import Sentence, read_text, read_treebank
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+SHORT = Recipe(epochs=2)
+
+
+@pytest.fixture(scope="module")
+def train(small: Path) -> tuple[Sentence, ...]:
+    return read_treebank(small / "train.conllu").sentences
+
+
+@pytest.fixture(scope="module")
+def dev(small: Path) -> tuple[Sentence, ...]:
+    return read_treebank(small / "dev.conllu").sentences
+
+
+def equal(one: Punctuator, other: Punctuator) -> bool:
+    return all(torch.equal(value, other.values[name]) for name, value in one.values.items())
+
+
+def perplexities(model: Punctuator) -> list[float]:
+    return [epoch["perplexity"] for epoch in model.report["epochs"]]
+
+
+@pytest.mark.parametrize(
+    "recipe", [SHORT, Recipe(epochs=1, random_start=True), Recipe(epochs=1, guide="normal")]
+)
+def test_seeds(train: tuple[Sentence, ...], dev: tuple[Sentence, ...], recipe: Recipe) -> None:
+    first = fit(train, dev, recipe, direction="left", seed=1)
+    torch.manual_seed(99)
+    pyro.get_param_store().clear()
+    again = fit(train, dev, recipe, direction="left", seed=1)
+    other = fit(train, dev, recipe, direction="left", seed=2)
+    assert equal(first, again)
+    assert perplexities(first) == perplexities(again)
+    assert not equal(first, other)
+
+
+def test_auto_trains_each_direction_as_if_alone_and_keeps_the_better(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
+) -> None:
+    alone = {direction: fit(train, dev, SHORT, direction=direction) for direction in ("left", "right")}
+    auto = fit(train, dev, SHORT)
+    assert auto.report["directions"] == {name: perplexities(model)[-1] for name, model in alone.items()}
+    better = min(alone, key=lambda name: perplexities(alone[name])[-1])
+    assert auto.recipe.direction == better
+    assert equal(auto, alone[better])
+    assert perplexities(alone["left"]) != perplexities(alone["right"])
+
+
+def test_training_makes_progress(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    model = fit(train, dev, Recipe(epochs=4), direction="right")
+    objectives = [epoch["objective"] for epoch in model.report["epochs"]]
+    assert objectives == sorted(objectives, reverse=True)
+    assert perplexities(model) == sorted(perplexities(model), reverse=True)
+    assert perplexities(model)[-1] == model.evaluate(dev).perplexity
+
+
+def test_without_dev_every_tenth_sentence_is_held_out(train: tuple[Sentence, ...]) -> None:
+    model = fit(train, recipe=Recipe(epochs=1), direction="left")
+    assert (model.report["train_sentences"], model.report["dev_sentences"]) == (108, 12)
+    assert perplexities(model)[-1] == model.evaluate(train[HELD_OUT - 1 :: HELD_OUT]).perplexity
+
+
+def test_what_is_held_out(train: tuple[Sentence, ...]) -> None:
+    most, rest = held_out(train[:25])
+    assert rest == (train[9], train[19])
+    assert most == (*train[:9], *train[10:19], *train[20:25])
+    assert held_out(train[:3]) == (train[:2], train[2:3])
+    assert held_out(train[:1]) == (train[:1], train[:1])
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_very_small_treebanks(train: tuple[Sentence, ...], size: int) -> None:
+    model = fit(train[:size], recipe=Recipe(epochs=1, least=1), direction="left")
+    assert math.isfinite(perplexities(model)[-1])
+
+
+def test_a_single_word_and_a_mark() -> None:
+    hello = "1\tHello\t_\tX\t_\t_\t0\troot\t_\t_\n2\t!\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    model = fit(read_text(hello), recipe=Recipe(epochs=1), direction="left")
+    assert math.isfinite(perplexities(model)[-1])
+    assert len(next(iter(model.sample(read_text(hello).sentences)))) == 1
+
+
+def test_the_recipe_of_the_paper(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    """Random start, small batches, the regulariser: it learns, and on few sentences an epoch is short."""
+    recipe = named_recipe("paper", epochs=3, sentences_per_epoch=60)
+    model = fit(train, dev, recipe, direction="left")
+    assert perplexities(model)[-1] < perplexities(model)[0]
+    assert model.recipe.symmetry_weight == 1
+
+
+def test_economical_trees(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    """With the weight kappa the learned posterior expects fewer sproutings."""
+    plain, economical = (
+        fit(train, dev, Recipe(epochs=3, economy_weight=weight), direction="left") for weight in (0.0, 0.5)
+    )
+    economy = Economy(plain.vocabulary.inventory, plain.vocabulary.tokens)
+
+    def sproutings(model: Punctuator) -> float:
+        return sum(
+            float(expected_cost(problem, economy.numbers(problem.relation, problem.forest))[1].sum())
+            for _, problem in model.problems(dev)
+        )
+
+    assert sproutings(economical) < 0.9 * sproutings(plain)
+
+
+def test_a_normal_posterior_of_the_channel_alone(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
+) -> None:
+    """Its weights have scales; the others are points, with sparse gradients."""
+    recipe = Recipe(epochs=2, guide="channel")
+    model = fit(train, dev, recipe, direction="left")
+    assert {name for name in model.values if name.startswith("channel.")} == set(model.scales)
+    assert perplexities(model)[-1] < perplexities(model)[0]
+    assert all((scale > 0.1).any() for scale in model.scales.values())  # they began at 0.1
+    training = Training(model.vocabulary, train, dev, recipe, 0, "cpu")
+    assert any(isinstance(optimiser, SparseAdagrad) for optimiser in training.optimisers)
+
+
+def test_a_normal_guide_has_scales(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    model = fit(train, dev, Recipe(epochs=2, guide="normal"), direction="left")
+    assert set(model.scales) == set(model.values)
+    for name, scale in model.scales.items():
+        assert scale.shape == model.values[name].shape
+        assert (scale > 0).all()
+    assert not fit(train, dev, Recipe(epochs=1), direction="left").scales
+
+
+def test_fewer_families_have_fewer_weights(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    def weights(*families: str) -> int:
+        recipe = Recipe(epochs=1, families=families)
+        return int(fit(train, dev, recipe, direction="left").report["weights"])
+
+    assert weights("symmetry") < weights("symmetry", "head") < weights("symmetry", "head", "words")
+
+
+def test_progress_is_told(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
+    told: list[Progress] = []
+    fit(train, dev, Recipe(epochs=2, batch_size=50), direction="left", watch=told.append)
+    assert [(one.direction, one.epoch, one.done, one.sentences, one.finished) for one in told] == [
+        ("left", epoch, done, 120, finished)
+        for epoch in (1, 2)
+        for done, finished in ((50, False), (100, False), (120, False), (120, True))
+    ]
+    assert [one.last and one.last.number for one in told] == [None] * 3 + [1] * 4 + [2]
+
+
+def test_going_on_from_a_checkpoint(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path
+) -> None:
+    """Stopped after the last epoch of a direction or after the first, a resumed fit gives the same model."""
+    whole = fit(train, dev, SHORT)
+    for stop in [("left", 2), ("right", 1)]:
+        kept: dict[str, Any] = {"checkpoint": tmp_path / f"{stop}" / "checkpoint"}
+
+        def watch(progress: Progress, stop: tuple[str, int] = stop) -> None:
+            if (progress.direction, progress.epoch) == stop:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            fit(train, dev, SHORT, watch=watch, **kept)
+        resumed = fit(train, dev, SHORT, resume=True, **kept)
+        assert equal(resumed, whole)
+        assert resumed.report["directions"] == whole.report["directions"]
+
+
+def test_a_checkpoint_of_another_seed(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path
+) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    fit(train, dev, Recipe(epochs=1), direction="left", checkpoint=checkpoint)
+    with pytest.raises(ModelFolderError, match=r"checkpoint\.left: this checkpoint is of other data"):
+        fit(train, dev, Recipe(epochs=1), direction="left", seed=1, checkpoint=checkpoint, resume=True)
+
+
+def test_unknown_names(train: tuple[Sentence, ...]) -> None:
+    with pytest.raises(UnknownVariantError, match="no variant is called 'deep': take log-linear"):
+        fit(train, recipe=Recipe(attach="deep"))
+    with pytest.raises(KeyError):
+        named_recipe("unheard-of")

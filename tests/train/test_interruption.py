@@ -1,0 +1,344 @@
+"""Ctrl-C in the middle of a fit, and going on later."""
+
+import json
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from command_line import answer, command, complaint, environment, invoke, one_line, printed
+
+from pyropunct.cli.frame import interrupts
+from pyropunct.fitted.model_folder import ModelFolderError, read_sealed, write_sealed
+from pyropunct.nets.parser import BiaffineParser, ParserRecipe
+from pyropunct.nets.parser.training import ParserTraining
+from pyropunct.nets.reader import ReaderRecipe
+from pyropunct.nets.reader.training import ReaderTraining
+from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.tagger.training import SlotTaggerTraining
+from pyropunct.punctuator import Punctuator
+from pyropunct.train.checkpoints import own_folder
+from pyropunct.train.fitting import Training
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+FAILURE, BAD_INPUT = 1, 2
+EPOCHS = 12
+
+
+def fit(small: Path, out: Path, *more: object) -> list[object]:
+    """The arguments of a fit that takes some seconds."""
+    common = [
+        "fit",
+        small / "train.conllu",
+        "--dev",
+        small / "dev.conllu",
+        "--threads",
+        1,
+        "--epochs",
+        EPOCHS,
+    ]
+    return [*common, "--out", out, *more]
+
+
+def interrupted(arguments: list[object], checkpoint: Path) -> "subprocess.CompletedProcess[str]":
+    """Call it in a new process, and interrupt this as soon as the checkpoint is there."""
+    process = subprocess.Popen(
+        command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    give_up = time.monotonic() + 240
+    while not checkpoint.exists():
+        assert process.poll() is None, "the fit ended before it could be interrupted"
+        assert time.monotonic() < give_up, "no epoch was finished in time"
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
+def assert_same_model(one: Path, other: Path) -> None:
+    """Two models are equal in everything but the seconds that they took."""
+    first, second = Punctuator.load(one), Punctuator.load(other)
+    assert first.recipe == second.recipe
+    assert first.vocabulary == second.vocabulary
+    assert timeless(first) == timeless(second)
+    assert set(first.values) == set(second.values)
+    for name, value in first.values.items():
+        assert torch.equal(value, second.values[name]), name
+
+
+def timeless(model: Punctuator) -> dict[str, Any]:
+    return without_seconds(dict(model.report))
+
+
+@pytest.fixture(scope="module")
+def few(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Even smaller treebanks, since fits that are interrupted are in processes of their own."""
+    folder = tmp_path_factory.mktemp("few")
+    for split, size in (("train", 50), ("dev", 10)):
+        sentences = (small / f"{split}.conllu").read_text(encoding="utf-8").split("\n\n")[:size]
+        (folder / f"{split}.conllu").write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(few: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model of a fit that nothing interrupts."""
+    out, default = tmp_path_factory.mktemp("whole") / "model", torch.get_default_dtype()
+    torch.set_default_dtype(torch.float)
+    try:
+        printed(*fit(few, out))
+    finally:
+        torch.set_default_dtype(default)
+    return out
+
+
+def test_going_on_gives_the_model_of_an_uninterrupted_fit(few: Path, tmp_path: Path, whole: Path) -> None:
+    """Interrupted in the second of the directions that it tries."""
+    out, kept = tmp_path / "m", tmp_path / "m.unfinished"
+    done = interrupted(fit(few, out), kept / "checkpoint.right")
+    message = one_line(done.returncode, done.stdout, done.stderr, FAILURE)
+    advice = "continue with the same command and --resume"
+    assert message == f"interrupted: finished epochs are kept in {kept}; {advice}"
+    assert not out.exists()
+    assert {path.name for path in kept.iterdir()} == {"checkpoint.left", "checkpoint.right"}
+    (kept / ".checkpoint.right.abc123.new").write_bytes(b"half of a checkpoint, as a kill leaves it")
+    printed(*fit(few, out, "--resume"))
+    assert_same_model(out, whole)
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def stopping_after(epochs: int, run_epoch: Any) -> Any:
+    """A training that is interrupted when so many epochs are done."""
+    left = iter(range(epochs))
+
+    def run(*arguments: Any) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        run_epoch(*arguments)
+
+    return run
+
+
+def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
+    return {**report, "epochs": [{**epoch, "seconds": 0} for epoch in report["epochs"]]}
+
+
+def test_going_on_with_the_parser(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Finished epochs are kept, also of what follows the parser, and are those of an uninterrupted fit."""
+    quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=20)
+    monkeypatch.setattr("pyropunct.nets.parser.ParserRecipe", quick)
+    small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
+    monkeypatch.setattr("pyropunct.nets.reader.ReaderRecipe", small_reader)
+    small_tagger = partial(SlotTaggerRecipe, epochs=2, least_steps=0, batch_words=100, slot_size=20)
+    monkeypatch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", small_tagger)
+    options = ("--direction", "left", "--epochs", 2, "--parser", "--folds", 2)
+    expected = answer(*fit(few, tmp_path / "whole", *options))
+    stops = (
+        ("parser", ParserTraining, 2),
+        ("reader", ReaderTraining, 1),
+        ("fold-2", ParserTraining, 3),
+        ("parsed", Training, 1),
+        ("tagger", SlotTaggerTraining, 1),
+    )
+    kept = ["checkpoint.left"]
+    for what, training, epochs in stops:
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "run_epoch", stopping_after(epochs, training.run_epoch))
+            more = ["--resume"] if len(kept) > 1 else []
+            assert "--resume" in complaint(FAILURE, *fit(few, tmp_path / "m", *options, *more))
+        kept += ["checkpoint.fold-1"] * (what == "fold-2") + [f"checkpoint.{what}"]
+        assert {path.name for path in (tmp_path / "m.unfinished").iterdir()} == set(kept)
+    result = invoke(*fit(few, tmp_path / "m", *options, "--resume", "--json"))
+    found = json.loads(result.stdout)
+    assert found["parser"] == expected["parser"]
+    assert found["reader"] == expected["reader"]
+    assert without_seconds(found["parsed_trees"]) == without_seconds(expected["parsed_trees"])
+    assert without_seconds(found["tagger"]) == without_seconds(expected["tagger"])
+    told = [line for line in result.stderr.splitlines() if "epoch" in line]
+    assert len(told) == 1
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d tagger, epoch 2 of 2: loss [\d.]+, dev perplexity [\d.]+, "
+        r"[\d,]+ words a second, \d+ s so far",
+        told[0],
+    )
+    models = [Punctuator.load(tmp_path / name) for name in ("m", "whole")]
+    parsers = [model.parser.network for model in models if isinstance(model.parser, BiaffineParser)]
+    both = [model.parsed.story for model in models if model.parsed is not None]
+    taggers = [model.tagger.network for model in models if model.tagger is not None]
+    for one, other in (parsers, both, taggers):
+        state = other.state_dict()
+        assert all(torch.equal(value, state[name]) for name, value in one.state_dict().items())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "whole"]
+
+
+def test_interrupted_before_an_epoch_was_finished(small: Path, tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyropunct.train.fitting.Training.step", interrupt)
+        assert complaint(FAILURE, *fit(small, tmp_path / "m")) == "interrupted: no epoch was finished"
+    assert not list(tmp_path.iterdir())
+
+
+def test_interrupted_elsewhere(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pyropunct.punctuator.Punctuator.evaluate_slots", interrupt)
+    assert complaint(FAILURE, "evaluate", small / "model", small / "dev.conllu") == "interrupted"
+
+
+# Going on with something else, in this process: epochs are few, and the interruption is simulated.
+
+
+@pytest.fixture(scope="module")
+def half_done(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkpoints of a fit that was interrupted after its first epoch.  Copy them."""
+    run_epoch, out = Training.run_epoch, tmp_path_factory.mktemp("half") / "m"
+
+    def once(training: Training, watch: Any = None) -> None:
+        if training.epochs:
+            raise KeyboardInterrupt
+        run_epoch(training, watch)
+
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Training, "run_epoch", once)
+        assert "--resume" in complaint(FAILURE, *fit(small, out, "--direction", "left"))
+    torch.set_default_dtype(default)
+    return out.with_name("m.unfinished")
+
+
+@pytest.fixture
+def unfinished(half_done: Path, tmp_path: Path) -> Path:
+    """Where the model will be of the fit that was interrupted."""
+    shutil.copytree(half_done, tmp_path / "m.unfinished")
+    return tmp_path / "m"
+
+
+@pytest.mark.parametrize(
+    "change", [("--seed", 1), ("--families", "head"), ("--epochs", 3), ("--guide", "normal")]
+)
+def test_going_on_with_other_settings(small: Path, unfinished: Path, change: tuple[str, object]) -> None:
+    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume", *change))
+    assert message.startswith(f"{unfinished}.unfinished/checkpoint.left: this checkpoint is of other data, ")
+    assert not unfinished.exists()
+
+
+def test_going_on_with_other_data(small: Path, unfinished: Path) -> None:
+    more = ("--direction", "left", "--resume", "--dev", small / "train.conllu")
+    assert "is of other data, settings or another seed" in complaint(
+        BAD_INPUT, *fit(small, unfinished, *more)
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", None])
+def test_going_on_from_a_damaged_checkpoint(small: Path, unfinished: Path, content: bytes | None) -> None:
+    path = unfinished.with_name("m.unfinished") / "checkpoint.left"
+    path.write_bytes(path.read_bytes()[:1000] if content is None else content)
+    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
+    assert message.startswith(f"{path}: is damaged")
+
+
+def test_any_other_bit_of_a_checkpoint_is_noticed(unfinished: Path) -> None:
+    path = unfinished.with_name("m.unfinished") / "checkpoint.left"
+    content, chance = path.read_bytes(), random.Random(0)
+    read_sealed(path)
+    for place in (0, len(content) - 1, *(chance.randrange(len(content)) for _ in range(30))):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        with pytest.raises(ModelFolderError, match=f"^{path}: is damaged"):
+            read_sealed(path)
+
+
+def test_another_process_trains_to_the_same_place(small: Path, unfinished: Path) -> None:
+    """A process that is killed holds nothing any more."""
+    folder = unfinished.with_name("m.unfinished")
+    kept = (folder / "checkpoint.left").read_bytes()
+    hold = "import sys, time, pathlib; from pyropunct.files import held\n"
+    hold += "with held(pathlib.Path(sys.argv[1])): print(flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", hold, folder], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        for more in ((), ("--resume",)):
+            message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", *more))
+            assert message == f"{folder}: another process is training there: wait, or choose another --out"
+        other.kill()
+    assert (folder / "checkpoint.left").read_bytes() == kept
+    with own_folder(folder):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_something_else_stands_where_checkpoints_go(small: Path, tmp_path: Path, kind: str) -> None:
+    """It is told before training, and stays."""
+    place = tmp_path / "m.unfinished"
+    if kind == "file":
+        place.write_text("mine")
+    else:
+        (tmp_path / "theirs").mkdir()
+        place.symlink_to(tmp_path / "theirs")
+    message = complaint(BAD_INPUT, *fit(small, tmp_path / "m"))
+    problem = "cannot write there" if kind == "file" else "is a link, not a folder for checkpoints; remove it"
+    assert message.startswith(f"{place}: {problem}")
+    assert place.read_text() == "mine" if kind == "file" else not any((tmp_path / "theirs").iterdir())
+
+
+def test_going_on_from_a_checkpoint_that_lacks_something(small: Path, unfinished: Path) -> None:
+    path = unfinished.with_name("m.unfinished") / "checkpoint.left"
+    state = read_sealed(path)
+    del state["optimisers"]
+    write_sealed(path, state)
+    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
+    assert message == f"{path}: is damaged: KeyError: 'optimisers'"
+
+
+def test_starting_anew_forgets_what_was_unfinished(small: Path, unfinished: Path) -> None:
+    """What another fit left cannot come back when the new one is resumed."""
+    kept = unfinished.with_name("m.unfinished")
+    shutil.copy(kept / "checkpoint.left", kept / "checkpoint.right")
+    (kept / "notes.txt").write_text("mine")
+    answer(*fit(small, unfinished, "--direction", "left", "--seed", 1, "--epochs", 2))
+    assert [path.name for path in kept.iterdir()] == ["notes.txt"]
+
+
+def test_a_model_that_cannot_be_written_after_training(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is lost: the training can be resumed, and then there is only the model left to write."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    arguments = fit(small, tmp_path / "m", "--direction", "left", "--epochs", 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyropunct.fitted.model_folder._fill", full)
+        message = complaint(FAILURE, *arguments)
+    assert message.startswith(
+        f"{tmp_path}/m: cannot write the model: No space left on device; finished epochs"
+    )
+    printed(*arguments, "--resume")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_an_interruption_inside_compiled_code_is_one() -> None:
+    """Compiled code that gives back new arrays wraps it several times."""
+    inner = SystemError("returned a result with an exception set")
+    inner.__cause__ = KeyboardInterrupt()
+    for cause in (KeyboardInterrupt(), inner):
+        with pytest.raises(KeyboardInterrupt), interrupts():
+            raise SystemError("returned a result with an exception set") from cause
+    with pytest.raises(SystemError, match="another"), interrupts():
+        raise SystemError("another")

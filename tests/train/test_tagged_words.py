@@ -1,0 +1,144 @@
+"""A tagger of words, mixed with p(x | T) where a parser has found the trees."""
+
+import json
+import math
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pyropunct.fitted.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
+from pyropunct.nets.parser import BiaffineParser, WeightedTree
+from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.restoring import NoParserError, weighted_trees
+from pyropunct.train.tagged_words import fit_tagger
+from pyropunct.treebank.sentence import Sentence
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+QUICK = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
+
+
+@pytest.fixture(scope="module")
+def model(model_with_parser: Path) -> Punctuator:
+    return Punctuator.load(model_with_parser)
+
+
+def words_of(sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
+    return [sentence.tree.forms for sentence in sentences]
+
+
+def test_probabilities_of_the_mixture(model: Punctuator, dev: list[Sentence]) -> None:
+    some = dev[:6]
+    assert model.tagger is not None
+    parses = weighted_trees(model, words_of(some), 3)
+    parses[0] = [WeightedTree(some[0].tree, 1.0, given=True)]
+    found, of_trees = (
+        one.log_prob_over_trees(some, parses).exp() for one in (model, replace(model, tagger=None))
+    )
+    of_words = model.tagger.log_prob(words_of(some), [one.surface for one in some]).exp()
+    assert found[0] == of_trees[0]
+    mixed = (1 - model.share) * of_trees + model.share * of_words
+    torch.testing.assert_close(found[1:], mixed[1:])
+    assert (found[1:] != of_trees[1:]).all()
+
+
+def test_the_report(model: Punctuator, dev: list[Sentence]) -> None:
+    """The share is the likeliest, and the mixture no worse than either member by more than rounding."""
+    assert model.tagger is not None
+    report, parses = model.tagger.report, weighted_trees(model, words_of(dev))
+    slots = sum(len(one.surface) for one in dev)
+    for name, one in (("mixed_perplexity", model), ("trees_perplexity", replace(model, tagger=None))):
+        total = float(one.log_prob_over_trees(dev, parses).sum())
+        assert report[name] == pytest.approx(math.exp(-total / slots), rel=1e-3)
+    assert report["mixed_perplexity"] < 1.05 * min(report["perplexity"], report["trees_perplexity"])
+
+
+def test_a_folder_keeps_it(model: Punctuator, dev: list[Sentence], tmp_path: Path) -> None:
+    model.save(tmp_path / "again")
+    loaded = Punctuator.load(tmp_path / "again")
+    assert loaded.tagger is not None
+    assert model.tagger is not None
+    assert loaded.tagger.parser is loaded.parser
+    assert loaded.share == model.share
+    assert loaded.tagger.report == model.tagger.report
+    surfaces = [one.surface for one in dev]
+    found, expected = (one.tagger.log_prob(words_of(dev), surfaces) for one in (loaded, model) if one.tagger)
+    assert torch.equal(found, expected)
+    model.save(tmp_path / "small", small=True)
+    rounded = Punctuator.load(tmp_path / "small").tagger
+    assert rounded is not None
+    torch.testing.assert_close(rounded.log_prob(words_of(dev), surfaces), expected, atol=1.0, rtol=0.05)
+
+
+def test_a_parser_of_another_tagger_is_not_saved(model: Punctuator, tmp_path: Path) -> None:
+    assert isinstance(model.parser, BiaffineParser)
+    with pytest.raises(ModelFolderError, match="the model's tagger reads the states of another parser"):
+        replace(model, parser=replace(model.parser)).save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def with_checksum(model: Path, description: dict[str, Any]) -> None:
+    description["sha256"] = checksum(description, (model / TENSORS).read_bytes())
+    (model / DESCRIPTION).write_text(json.dumps(description))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda plain: plain["tagger"].update(share=1.5), "the share of the tagger is 1.5"),
+        (lambda plain: plain["tagger"].update(share=True), "the share of the tagger is True"),
+        (lambda plain: plain["tagger"].pop("share"), "KeyError"),
+        (lambda plain: plain["tagger"].update(recipe={}), "not the parts of a slot tagger"),
+        (lambda plain: plain["tagger"].update(report=3), "the report of the tagger is no object"),
+        (
+            lambda plain: plain["tagger"]["vocabulary"]["labels"]["marks"].append("★"),
+            "the tagger does not have the marks of the model",
+        ),
+        (lambda plain: plain.pop("tagger"), "there are tensors of the part 'tagger', but not the part"),
+    ],
+)
+def test_folders_with_another_tagger(
+    model_with_parser: Path, tmp_path: Path, change: Any, problem: str
+) -> None:
+    path = Path(shutil.copytree(model_with_parser, tmp_path / "model"))
+    description = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
+    change(description)
+    with_checksum(path, description)
+    with pytest.raises(ModelFolderError, match=problem):
+        Punctuator.load(path)
+
+
+def test_folders_without_the_parser_of_the_tagger(model_with_parser: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(model_with_parser, tmp_path / "model"))
+    description = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
+    del description["parser"]
+    tensors = torch.load(path / TENSORS, weights_only=True)
+    torch.save({name: one for name, one in tensors.items() if not name.startswith("parser ")}, path / TENSORS)
+    with_checksum(path, description)
+    with pytest.raises(ModelFolderError, match="a tagger, but no parser whose states it reads"):
+        Punctuator.load(path)
+
+
+def test_without_a_dev_treebank_some_sentences_are_held_out(model: Punctuator, train: list[Sentence]) -> None:
+    found = fit_tagger(model, train, recipe=QUICK)
+    assert found.tagger is not None
+    assert found.tagger.report["train_sentences"] == 108
+    found.tagger.vocabulary.labels.require_marks(found.vocabulary.tokens)  # though some are rare among these
+    assert 0 < found.share < 1
+
+
+def test_what_it_takes(model: Punctuator, train: list[Sentence], dev: list[Sentence]) -> None:
+    with pytest.raises(NoParserError):
+        fit_tagger(replace(model, parser=None), train, dev)
+
+    class Other:
+        def parse(self, sentences: Any, trees: int = 1) -> Any: ...
+
+    with pytest.raises(TypeError, match="a tagger cannot read what a parser of the kind Other makes"):
+        fit_tagger(replace(model, parser=Other()), train, dev)
