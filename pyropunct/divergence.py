@@ -5,11 +5,13 @@ from math import isfinite
 import torch
 from torch import Tensor
 
+from pyropunct.errors import UserError
+
 LARGEST = 1e6
 """No weight of a model that has learned something comes near this; sums of such weights are still exact."""
 
 
-class DivergedError(ArithmeticError):
+class DivergedError(UserError, ArithmeticError):
     """Training diverged, so there is no model; the message is one line that says where, and what may help."""
 
 

@@ -23,6 +23,7 @@ import torch
 from pyro.nn import PyroModule
 from torch import Tensor
 
+from pyropunct.errors import UserError
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
@@ -46,7 +47,7 @@ DRAWS = 10
 """How many times a channel is drawn from."""
 
 
-class VariantError(ValueError):
+class VariantError(UserError, ValueError):
     """An attach model or a channel that does not keep to the rules; the message is one line that says why."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pyropunct.errors import UserError
 from pyropunct.files import types, whole_numbers
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
@@ -38,7 +39,7 @@ RELATION_COUNT = 3
 FORM_COUNT = 4
 
 
-class TooManyMarksError(ValueError):
+class TooManyMarksError(UserError, ValueError):
     """A treebank has more kinds of marks than a model can be fitted to."""
 
 

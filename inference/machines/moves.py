@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pyropunct.errors import UserError
 from pyropunct.inference.machines.evidence import String
 from pyropunct.inference.machines.products import Edit, Name, Products
 from pyropunct.inference.ragged import Floats, Ints
@@ -25,7 +26,7 @@ TOLERANCE = 1e-4
 """By how much the probabilities of moves may miss a sum of 1: they come in single precision."""
 
 
-class MachineError(ValueError):
+class MachineError(UserError, ValueError):
     """The moves of a channel are those of no probabilistic machine."""
 
 

@@ -32,6 +32,7 @@ from pyro.poutine.runtime import _PYRO_STACK, effectful
 from pyro.poutine.util import site_is_subsample
 from torch import Tensor
 
+from pyropunct.errors import UserError
 from pyropunct.inference import inside
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.machines.automata import Automata, side_by_side
@@ -54,7 +55,7 @@ class _Observed(NamedTuple):
     evidence: SlotEvidence
 
 
-class ImpossibleSurfaceError(ValueError):
+class ImpossibleSurfaceError(UserError, ValueError):
     """No choice of punctemes explains some surface punctuation."""
 
 

@@ -111,7 +111,7 @@ def compare_joint(
     from pyropunct.rivals.zhang_2013 import streams
     from pyropunct.rivals.zhang_2013.comparison import compare_joint as run_comparison
     from pyropunct.rivals.zhang_2013.systems import RESTORATION, STREAM, SYSTEMS, JointSettings
-    from pyropunct.treebank.conllu_block import TreebankError
+    from pyropunct.treebank.errors import TreebankError
 
     chosen = chosen_names(systems, SYSTEMS, "systems")
     sizes = chosen_numbers(sentences, "sentences", "numbers", MOST_SENTENCES, "3,10")

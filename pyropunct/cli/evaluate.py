@@ -122,7 +122,7 @@ class Merged:
 
     def __init__(self, name: str, parts: Iterable[str]) -> None:
         from pyropunct.fitted.evaluation import EvaluationSums
-        from pyropunct.treebank.conllu_block import TreebankError
+        from pyropunct.treebank.errors import TreebankError
 
         self._name, self._left_out = name, dict.fromkeys(("omitted", "malformed", "impossible"), 0)
         sums = EvaluationSums()

@@ -10,10 +10,9 @@ from typing import Any
 import click
 
 from pyropunct.cli import console
+from pyropunct.errors import BAD_INPUT, FAILURE, UserError
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
-
-BAD_INPUT, FAILURE = 2, 1
 
 
 class OneLineError(click.ClickException):
@@ -70,14 +69,8 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _explained(error: Exception) -> OneLineError:
-    try:
-        bad_input, failures = _known_errors()
-    except Exception:  # such as a torch that cannot be loaded, which is what the error is about
-        bad_input, failures = (), ()
-    if isinstance(error, failures):
-        return OneLineError(str(error), FAILURE)
-    if isinstance(error, bad_input):
-        return OneLineError(str(error), BAD_INPUT)
+    if isinstance(error, UserError):
+        return OneLineError(str(error), error.exit_status)
     if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EIO):
         return OneLineError(f"cannot write {error.filename or 'the results'}: {error.strerror}", FAILURE)
     if isinstance(error, OSError) and error.filename:
@@ -89,43 +82,3 @@ def _explained(error: Exception) -> OneLineError:
         return OneLineError(f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE)
     kind = type(error).__name__
     return OneLineError(f"{kind}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE)
-
-
-def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
-    """The errors that tell of bad input, and those that tell of a failure."""
-    from pyropunct.corpus.cluster import ClusterError
-    from pyropunct.corpus.inputs import CorpusError
-    from pyropunct.divergence import DivergedError
-    from pyropunct.fitted.model_folder import CannotWriteError, ModelFolderError
-    from pyropunct.fitted.recipe_settings import SettingError
-    from pyropunct.fitted.registry import UnknownVariantError
-    from pyropunct.inference.machines.moves import MachineError
-    from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
-    from pyropunct.nets.pretrained import PretrainedError
-    from pyropunct.restore.restoring import NoParserError
-    from pyropunct.restore.running import NoReaderError
-    from pyropunct.tasks.correct.channel_fitting import NoErrorsError
-    from pyropunct.tasks.correct.learners import LearnersError
-    from pyropunct.testing import VariantError
-    from pyropunct.train.ranks import RankGoneError
-    from pyropunct.treebank.reading import TreebankError
-    from pyropunct.vocabulary import TooManyMarksError
-
-    bad_input = (
-        TreebankError,
-        CorpusError,
-        LearnersError,
-        NoErrorsError,
-        ModelFolderError,
-        PretrainedError,
-        DivergedError,
-        SettingError,
-        UnknownVariantError,
-        ImpossibleSurfaceError,
-        MachineError,
-        VariantError,
-        NoParserError,
-        TooManyMarksError,
-        NoReaderError,
-    )
-    return bad_input, (CannotWriteError, ClusterError, RankGoneError)

@@ -9,7 +9,7 @@ from pyropunct.nets.parser import attachment_scores
 from pyropunct.restore.restoring import Restored
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
-from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.retree import read_again, with_tree
 from pyropunct.treebank.sentence import Sentence

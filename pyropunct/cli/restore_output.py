@@ -10,7 +10,7 @@ from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import BadLine
 from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
 from pyropunct.treebank.capitals import at_the_beginning
-from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.printing import print_conllu
 from pyropunct.treebank.reading import Omission

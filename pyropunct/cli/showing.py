@@ -8,7 +8,7 @@ from pyropunct.cli import console
 from pyropunct.cli.loading import chosen
 
 if TYPE_CHECKING:
-    from pyropunct.treebank.conllu_block import TreebankError
+    from pyropunct.treebank.errors import TreebankError
     from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
 

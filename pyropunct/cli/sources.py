@@ -10,7 +10,7 @@ from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.restoring import NoParserError, Restored, Source, has_marks
 from pyropunct.restore.windows import LONGEST_WHOLE
-from pyropunct.treebank.conllu_block import NO_SENTENCE, TreebankError
+from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
 from pyropunct.treebank.lines import ByteLines, Part
 from pyropunct.treebank.reading import Omission
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyropunct.corpus.inputs import CorpusError
 from pyropunct.corpus.shards import CutFile, Job, Shard, cut, make
+from pyropunct.errors import FailureError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -39,7 +40,7 @@ Tell = Callable[[str], None]
 """Says something that has happened."""
 
 
-class ClusterError(CorpusError):
+class ClusterError(FailureError, CorpusError):
     """A failure of machines, after which the same command goes on."""
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from pyropunct.errors import UserError
 from pyropunct.treebank.lines import SIZE
 
 TEXT, CONLLU = (".txt", ".text"), (".conllu",)
@@ -17,7 +18,7 @@ TEXT, CONLLU = (".txt", ".text"), (".conllu",)
 COMPRESSED = (".gz", ".zst")
 
 
-class CorpusError(ValueError):
+class CorpusError(UserError, ValueError):
     """A corpus, a place for its results, or a cluster that cannot be used: one line that names it."""
 
 

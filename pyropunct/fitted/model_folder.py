@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.divergence import strange
+from pyropunct.errors import FailureError, UserError
 from pyropunct.files import real, recover, replaced_whole, written_whole
 from pyropunct.fitted.small_tensors import small, whole
 
@@ -41,11 +42,11 @@ OPTIONAL = ("conventions", "parser", "slot_strings", "reader", "parsed", "pretra
 """Parts that a model may have besides."""
 
 
-class ModelFolderError(ValueError):
+class ModelFolderError(UserError, ValueError):
     """A model folder that cannot be read or written; the message is one line and names it."""
 
 
-class CannotWriteError(ModelFolderError):
+class CannotWriteError(FailureError, ModelFolderError):
     """Something went wrong while a model or a checkpoint was written, such as a full disk."""
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection
 from typing import Any, get_type_hints
 
+from pyropunct.errors import UserError
 from pyropunct.fitted.recipes import Recipe
 
 POSITIVE = {
@@ -29,7 +30,7 @@ CHOICES = {"guide": ("map", "channel", "normal"), "optimiser": ("adagrad", "adam
 """Settings that are one of a few names."""
 
 
-class SettingError(ValueError):
+class SettingError(UserError, ValueError):
     """A text that is not a valid setting of a recipe."""
 
 

@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
+from pyropunct.errors import UserError
+
 ATTACH: dict[str, str] = {
     "log-linear": "pyropunct.models.attach.log_linear:LogLinearAttach",
     "neural": "pyropunct.models.attach.neural:NeuralAttach",
@@ -34,7 +36,7 @@ Trusted = Collection[str] | bool
 """
 
 
-class UnknownVariantError(ValueError):
+class UnknownVariantError(UserError, ValueError):
     """An unknown name of a variant, or a class that cannot be imported."""
 
 

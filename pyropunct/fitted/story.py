@@ -26,7 +26,7 @@ from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.pretrained import Pretrained, features_of_words
-from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.pairs import unpaired
 from pyropunct.treebank.sentence import Sentence

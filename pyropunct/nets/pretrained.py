@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.errors import UserError
+
 REMEMBERED_WORDS = 10_000
 """The words whose features a fitted model remembers."""
 
@@ -14,7 +16,7 @@ ENCODED_TOGETHER = 100
 """Sentences whose features are asked for together."""
 
 
-class PretrainedError(ValueError):
+class PretrainedError(UserError, ValueError):
     """What gives such features cannot be used; the message is one line and names it."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from pyropunct.draws import Draws
+from pyropunct.errors import UserError
 from pyropunct.fitted.model import FittedModel
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.models.conditioning import Conditioner
@@ -55,7 +56,7 @@ Source = RawSentence | Sentence
 """What can be restored: a line of raw text, or a sentence of a treebank."""
 
 
-class NoParserError(ValueError):
+class NoParserError(UserError, ValueError):
     """Raised when raw words are given to a model without a parser."""
 
     def __init__(self) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from torch import Tensor, stack
 
+from pyropunct.errors import UserError
 from pyropunct.nets.reader.reader import (
     CORE,
     LIKELY,
@@ -299,7 +300,7 @@ def _written(word: _Word, inside: bool) -> tuple[str, ...]:
     return () if inside else (word.form if word.written is None else word.written,)
 
 
-class NoReaderError(ValueError):
+class NoReaderError(UserError, ValueError):
     """Raised when sentences or cases are to be found by a model without a reader of running text."""
 
     def __init__(self) -> None:

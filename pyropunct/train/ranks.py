@@ -22,6 +22,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from pyropunct.errors import FailureError
+
 Item = TypeVar("Item")
 
 STEPS = 32
@@ -31,7 +33,7 @@ PATIENCE = timedelta(minutes=30)
 """How long a rank waits for the others."""
 
 
-class RankGoneError(RuntimeError):
+class RankGoneError(FailureError, RuntimeError):
     """Another rank has ended, so that training cannot go on."""
 
 

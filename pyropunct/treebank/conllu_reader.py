@@ -20,8 +20,8 @@ from pyropunct.treebank.conllu_block import (
     EmptyNode,
     MultiwordRange,
     Token,
-    TreebankError,
 )
+from pyropunct.treebank.errors import TreebankError
 
 Progress = Callable[[int, int], None]
 """Called after each sentence with the number of lines read and the number of lines in all."""

@@ -9,18 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
-from pyropunct.treebank.conllu_block import (
-    DEPREL,
-    FORM,
-    NO_SENTENCE,
-    UPOS,
-    XPOS,
-    Block,
-    Token,
-    TreebankError,
-)
+from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token
 from pyropunct.treebank.conllu_reader import Progress, decode, is_comment, read_block, read_blocks
 from pyropunct.treebank.conllu_writer import as_written
+from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
 from pyropunct.treebank.lines import BEGINNING, STANDARD_INPUT, Start, standard_input
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.projective import projectivise

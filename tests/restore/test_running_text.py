@@ -27,8 +27,8 @@ from pyropunct.restore.running import (
     NoReaderError,
     SentenceFinder,
 )
-from pyropunct.treebank.conllu_block import TreebankError
 from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.lines import ByteLines
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary

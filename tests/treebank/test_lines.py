@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.lines import opened, read_lines
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from pyropunct.errors import UserError
 from pyropunct.nets.parser.protocol import Parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import weighted_trees
@@ -66,7 +67,7 @@ def error_between(right: String, wrong: String) -> Error | None:
     return None
 
 
-class NoErrorsError(ValueError):
+class NoErrorsError(UserError, ValueError):
     """Raised where there is nothing wrong to learn from."""
 
 

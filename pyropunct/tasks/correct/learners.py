@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyropunct.errors import UserError
 from pyropunct.treebank.marks import START, Surface
 from pyropunct.treebank.quotes import STRAIGHT, direct_quotes
 
@@ -15,7 +16,7 @@ _TAGS = {"``": "``", "''": "''"}
 """Marks that show their direction, with the tags that say so."""
 
 
-class LearnersError(ValueError):
+class LearnersError(UserError, ValueError):
     """A file of corrections that cannot be read; the message is one line and names file and line."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from pyropunct.treebank.conllu_block import TreebankError
+from pyropunct.treebank.errors import TreebankError
 
 DEEPEST = 200
 """Brackets that may be open at the same time; real trees have fewer than 100."""

@@ -18,7 +18,7 @@ from phrase_structures import (
     written,
 )
 
-from pyropunct.treebank.conllu_block import DEPREL, FORM, MISC, UPOS, XPOS, Block, TreebankError
+from pyropunct.treebank.conllu_block import DEPREL, FORM, MISC, UPOS, XPOS, Block
 from pyropunct.treebank.conllu_reader import read_blocks
 from pyropunct.treebank.constituency.head_rules import HeadRules, load_head_rules
 from pyropunct.treebank.constituency.penn_tags import UNIVERSAL, as_printed, universal_tag
@@ -29,6 +29,7 @@ from pyropunct.treebank.constituency.reading import (
     relation_of,
     without_empty_elements,
 )
+from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.reading import NO_WORD, read_text
 
 ENGLISH = load_head_rules("english")
