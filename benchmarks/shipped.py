@@ -21,7 +21,7 @@ import torch
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.fitted.model_folder import read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.parser import (
     BiaffineParser,
     WeightedTree,
@@ -108,16 +108,16 @@ def _parser(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed
     folder = work / "parser"
     if not folder.exists():
         kept = Checkpoint(work / "parser.unfinished")
-        write_model_folder(folder, *train_parser(train, dev, seed=seed, checkpoint=kept).to_parts())
-    return BiaffineParser.from_parts(*read_model_folder(folder))
+        write_model_file(folder, *train_parser(train, dev, seed=seed, checkpoint=kept).to_parts())
+    return BiaffineParser.from_parts(*read_model_file(folder))
 
 
 def _reader(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int) -> RunningReader:
     folder = work / "reader"
     if not folder.exists():
         kept = Checkpoint(work / "reader.unfinished")
-        write_model_folder(folder, *train_reader(train, dev, seed=seed, checkpoint=kept).to_parts())
-    return RunningReader.from_parts(*read_model_folder(folder))
+        write_model_file(folder, *train_reader(train, dev, seed=seed, checkpoint=kept).to_parts())
+    return RunningReader.from_parts(*read_model_file(folder))
 
 
 def numbers(folder: Path, dev: Sequence[Sentence]) -> dict[str, str]:

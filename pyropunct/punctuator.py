@@ -173,7 +173,7 @@ def load(
     :param variants: see `FittedModel.load`.
     :param encoder: see `FittedModel.load`.
     :param settings: how it restores text, by the names of `RestoreSettings`.
-    :raises ModelFolderError: if there is no such model, or it is damaged.
+    :raises ModelFileError: if there is no such model, or it is damaged.
     """
     return replace(
         Punctuator.load(model, variants=variants, encoder=encoder), settings=RestoreSettings(**settings)

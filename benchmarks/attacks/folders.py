@@ -22,7 +22,7 @@ from row import DONE, REFUSED, RefusedError, Row, outcome
 
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
+from pyropunct.fitted.model_file import DESCRIPTION, TENSORS, ModelFileError, checksum
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.parser import ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, train_reader
@@ -135,7 +135,7 @@ class Material:
         sentences = read_treebank(self.treebank)[:5]
         try:
             tagger = load_tagger(folder)
-        except ModelFolderError as error:
+        except ModelFileError as error:
             raise RefusedError from error
         tagger.evaluate(sentences)
         tagger.restore([sentence.tree.forms for sentence in sentences])

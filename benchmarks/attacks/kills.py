@@ -27,7 +27,7 @@ import pyropunct.nets.reader
 import pyropunct.nets.tagger
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import DESCRIPTION, read_model_folder
+from pyropunct.fitted.model_file import DESCRIPTION, read_model_file
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
@@ -178,7 +178,7 @@ def contents(folder: Path) -> Any:
 
 
 def _content(model: Path) -> Any:
-    description, tensors = read_model_folder(model)
+    description, tensors = read_model_file(model)
     del description["sha256"]
     return _timeless(description), {name: (tensor.dtype, tensor.tolist()) for name, tensor in tensors.items()}
 

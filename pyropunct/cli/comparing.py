@@ -86,9 +86,9 @@ def show_comparison(
 def check_folders(out: str | None, names: Iterable[str]) -> None:
     """Make sure, before anything is trained, that systems can be saved in folders of ``out``.
 
-    :raises ModelFolderError: if one cannot.
+    :raises ModelFileError: if one cannot.
     """
-    from pyropunct.fitted.model_folder import check_writable
+    from pyropunct.fitted.model_file import check_writable
 
     if out is not None:
         for name in names:
@@ -97,7 +97,7 @@ def check_folders(out: str | None, names: Iterable[str]) -> None:
 
 def save_system(out: str | None, name: str, system: Trained) -> None:
     """Save a system in a folder of ``out``, if it is to be saved."""
-    from pyropunct.fitted.model_folder import write_model_folder
+    from pyropunct.fitted.model_file import write_model_file
 
     if out is not None:
-        write_model_folder(Path(out) / name, *system.to_parts())
+        write_model_file(Path(out) / name, *system.to_parts())

@@ -167,7 +167,7 @@ def fit(
 
     Of several, the first is the one that the model is for; the others help with what they have in common.
     """
-    from pyropunct.fitted.model_folder import check_writable
+    from pyropunct.fitted.model_file import check_writable
     from pyropunct.train.ranks import device_of_rank, started
 
     folder, device = Path(out), device_of_rank(device)
@@ -225,7 +225,7 @@ def _told_by_first(ranks: "Ranks") -> Iterator[None]:
 @contextmanager
 def _kept_epochs(checkpoint: Path, resume: bool) -> Iterator[None]:
     """Keep finished epochs while what is inside goes on, and say so if it does not come to its end."""
-    from pyropunct.fitted.model_folder import ModelFolderError
+    from pyropunct.fitted.model_file import ModelFileError
     from pyropunct.train.checkpoints import own_folder
     from pyropunct.train.ranks import RankGoneError
 
@@ -246,7 +246,7 @@ def _kept_epochs(checkpoint: Path, resume: bool) -> Iterator[None]:
             raise OneLineError(
                 f"{error}: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
             ) from error
-        except ModelFolderError as error:
+        except ModelFileError as error:
             if _kept(checkpoint) and not resume:
                 raise OneLineError(f"{error}; {advice}", FAILURE) from error
             raise

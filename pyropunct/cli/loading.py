@@ -52,7 +52,7 @@ def load_model(folder: str, trust_variants: bool, encoder: str | None = None) ->
 
     :param trust_variants: see `pyropunct.cli.options.trust_option`.
     :param encoder: see `pyropunct.cli.options.encoder_option`.
-    :raises ModelFolderError: if there is no model in it.
+    :raises ModelFileError: if there is no model in it.
     :raises UntrustedVariantError: if it names a variant outside the package that is not trusted.
     """
     from pyropunct.punctuator import Punctuator

@@ -13,13 +13,13 @@ from pyropunct.compare.findings import FORMAT
 from pyropunct.compare.parts import Part
 from pyropunct.compare.settings import Settings
 from pyropunct.files import held, json_text, written_whole
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.treebank.sentence import Sentence
 
 DESCRIPTION, TABLE, PLOT, PARTS = "comparison.json", "comparison.md", "comparison.svg", "parts"
 
 
-class ComparisonFolderError(ModelFolderError):
+class ComparisonFolderError(ModelFileError):
     """A folder that cannot be written or continued; the message is one line and names the folder."""
 
 

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from pyropunct.compare.conditions import Conditions
 from pyropunct.compare.progress import Watch, of_epochs
-from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, WeightedTree, fold_recipe, train_parser
 from pyropunct.nets.parser.jackknife import folds_of, others_of
 from pyropunct.punctuator import Punctuator
@@ -62,15 +62,15 @@ class _AnyParser(Part[BiaffineParser]):
 
     def save(self, model: BiaffineParser, folder: Path) -> None:
         """Write it."""
-        write_model_folder(folder, *model.to_parts())
+        write_model_file(folder, *model.to_parts())
 
     def load(self, folder: Path, conditions: Conditions) -> BiaffineParser:
         """Read it back."""
-        parts = read_model_folder(folder)
+        parts = read_model_file(folder)
         try:
             return BiaffineParser.from_parts(*parts, conditions.pretrained)
         except ValueError as error:
-            raise ModelFolderError(f"{folder}: {error}") from error
+            raise ModelFileError(f"{folder}: {error}") from error
 
 
 @dataclass(frozen=True)

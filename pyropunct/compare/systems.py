@@ -12,7 +12,7 @@ from pyropunct.compare.conditions import Conditions
 from pyropunct.compare.parts import Model, Parses, Part, Treebanks
 from pyropunct.compare.progress import Watch, of_epochs
 from pyropunct.files import texts
-from pyropunct.fitted.model_folder import read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variant_options import reads_pretrained
 from pyropunct.punctuator import Punctuator
@@ -72,11 +72,11 @@ class TrivialSystem(System[Trivial]):
 
     def save(self, model: Trivial, folder: Path) -> None:
         """Write it as a model without tensors."""
-        write_model_folder(folder, {"vocabulary": list(model.final), "recipe": {}, "report": {}}, {})
+        write_model_file(folder, {"vocabulary": list(model.final), "recipe": {}, "report": {}}, {})
 
     def load(self, folder: Path, conditions: Conditions) -> Trivial:
         """Read it back."""
-        plain, _ = read_model_folder(folder)
+        plain, _ = read_model_file(folder)
         return Trivial(texts(f"{folder}: the final mark", plain["vocabulary"]))
 
     def restore(self, model: Trivial, parses: Parses, conditions: Conditions) -> list[Surface]:

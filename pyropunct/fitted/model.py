@@ -8,11 +8,11 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from pyropunct.fitted.model_folder import (
-    ModelFolderError,
-    NoFolderError,
-    read_model_folder,
-    write_model_folder,
+from pyropunct.fitted.model_file import (
+    ModelFileError,
+    NoModelError,
+    read_model_file,
+    write_model_file,
 )
 from pyropunct.fitted.registry import Trusted, UnknownVariantError, require_trusted
 from pyropunct.fitted.saved_parts import (
@@ -125,7 +125,7 @@ class FittedModel(FittedStory):
         :param small: round much more, see `pyropunct.models.attach.pruning.rounded` and
             `pyropunct.fitted.small_tensors.rounded_rows`: a zipped folder is a quarter as large, and the
             perplexity differs in the fourth digit.
-        :raises ModelFolderError: if the folder exists and is not a model, if it cannot be written, or if the
+        :raises ModelFileError: if the folder exists and is not a model, if it cannot be written, or if the
             parser is not a `BiaffineParser`, or not the one that the tagger reads.
         :raises ValueError: as `pretrained` does.
         """
@@ -146,7 +146,7 @@ class FittedModel(FittedStory):
         if self.parser is not None:
             if not isinstance(self.parser, BiaffineParser):
                 kind = type(self.parser).__name__
-                raise ModelFolderError(f"{folder}: a model cannot be saved with a parser of the kind {kind}")
+                raise ModelFileError(f"{folder}: a model cannot be saved with a parser of the kind {kind}")
             plain["parser"], weights = self.parser.to_parts()
             tensors |= network_tensors("parser", weights, small)
         if self.reader is not None:
@@ -160,11 +160,11 @@ class FittedModel(FittedStory):
             tensors |= network_tensors("pretrained", weights, rounded)
         if self.tagger is not None:
             if self.tagger.parser is not self.parser:
-                raise ModelFolderError(f"{folder}: the model's tagger reads the states of another parser")
+                raise ModelFileError(f"{folder}: the model's tagger reads the states of another parser")
             plain["tagger"], weights = self.tagger.to_parts()
             plain["tagger"]["share"] = self.share
             tensors |= network_tensors("tagger", weights, small)
-        write_model_folder(Path(folder), plain, tensors)
+        write_model_file(Path(folder), plain, tensors)
 
     @classmethod
     def load(cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
@@ -178,16 +178,16 @@ class FittedModel(FittedStory):
             imported if the folder names them, which runs the code of their modules; True for any.
         :param encoder: where that encoder is now: see `pyropunct.nets.encoder.Encoder`.  By default it is
             looked for where it was in training.
-        :raises ModelFolderError: if the folder is missing or damaged, or is not a model of this program.
+        :raises ModelFileError: if the folder is missing or damaged, or is not a model of this program.
         :raises PretrainedError: if ``encoder`` is given, but the model was trained without.
         :raises UntrustedVariantError: if it names an attach model or a channel outside the package that is
             not among ``variants``; its module has not been imported.
         :raises UnknownVariantError: if its attach model or channel cannot be found.
         """
         try:
-            plain, tensors = read_model_folder(place_of(folder))
-        except NoFolderError as error:
-            raise NoFolderError(f"{error}{lacking(folder)}") from None
+            plain, tensors = read_model_file(place_of(folder))
+        except NoModelError as error:
+            raise NoModelError(f"{error}{lacking(folder)}") from None
         try:
             named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
             require_trusted(folder, named, variants)
@@ -196,7 +196,7 @@ class FittedModel(FittedStory):
             raise
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             kind = type(error).__name__
-            raise ModelFolderError(f"{folder}: cannot be made a model again: {kind}: {error}") from error
+            raise ModelFileError(f"{folder}: cannot be made a model again: {kind}: {error}") from error
 
     @classmethod
     def _rebuilt(

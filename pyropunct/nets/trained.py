@@ -43,7 +43,7 @@ class TrainedNetwork(Generic[Vocabulary, Recipe, Network]):
         return self.vocabulary.encode(sentences, self.pretrained).to(next(self.network.parameters()).device)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.fitted.model_folder` writes them.
+        """It as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them.
 
         Of `pretrained` there is only what it takes to know it again.
         """

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pyropunct.files import held
-from pyropunct.fitted.model_folder import ModelFolderError, read_sealed, write_sealed
+from pyropunct.fitted.model_file import ModelFileError, read_sealed, write_sealed
 
 
 class Resumable(Protocol):
@@ -30,18 +30,18 @@ class Resumable(Protocol):
 def own_folder(folder: Path) -> Iterator[None]:
     """A folder for checkpoints that no other process uses meanwhile; if it is empty then, it is removed.
 
-    :raises ModelFolderError: if another process uses it, or there can be no folder of this name.
+    :raises ModelFileError: if another process uses it, or there can be no folder of this name.
     """
     with ExitStack() as stack:
         try:
             if folder.is_symlink():
-                raise ModelFolderError(f"{folder}: is a link, not a folder for checkpoints; remove it")
+                raise ModelFileError(f"{folder}: is a link, not a folder for checkpoints; remove it")
             folder.mkdir(parents=True, exist_ok=True)
             alone = stack.enter_context(held(folder))
         except OSError as error:
-            raise ModelFolderError(f"{folder}: cannot write there: {error.strerror}") from error
+            raise ModelFileError(f"{folder}: cannot write there: {error.strerror}") from error
         if not alone or not folder.exists():
-            raise ModelFolderError(
+            raise ModelFileError(
                 f"{folder}: another process is training there: wait, or choose another --out"
             )
         try:
@@ -70,7 +70,7 @@ class Checkpoint:
     def save(self, training: Resumable) -> None:
         """Write it, whole or not at all.
 
-        :raises ModelFolderError: if that cannot be done.
+        :raises ModelFileError: if that cannot be done.
         """
         if self.written:
             write_sealed(self.path, {"fingerprint": training.fingerprint(), **training.state()})
@@ -78,13 +78,13 @@ class Checkpoint:
     def load(self, training: Resumable) -> None:
         """Let a training go on from it, if it is there.
 
-        :raises ModelFolderError: if it is damaged, or is of other data, settings or another seed.
+        :raises ModelFileError: if it is damaged, or is of other data, settings or another seed.
         """
         if not self.path.exists():
             return
         state = read_sealed(self.path)
         if state.get("fingerprint") != training.fingerprint():
-            raise ModelFolderError(
+            raise ModelFileError(
                 f"{self.path}: this checkpoint is of other data, settings or another seed; "
                 "delete it, or repeat the command that began it"
             )
@@ -92,4 +92,4 @@ class Checkpoint:
             training.go_on_from(state)
         except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             reason = " ".join(str(error).split())
-            raise ModelFolderError(f"{self.path}: is damaged: {type(error).__name__}: {reason}") from error
+            raise ModelFileError(f"{self.path}: is damaged: {type(error).__name__}: {reason}") from error

@@ -148,7 +148,7 @@ def fit(
     :param watch: called after every step, and when an epoch is finished.
     :raises RankGoneError: if another process has ended.
     :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
-    :raises ModelFolderError: if the checkpoint cannot be written, or resumed from.
+    :raises ModelFileError: if the checkpoint cannot be written, or resumed from.
     :raises PretrainedError: if ``pretrained`` cannot be used.
     :raises UnknownVariantError: if the recipe names an unknown variant.
     :raises ValueError: if there is ``pretrained``, but the attach model reads no such features.

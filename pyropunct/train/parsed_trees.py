@@ -73,7 +73,7 @@ def fit_parsed(
     :raises NoParserError: if neither dev has trees nor the model a parser.
     :raises ValueError: if there are not as many parses as sentences.
     :raises DivergedError: as `pyropunct.fit` does.
-    :raises ModelFolderError: if the checkpoint cannot be written, or gone on from.
+    :raises ModelFileError: if the checkpoint cannot be written, or gone on from.
     """
     pairs = _paired(train, parses)
     if dev is None:

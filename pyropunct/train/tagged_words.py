@@ -59,7 +59,7 @@ def fit_tagger(
     :raises NoParserError: if the model has no parser.
     :raises TypeError: if its parser is of another kind.
     :raises ValueError: if there is no sentence.
-    :raises ModelFolderError: if the checkpoint cannot be written, or gone on from.
+    :raises ModelFileError: if the checkpoint cannot be written, or gone on from.
     """
     seen, unseen = held_out(train) if dev is None else (tuple(train), tuple(dev))
     parser, words = model.parser, [sentence.tree.forms for sentence in unseen]

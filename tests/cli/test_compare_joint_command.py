@@ -4,7 +4,7 @@ from pathlib import Path
 
 from command_line import answer, complaint, printed
 
-from pyropunct.fitted.model_folder import read_model_folder
+from pyropunct.fitted.model_file import read_model_file
 from pyropunct.rivals.ma_2014 import have_language_tags
 from pyropunct.rivals.zhang_2013 import ArcEagerParser, streams
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF
@@ -30,9 +30,9 @@ def test_a_table_and_systems_that_are_saved(
     assert "Trained on 120 sentences in streams of 10" in text
     treebank = read_treebank(dev)
     measured = streams(treebank, 2, universal=not have_language_tags(treebank))
-    crf = MarkCRF.from_parts(*read_model_folder(out / "crf"))
-    parser = ArcEagerParser.from_parts(*read_model_folder(out / "cascaded"))
-    assert not ArcEagerParser.from_parts(*read_model_folder(out / "unified")).recipe.reads_marks
+    crf = MarkCRF.from_parts(*read_model_file(out / "crf"))
+    parser = ArcEagerParser.from_parts(*read_model_file(out / "cascaded"))
+    assert not ArcEagerParser.from_parts(*read_model_file(out / "unified")).recipe.reads_marks
     assert len(parser.parse(measured, crf.predict(measured))) == len(measured)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from command_line import answer, complaint, printed
 
-from pyropunct.fitted.model_folder import read_model_folder
+from pyropunct.fitted.model_file import read_model_file
 from pyropunct.rivals.ma_2014 import ArcStandardParser, have_language_tags, marked_sentences
 from pyropunct.treebank.reading import read_treebank
 
@@ -25,7 +25,7 @@ def test_a_table_and_parsers_that_are_saved(small: Path, tmp_path: Path) -> None
         (beam, treatment) for beam in "12" for treatment in treatments
     ]
     assert "Trained on 120 sentences" in text
-    parser = ArcStandardParser.from_parts(*read_model_folder(out / "all-2"))
+    parser = ArcStandardParser.from_parts(*read_model_file(out / "all-2"))
     treebank = read_treebank(dev)
     sentences = marked_sentences(treebank, universal=not have_language_tags(treebank))
     found = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, invoke, printed
 
-from pyropunct.fitted.model_folder import checksum
+from pyropunct.fitted.model_file import checksum
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.restore.reading import CHUNK

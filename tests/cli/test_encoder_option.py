@@ -15,7 +15,7 @@ from torch import Tensor
 
 import pyropunct
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import OPTIONAL, PLAIN, read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import OPTIONAL, PLAIN, read_model_file, write_model_file
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
@@ -63,7 +63,7 @@ def fit_quickly(folder: Path, out: str, *more: object, key: str = "encoder") -> 
 
 
 def test_the_folder_has_no_encoder(files: Path) -> None:
-    plain, tensors = read_model_folder(files / "model")
+    plain, tensors = read_model_file(files / "model")
     assert plain["pretrained"]["place"] == str(files / "encoder")
     assert plain["parser"]["pretrained"] == plain["reader"]["pretrained"]
     assert {name for name in tensors if "pretrained" in name} == {
@@ -120,7 +120,7 @@ def test_what_fit_refuses(files: Path, tmp_path: Path) -> None:
 
 
 def test_an_attach_model_that_reads_it(files: Path, neural: Path, tmp_path: Path) -> None:
-    plain, tensors = read_model_folder(neural)
+    plain, tensors = read_model_file(neural)
     assert plain["attach"]["pretrained"] == plain["parser"]["pretrained"]
     readers = {name.partition(" attach.")[0] for name in tensors if name.endswith("words.pretrained.weight")}
     assert readers == {"parameter", "parsed parameter"}
@@ -169,7 +169,7 @@ def test_an_attach_model_alone(files: Path, tmp_path: Path, option: str) -> None
     assert told["parser"] is None
     found = answer("evaluate", tmp_path / "model", files / "train.conllu", "--threads", 1)
     assert found["perplexity"] > 1
-    plain, _ = read_model_folder(tmp_path / "model")
+    plain, _ = read_model_file(tmp_path / "model")
     assert plain["attach"]["pretrained"]["size"] == (16 if option == "--encoder" else 2)
 
 
@@ -179,7 +179,7 @@ def test_an_encoder_that_is_trained_further(files: Path, tmp_path: Path) -> None
     shutil.copy(files / "train.conllu", tmp_path)
     fit_quickly(tmp_path, "model", "--fine-tune", "--no-tagger", key="tuned_encoder")
     shutil.rmtree(place)
-    plain, tensors = read_model_folder(tmp_path / "model")
+    plain, tensors = read_model_file(tmp_path / "model")
     assert plain["pretrained"]["kind"] == plain["parser"]["pretrained"]["kind"] == "tuned encoder"
     assert "pretrained" not in plain["reader"]
     assert any(name.startswith("pretrained encoder.layer.2.") for name in tensors)
@@ -199,7 +199,7 @@ def test_what_cannot_be_trained_further(files: Path, tmp_path: Path, options: tu
 
 
 def test_damaged_descriptions(files: Path, tmp_path: Path) -> None:
-    whole, tensors = read_model_folder(files / "model")
+    whole, tensors = read_model_file(files / "model")
     plain = {key: whole[key] for key in (*PLAIN, *OPTIONAL) if key in whole}
     without = {key: part for key, part in plain["pretrained"].items() if key != "size"}
     problems: list[tuple[dict[str, Any], dict[str, Tensor], str]] = [
@@ -209,7 +209,7 @@ def test_damaged_descriptions(files: Path, tmp_path: Path) -> None:
         (plain, {**tensors, "pretrained table": torch.zeros(2)}, "there are tensors of an encoder"),
     ]
     for broken, weights, problem in problems:
-        write_model_folder(tmp_path / "model", broken, weights)
+        write_model_file(tmp_path / "model", broken, weights)
         told = complaint(2, "restore", tmp_path / "model", files / "words.txt")
         assert told.startswith(f"{tmp_path / 'model'}: cannot be made a model again")
         assert problem in told

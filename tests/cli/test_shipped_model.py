@@ -11,7 +11,7 @@ from command_line import complaint, printed
 
 import pyropunct
 from pyropunct.cli.main import main
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -80,7 +80,7 @@ def test_models_that_are_not_there(file: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("pyropunct.shipped.FOLDER", Path("nowhere"))
     none = "en: no such model folder, and the package was installed without models"
     assert complaint(BAD_INPUT, "restore", file) == none
-    with pytest.raises(ModelFolderError, match="the package was installed without models"):
+    with pytest.raises(ModelFileError, match="the package was installed without models"):
         pyropunct.load()
 
 

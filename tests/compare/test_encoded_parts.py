@@ -14,7 +14,7 @@ from pyropunct.compare.parts import FoldPart, ParserPart, Part, Treebanks
 from pyropunct.compare.progress import unwatched
 from pyropunct.compare.systems import SYSTEMS
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.rivals.taggers.recipes import TaggerRecipe
@@ -53,7 +53,7 @@ def test_parts_are_trained_and_kept(
     assert set(ours) == set(theirs)
     assert all(torch.equal(ours[key], theirs[key]) for key in ours)
     other = replace(conditions, encoder=str(made_encoder(tmp_path / "other", seed=1)))
-    with pytest.raises(ModelFolderError, match="it was trained with other pretrained features of words"):
+    with pytest.raises(ModelFileError, match="it was trained with other pretrained features of words"):
         part.load(tmp_path / "part", other)
 
 

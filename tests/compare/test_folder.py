@@ -13,7 +13,7 @@ from pyropunct.compare import ComparisonFolderError, Settings
 from pyropunct.compare.conditions import Conditions
 from pyropunct.compare.folder import ComparisonFolder, Trained
 from pyropunct.compare.parts import Part
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 
 CHECKSUMS = {"train": "aaa", "dev": "bbb"}
 
@@ -34,7 +34,7 @@ class Text(Part[str]):
 
     def load(self, folder: Path, conditions: Conditions) -> str:
         if (folder / "text").read_text() != "some text":
-            raise ModelFolderError(f"{folder}: is damaged")
+            raise ModelFileError(f"{folder}: is damaged")
         return "read: some text"
 
 

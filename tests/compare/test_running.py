@@ -16,7 +16,7 @@ from pyropunct.compare import Comparison, Settings, compare
 from pyropunct.compare.progress import Advance
 from pyropunct.compare.results import SystemResult
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import read_model_folder
+from pyropunct.fitted.model_file import read_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, attachment_scores
 from pyropunct.nets.tagger import SlotTaggerRecipe
@@ -134,7 +134,7 @@ def test_models(found: Comparison, dev: Treebank, folder: Path, name: str, chann
     trees = [sentence.tree for sentence in dev]
     expected = [average_edit_distance(model.restore(trees, samples=20, seed=5), gold)]
     for share in (50, 100):
-        parser = BiaffineParser.from_parts(*read_model_folder(folder / SEED / f"parser-{share}"))
+        parser = BiaffineParser.from_parts(*read_model_file(folder / SEED / f"parser-{share}"))
         parsing = replace(model, parser=parser)
         restored = parsing.restore([tree.forms for tree in trees], samples=20, trees=1, seed=5)
         expected.append(average_edit_distance(restored, gold))
@@ -151,7 +151,7 @@ def test_models_have_learned_from_trees_of_parsers(
     assert by_name(found)[name].report["parsed_trees"] == model.parsed.report
     trees = []
     for fold in range(2):
-        plain, tensors = read_model_folder(folder / SEED / f"fold-{fold + 1}")
+        plain, tensors = read_model_file(folder / SEED / f"fold-{fold + 1}")
         parser = BiaffineParser.from_parts(plain, tensors)
         assert len(parser.report["epochs"]) == 2
         unseen = [sentence for number, sentence in enumerate(train) if number % 2 == fold]
@@ -188,7 +188,7 @@ def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
     results = [one.first for one in found.parsers]
     assert [(one.share, one.sentences) for one in results] == [(50, 31), (100, 61)]
     for result in results:
-        parser = BiaffineParser.from_parts(*read_model_folder(folder / SEED / f"parser-{result.share}"))
+        parser = BiaffineParser.from_parts(*read_model_file(folder / SEED / f"parser-{result.share}"))
         parsed = parser.parse([tree.forms for tree in trees])
         assert result.scores == attachment_scores([one[0].tree for one in parsed], trees)
         assert parser.report["train_sentences"] == result.sentences
@@ -234,7 +234,7 @@ def test_the_mixture_of_predicted_trees(
     settings = replace(SMALL, systems=("full",), shares=(100,), trees=4)
     log_probs = by_name(compare(train, dev, settings, folder))["full"].with_predicted_trees.log_probs
     model = Punctuator.load(folder / SEED / "full")
-    parser = BiaffineParser.from_parts(*read_model_folder(folder / SEED / "parser-100"))
+    parser = BiaffineParser.from_parts(*read_model_file(folder / SEED / "parser-100"))
     assert log_probs is not None
     assert model.parsed is not None
     for sentence, found_log_prob in zip(dev, log_probs, strict=True):

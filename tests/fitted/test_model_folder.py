@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 import torch
 
-from pyropunct.fitted import model_folder
-from pyropunct.fitted.model_folder import (
+from pyropunct.fitted import model_file
+from pyropunct.fitted.model_file import (
     DESCRIPTION,
     TENSORS,
-    ModelFolderError,
+    ModelFileError,
     check_writable,
     new_folder,
-    read_model_folder,
+    read_model_file,
     read_sealed,
-    write_model_folder,
+    write_model_file,
     write_sealed,
 )
 from pyropunct.fitted.registry import Trusted, UnknownVariantError, UntrustedVariantError
@@ -77,8 +77,8 @@ def model(small: Path, tmp_path: Path) -> Path:
 
 
 def test_round_trip(tmp_path: Path) -> None:
-    write_model_folder(tmp_path / "deep" / "m", PLAIN, VALUES)
-    description, tensors = read_model_folder(tmp_path / "deep" / "m")
+    write_model_file(tmp_path / "deep" / "m", PLAIN, VALUES)
+    description, tensors = read_model_file(tmp_path / "deep" / "m")
     assert {key: description[key] for key in PLAIN} == PLAIN
     assert set(tensors) == set(VALUES)
     assert all(torch.equal(tensors[name], value) for name, value in VALUES.items())
@@ -87,19 +87,19 @@ def test_round_trip(tmp_path: Path) -> None:
 
 
 def test_a_model_is_replaced(tmp_path: Path) -> None:
-    write_model_folder(tmp_path / "m", PLAIN, VALUES)
-    write_model_folder(tmp_path / "m", OTHER, {})
-    description, tensors = read_model_folder(tmp_path / "m")
+    write_model_file(tmp_path / "m", PLAIN, VALUES)
+    write_model_file(tmp_path / "m", OTHER, {})
+    description, tensors = read_model_file(tmp_path / "m")
     assert (description["report"], tensors) == ({}, {})
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
 def test_the_layout_of_the_json_is_free(tmp_path: Path) -> None:
-    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    write_model_file(tmp_path / "m", PLAIN, VALUES)
     path = tmp_path / "m" / DESCRIPTION
     description = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(dict(reversed(description.items()))), encoding="utf-8")
-    read_model_folder(tmp_path / "m")
+    read_model_file(tmp_path / "m")
 
 
 # Failures while writing
@@ -113,25 +113,25 @@ def interrupt(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-STEPS = [(model_folder, "_pack"), (Path, "write_bytes"), (Path, "write_text"), (Path, "mkdir")]
+STEPS = [(model_file, "_pack"), (Path, "write_bytes"), (Path, "write_text"), (Path, "mkdir")]
 
 
 @pytest.mark.parametrize(("owner", "step"), STEPS)
-@pytest.mark.parametrize(("failure", "error"), [(full, ModelFolderError), (interrupt, KeyboardInterrupt)])
+@pytest.mark.parametrize(("failure", "error"), [(full, ModelFileError), (interrupt, KeyboardInterrupt)])
 def test_failure_while_writing(
     tmp_path: Path, owner: object, step: str, failure: Callable[..., None], error: type[BaseException]
 ) -> None:
     """The old model is there as it was, and nothing else."""
-    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    write_model_file(tmp_path / "m", PLAIN, VALUES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(owner, step, failure)
         with pytest.raises(error):
-            write_model_folder(tmp_path / "m", OTHER, {})
-    assert read_model_folder(tmp_path / "m")[0]["report"] == PLAIN["report"]
+            write_model_file(tmp_path / "m", OTHER, {})
+    assert read_model_file(tmp_path / "m")[0]["report"] == PLAIN["report"]
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
-@pytest.mark.parametrize(("failure", "error"), [(full, ModelFolderError), (interrupt, KeyboardInterrupt)])
+@pytest.mark.parametrize(("failure", "error"), [(full, ModelFileError), (interrupt, KeyboardInterrupt)])
 @pytest.mark.parametrize("failing", [1, 2])
 @pytest.mark.parametrize("exists", [True, False])
 def test_failure_while_moving(
@@ -139,7 +139,7 @@ def test_failure_while_moving(
 ) -> None:
     """Even between the two steps in which the new folder takes the place of the old."""
     if exists:
-        write_model_folder(tmp_path / "m", PLAIN, VALUES)
+        write_model_file(tmp_path / "m", PLAIN, VALUES)
     rename, calls = Path.rename, iter(range(1, 9))
 
     def fail_once(path: Path, target: Path) -> Path:
@@ -151,10 +151,10 @@ def test_failure_while_moving(
         patch.setattr(Path, "rename", fail_once)
         if exists or failing == 2:
             with pytest.raises(error):
-                write_model_folder(tmp_path / "m", OTHER, {})
+                write_model_file(tmp_path / "m", OTHER, {})
     assert [path.name for path in tmp_path.iterdir()] == ["m"] * exists
     if exists:
-        assert read_model_folder(tmp_path / "m")[0]["report"] == PLAIN["report"]
+        assert read_model_file(tmp_path / "m")[0]["report"] == PLAIN["report"]
 
 
 @pytest.mark.parametrize("failure", [full, interrupt])
@@ -163,7 +163,7 @@ def test_failure_while_writing_a_checkpoint(tmp_path: Path, failure: Callable[..
     write_sealed(path, {"epoch": 1})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "replace", failure)
-        with pytest.raises((ModelFolderError, KeyboardInterrupt)):
+        with pytest.raises((ModelFileError, KeyboardInterrupt)):
             write_sealed(path, {"epoch": 2})
     assert read_sealed(path) == {"epoch": 1}
     assert [one.name for one in path.parent.iterdir()] == ["checkpoint"]
@@ -176,13 +176,13 @@ def test_only_models_and_empty_folders_are_replaced(tmp_path: Path) -> None:
     folder = tmp_path / "m"
     folder.mkdir()
     check_writable(folder)
-    write_model_folder(folder, PLAIN, VALUES)
+    write_model_file(folder, PLAIN, VALUES)
     check_writable(folder)
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(ModelFolderError, match="holds other things than a model"):
+    with pytest.raises(ModelFileError, match="holds other things than a model"):
         check_writable(folder)
-    with pytest.raises(ModelFolderError, match="holds other things than a model"):
-        write_model_folder(folder, OTHER, {})
+    with pytest.raises(ModelFileError, match="holds other things than a model"):
+        write_model_file(folder, OTHER, {})
     assert (folder / "notes.txt").read_text() == "mine"
 
 
@@ -190,16 +190,16 @@ def test_only_models_and_empty_folders_are_replaced(tmp_path: Path) -> None:
 def test_models_of_other_programs_are_not_replaced(tmp_path: Path, text: str) -> None:
     (tmp_path / DESCRIPTION).write_text(text)
     (tmp_path / TENSORS).write_bytes(b"theirs")
-    with pytest.raises(ModelFolderError, match="holds other things than a model"):
+    with pytest.raises(ModelFileError, match="holds other things than a model"):
         check_writable(tmp_path)
 
 
 def test_models_of_other_versions_are_replaced(tmp_path: Path) -> None:
-    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    write_model_file(tmp_path / "m", PLAIN, VALUES)
     path = tmp_path / "m" / DESCRIPTION
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "version": 0}))
-    with pytest.raises(ModelFolderError, match="has version 0, this program reads versions 1, 2 and 3"):
-        read_model_folder(tmp_path / "m")
+    with pytest.raises(ModelFileError, match="has version 0, this program reads versions 1, 2 and 3"):
+        read_model_file(tmp_path / "m")
     check_writable(tmp_path / "m")
 
 
@@ -209,9 +209,9 @@ def test_a_link_leads_to_the_model(tmp_path: Path) -> None:
     link.symlink_to(there)
     for plain in (PLAIN, OTHER):
         check_writable(link)
-        write_model_folder(link, plain, VALUES)
+        write_model_file(link, plain, VALUES)
         assert link.is_symlink()
-        assert read_model_folder(there)[0]["report"] == plain["report"]
+        assert read_model_file(there)[0]["report"] == plain["report"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "new"]
 
 
@@ -230,7 +230,7 @@ def killed(step: str, number: int, folder: Path) -> None:
             return method(path, *arguments, **more)
 
         setattr(Path, step, end)
-        write_model_folder(folder, OTHER, {})
+        write_model_file(folder, OTHER, {})
         os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
 
@@ -243,16 +243,16 @@ def killed(step: str, number: int, folder: Path) -> None:
         ("rename", 2, OTHER["report"]),  # the old model is away, and the new one not yet there
     ],
 )
-@pytest.mark.parametrize("by", [read_model_folder, check_writable])
+@pytest.mark.parametrize("by", [read_model_file, check_writable])
 def test_killed_while_saving(
     tmp_path: Path, step: str, number: int, report: object, by: Callable[[Path], object]
 ) -> None:
     """The model is the old or the new one, and what was left is cleared away when it is next saved."""
-    write_model_folder(tmp_path / "m", PLAIN, VALUES)
+    write_model_file(tmp_path / "m", PLAIN, VALUES)
     killed(step, number, tmp_path / "m")
     assert len(list(tmp_path.iterdir())) == 1 + (number == 1)
     by(tmp_path / "m")
-    assert read_model_folder(tmp_path / "m")[0]["report"] == report
+    assert read_model_file(tmp_path / "m")[0]["report"] == report
     check_writable(tmp_path / "m")
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
@@ -290,7 +290,7 @@ def test_a_pickle_bomb_is_refused(model: Path, tmp_path: Path, kind: int) -> Non
     (model / TENSORS).write_bytes(bombs(fuse)[kind])
     with_checksum(model)
     with pytest.raises(
-        ModelFolderError, match=r"tensors\.pt: cannot be read as tensors: it holds something else"
+        ModelFileError, match=r"tensors\.pt: cannot be read as tensors: it holds something else"
     ):
         Punctuator.load(model)
     assert not fuse.exists()
@@ -303,7 +303,7 @@ def test_tensors_that_are_none(model: Path, content: bytes) -> None:
     (model / TENSORS).write_bytes(content)
     with_checksum(model)
     with pytest.raises(
-        ModelFolderError, match=r"tensors\.pt: (cannot be read as|holds no dictionary of) tensors"
+        ModelFileError, match=r"tensors\.pt: (cannot be read as|holds no dictionary of) tensors"
     ):
         Punctuator.load(model)
 
@@ -381,7 +381,7 @@ def test_tensors_that_do_not_fit(
     change(tensors)
     torch.save(tensors, model / TENSORS)
     with_checksum(model)
-    with pytest.raises(ModelFolderError, match=re.escape(problem)) as caught:
+    with pytest.raises(ModelFileError, match=re.escape(problem)) as caught:
         Punctuator.load(model)
     assert "\n" not in str(caught.value)
 
@@ -408,7 +408,7 @@ def test_a_small_model(model_with_parser: Path, small: Path, tmp_path: Path) -> 
 def test_folders_of_version_1_are_read(model: Path) -> None:
     """They have all tensors as they are."""
     expected = Punctuator.load(model)
-    _, tensors = read_model_folder(model)
+    _, tensors = read_model_file(model)
     torch.save(tensors, model / TENSORS)
     path = model / DESCRIPTION
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "version": 1}))
@@ -456,7 +456,7 @@ def test_no_module_is_imported_because_a_model_names_it(
     assert not (tmp_path / "exploded").exists()
     assert "payload" not in sys.modules
     for trusting in (True, ["payload:Own"]):
-        with pytest.raises(ModelFolderError):  # it is another channel than the one that was fitted
+        with pytest.raises(ModelFileError):  # it is another channel than the one that was fitted
             Punctuator.load(model, variants=trusting)
         assert (tmp_path / "exploded").exists()
     del sys.modules["payload"]
@@ -483,7 +483,7 @@ def test_no_module_is_imported_because_a_model_names_it(
 )
 def test_parts_of_another_kind(model: Path, part: str, changes: dict[str, object]) -> None:
     change(model, part, **changes)
-    with pytest.raises(ModelFolderError, match="cannot be made a model again"):
+    with pytest.raises(ModelFileError, match="cannot be made a model again"):
         Punctuator.load(model)
 
 
@@ -494,7 +494,7 @@ def test_every_part_is_sealed(model: Path, part: str) -> None:
     description = json.loads(path.read_text(encoding="utf-8"))
     description[part]["more"] = 1
     path.write_text(json.dumps(description))
-    with pytest.raises(ModelFolderError, match="is damaged: its checksum is not the one"):
+    with pytest.raises(ModelFileError, match="is damaged: its checksum is not the one"):
         Punctuator.load(model)
 
 
@@ -506,7 +506,7 @@ def test_the_model_for_parsed_trees_is_looked_at_too(
 ) -> None:
     path = Path(shutil.copytree(model_with_parser, tmp_path / "model"))
     change(path, "parsed", **changes)
-    with pytest.raises(ModelFolderError, match="cannot be made a model again"):
+    with pytest.raises(ModelFileError, match="cannot be made a model again"):
         Punctuator.load(path)
 
 
@@ -515,10 +515,10 @@ def test_tensors_without_their_part(model_with_parser: Path, tmp_path: Path) -> 
     description = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
     del description["parsed"]
     (path / DESCRIPTION).write_text(json.dumps(description))
-    with pytest.raises(ModelFolderError, match="is damaged: its checksum is not the one"):
+    with pytest.raises(ModelFileError, match="is damaged: its checksum is not the one"):
         Punctuator.load(path)
     with_checksum(path)
-    with pytest.raises(ModelFolderError, match="there are tensors of the part 'parsed', but not the part"):
+    with pytest.raises(ModelFileError, match="there are tensors of the part 'parsed', but not the part"):
         Punctuator.load(path)
 
 
@@ -528,7 +528,7 @@ def test_missing_settings(model: Path) -> None:
     del description["recipe"]["channel"]
     path.write_text(json.dumps(description))
     with_checksum(model)
-    with pytest.raises(ModelFolderError, match="cannot be made a model again: KeyError: 'channel'"):
+    with pytest.raises(ModelFileError, match="cannot be made a model again: KeyError: 'channel'"):
         Punctuator.load(model)
 
 
@@ -538,7 +538,7 @@ def test_tokens_that_there_are_none_of(model: Path, number: object) -> None:
     pairs = json.loads((model / DESCRIPTION).read_text(encoding="utf-8"))["vocabulary"]["pairs"]
     pairs[1][-1][0] = [number]
     change(model, "vocabulary", pairs=pairs)
-    with pytest.raises(ModelFolderError, match="a puncteme is no list of whole numbers from 0 to"):
+    with pytest.raises(ModelFileError, match="a puncteme is no list of whole numbers from 0 to"):
         Punctuator.load(model)
 
 
@@ -546,7 +546,7 @@ def test_no_json(model: Path) -> None:
     """What Python writes for a number that is none."""
     path = model / DESCRIPTION
     path.write_text(path.read_text(encoding="utf-8").replace('"seed": 0', '"seed": NaN'))
-    with pytest.raises(ModelFolderError, match="cannot be read as JSON: it has NaN, which is no number"):
+    with pytest.raises(ModelFileError, match="cannot be read as JSON: it has NaN, which is no number"):
         Punctuator.load(model)
 
 
@@ -584,7 +584,7 @@ def test_weights_that_no_training_comes_to_are_not_saved(small: Path, tmp_path: 
     name = "channel.slip_logit"
     with (
         other_values(model.story, {name: torch.tensor(float("inf"))}),
-        pytest.raises(ModelFolderError, match="slip_logit' has a number that is not finite"),
+        pytest.raises(ModelFileError, match="slip_logit' has a number that is not finite"),
     ):
         model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
@@ -616,7 +616,7 @@ def test_a_model_keeps_its_reader(small: Path, tmp_path: Path, parts: dict[str, 
     words = ["so", "it", "is"]
     assert torch.equal(loaded.read(words).cases, reader.read(words).cases)
     change(tmp_path / "m", "reader", recipe={})
-    with pytest.raises(ModelFolderError, match="not the parts of a reader of running text"):
+    with pytest.raises(ModelFileError, match="not the parts of a reader of running text"):
         Punctuator.load(tmp_path / "m")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyropunct.draws import Draws
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.models.drawing import Numbers
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.tagger.tagger import generator_for
@@ -293,7 +293,7 @@ def test_trees_of_a_treebank_are_used_or_not(model: Punctuator, dev: Treebank) -
 
 
 def test_only_a_parser_of_the_package_is_saved(model: Punctuator, tmp_path: Path) -> None:
-    with pytest.raises(ModelFolderError, match="cannot be saved with a parser of the kind KnownTrees"):
+    with pytest.raises(ModelFileError, match="cannot be saved with a parser of the kind KnownTrees"):
         model.save(tmp_path / "m")
     assert not (tmp_path / "m").exists()
 

@@ -10,7 +10,7 @@ from command_line import complaint, printed
 from pyropunct.divergence import DivergedError
 from pyropunct.files import json_text
 from pyropunct.fitted.evaluation import SlotEvaluations
-from pyropunct.fitted.model_folder import ModelFolderError, write_model_folder
+from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
 from pyropunct.nets.parser import ParserRecipe, train_parser
 from pyropunct.punctuator import Punctuator
@@ -120,6 +120,6 @@ def test_a_command_that_comes_to_such_a_number(small: Path, monkeypatch: pytest.
 
 def test_a_report_with_such_a_number_is_not_saved(tmp_path: Path) -> None:
     plain = {"vocabulary": {}, "recipe": {}, "report": {"perplexity": float("nan")}}
-    with pytest.raises(ModelFolderError, match="holds a number that is not finite"):
-        write_model_folder(tmp_path / "m", plain, {})
+    with pytest.raises(ModelFileError, match="holds a number that is not finite"):
+        write_model_file(tmp_path / "m", plain, {})
     assert not list(tmp_path.iterdir())

@@ -8,7 +8,7 @@ import pyro
 import pytest
 import torch
 
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.fitted.registry import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
@@ -191,7 +191,7 @@ def test_a_checkpoint_of_another_seed(
 ) -> None:
     checkpoint = tmp_path / "checkpoint"
     fit(train, dev, Recipe(epochs=1), direction="left", checkpoint=checkpoint)
-    with pytest.raises(ModelFolderError, match=r"checkpoint\.left: this checkpoint is of other data"):
+    with pytest.raises(ModelFileError, match=r"checkpoint\.left: this checkpoint is of other data"):
         fit(train, dev, Recipe(epochs=1), direction="left", seed=1, checkpoint=checkpoint, resume=True)
 
 

@@ -17,7 +17,7 @@ import torch
 from command_line import answer, command, complaint, environment, invoke, one_line, printed
 
 from pyropunct.cli.frame import interrupts
-from pyropunct.fitted.model_folder import ModelFolderError, read_sealed, write_sealed
+from pyropunct.fitted.model_file import ModelFileError, read_sealed, write_sealed
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe
 from pyropunct.nets.parser.training import ParserTraining
 from pyropunct.nets.reader import ReaderRecipe
@@ -259,7 +259,7 @@ def test_any_other_bit_of_a_checkpoint_is_noticed(unfinished: Path) -> None:
         damaged = bytearray(content)
         damaged[place] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
-        with pytest.raises(ModelFolderError, match=f"^{path}: is damaged"):
+        with pytest.raises(ModelFileError, match=f"^{path}: is damaged"):
             read_sealed(path)
 
 
@@ -324,7 +324,7 @@ def test_a_model_that_cannot_be_written_after_training(
 
     arguments = fit(small, tmp_path / "m", "--direction", "left", "--epochs", 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyropunct.fitted.model_folder._fill", full)
+        patch.setattr("pyropunct.fitted.model_file._fill", full)
         message = complaint(FAILURE, *arguments)
     assert message.startswith(
         f"{tmp_path}/m: cannot write the model: No space left on device; finished epochs"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder
+from pyropunct.fitted.model_file import ModelFileError, read_model_file
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import NoParserError, Restoration
@@ -128,7 +128,7 @@ def test_a_folder_keeps_both(model: Punctuator, dev: list[Sentence], tmp_path: P
     syntax = [one.story.state_dict()["syntax.probabilities"] for one in (loaded, loaded.parsed, model.parsed)]
     assert torch.equal(syntax[0], syntax[1])
     torch.testing.assert_close(syntax[1], syntax[2])
-    saved = [name for name in read_model_folder(tmp_path / "both")[1] if "syntax" in name]
+    saved = [name for name in read_model_file(tmp_path / "both")[1] if "syntax" in name]
     assert saved
     assert not any(name.startswith("parsed") for name in saved)
     for one, other in ((loaded, model), (loaded.parsed, model.parsed)):
@@ -157,7 +157,7 @@ def test_going_on_after_an_epoch(
     assert model.parsed is not None
     assert torch.equal(resumed.parsed.log_prob(dev), model.parsed.log_prob(dev))
     others = [[trees[-1]] for trees in Chains().parse(words_of(train), 2)]
-    with pytest.raises(ModelFolderError, match="of other data, settings or another seed"):
+    with pytest.raises(ModelFileError, match="of other data, settings or another seed"):
         fit_parsed(plain, train, others, dev, checkpoint=checkpoint)
 
 

@@ -11,12 +11,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from pyropunct.fitted.model_folder import (
+from pyropunct.fitted.model_file import (
     DESCRIPTION,
-    ModelFolderError,
-    read_model_folder,
+    ModelFileError,
+    read_model_file,
     read_sealed,
-    write_model_folder,
+    write_model_file,
     write_sealed,
 )
 from pyropunct.fitted.recipes import LATER_SETTINGS, Recipe, named_recipe
@@ -194,7 +194,7 @@ def test_a_checkpoint_that_lacks_a_parameter(
     state = read_sealed(path)
     del state["story"]["attach.layers.3.bias"]
     write_sealed(path, state)
-    with pytest.raises(ModelFolderError, match=r"checkpoint\.left: is damaged: RuntimeError: ") as caught:
+    with pytest.raises(ModelFileError, match=r"checkpoint\.left: is damaged: RuntimeError: ") as caught:
         fit(train, dev, RECIPE, direction="left", checkpoint=checkpoint, resume=True)
     assert "\n" not in str(caught.value)
 
@@ -214,12 +214,12 @@ def test_models_with_other_parameters_are_refused(
     model: Punctuator, tmp_path: Path, change: Callable[[dict[str, Tensor]], object]
 ) -> None:
     model.save(tmp_path / "m")
-    plain, tensors = read_model_folder(tmp_path / "m")
+    plain, tensors = read_model_file(tmp_path / "m")
     change(tensors)
     parts = {name: plain[name] for name in ("vocabulary", "recipe", "report", "conventions")}
-    write_model_folder(tmp_path / "m", parts, tensors)
+    write_model_file(tmp_path / "m", parts, tensors)
     with pytest.raises(
-        ModelFolderError, match=r"cannot be made a model again: ValueError: (the tensor )?attach\."
+        ModelFileError, match=r"cannot be made a model again: ValueError: (the tensor )?attach\."
     ):
         Punctuator.load(tmp_path / "m", variants=[VARIANT])
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from encoders import MadeUp
 
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import Training, fit
@@ -49,7 +49,7 @@ def test_a_training_goes_on_with_the_same_features_only(train: list[Sentence], t
     ]
     trainings[0].run(checkpoint)
     for other in trainings[1:]:
-        with pytest.raises(ModelFolderError, match="of other data, settings or another seed"):
+        with pytest.raises(ModelFileError, match="of other data, settings or another seed"):
             other.run(checkpoint)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from pyropunct.fitted.model_folder import DESCRIPTION, TENSORS, ModelFolderError, checksum
+from pyropunct.fitted.model_file import DESCRIPTION, TENSORS, ModelFileError, checksum
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
@@ -78,7 +78,7 @@ def test_a_folder_keeps_it(model: Punctuator, dev: list[Sentence], tmp_path: Pat
 
 def test_a_parser_of_another_tagger_is_not_saved(model: Punctuator, tmp_path: Path) -> None:
     assert isinstance(model.parser, BiaffineParser)
-    with pytest.raises(ModelFolderError, match="the model's tagger reads the states of another parser"):
+    with pytest.raises(ModelFileError, match="the model's tagger reads the states of another parser"):
         replace(model, parser=replace(model.parser)).save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
 
@@ -110,7 +110,7 @@ def test_folders_with_another_tagger(
     description = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
     change(description)
     with_checksum(path, description)
-    with pytest.raises(ModelFolderError, match=problem):
+    with pytest.raises(ModelFileError, match=problem):
         Punctuator.load(path)
 
 
@@ -121,7 +121,7 @@ def test_folders_without_the_parser_of_the_tagger(model_with_parser: Path, tmp_p
     tensors = torch.load(path / TENSORS, weights_only=True)
     torch.save({name: one for name, one in tensors.items() if not name.startswith("parser ")}, path / TENSORS)
     with_checksum(path, description)
-    with pytest.raises(ModelFolderError, match="a tagger, but no parser whose states it reads"):
+    with pytest.raises(ModelFileError, match="a tagger, but no parser whose states it reads"):
         Punctuator.load(path)
 
 

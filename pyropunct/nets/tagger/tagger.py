@@ -122,7 +122,7 @@ class SlotTagger:
         return Draws(shown, numbers, np.full(samples, 1 / samples))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.fitted.model_folder` writes them.
+        """It as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them.
 
         The parser is not among them.
         """

@@ -12,7 +12,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.fitted.model_folder import write_model_folder
+from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.tagger.labels import Labels, SlotString, Spelling
 from pyropunct.restore.edit_distance import slot_distance
@@ -193,9 +193,9 @@ class Tagger(nn.Module):
     def save(self, folder: str | Path) -> None:
         """Write the tagger to a new folder, whole or not at all.
 
-        :raises ModelFolderError: if the folder exists and is not a model, or cannot be written.
+        :raises ModelFileError: if the folder exists and is not a model, or cannot be written.
         """
-        write_model_folder(Path(folder), *self.to_parts())
+        write_model_file(Path(folder), *self.to_parts())
 
 
 def _decode(distribution: LabelDistribution, decoder: Decoder, distances: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder
+from pyropunct.fitted.model_file import ModelFileError, read_model_file
 from pyropunct.models.learned import check_buffers, filled
 from pyropunct.nets.pretrained import Pretrained, check_same
 from pyropunct.nets.sources import pretrained_from
@@ -64,10 +64,10 @@ def load_tagger(folder: str | Path, pretrained: Pretrained | None = None) -> Tag
     """Read a tagger that `Tagger.save` wrote.  No code in the folder is ever run.
 
     :param pretrained: see `from_parts`.
-    :raises ModelFolderError: if the folder is missing or damaged, or does not hold a tagger of this program.
+    :raises ModelFileError: if the folder is missing or damaged, or does not hold a tagger of this program.
     """
-    parts = read_model_folder(Path(folder))
+    parts = read_model_file(Path(folder))
     try:
         return from_parts(*parts, pretrained)
     except ValueError as error:
-        raise ModelFolderError(f"{folder}: {error}") from error
+        raise ModelFileError(f"{folder}: {error}") from error

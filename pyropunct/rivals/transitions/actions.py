@@ -49,7 +49,7 @@ def check_kinds(actions: Sequence[Action], known: Iterable[int], needed: Iterabl
 
 
 def tensors_of(rows: Rows) -> dict[str, Tensor]:
-    """Weights as `pyropunct.fitted.model_folder` writes them."""
+    """Weights as `pyropunct.fitted.model_file` writes them."""
     return {name: torch.from_numpy(array) for name, array in rows._asdict().items()}
 
 

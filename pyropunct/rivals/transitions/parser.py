@@ -48,7 +48,7 @@ class TransitionParser:
         return weights_of(self.rows)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.fitted.model_folder` writes them."""
+        """It as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
         plain = {
             "vocabulary": {"actions": [list(action) for action in self.actions], "root": self.root},
             "recipe": self.recipe.to_json(),

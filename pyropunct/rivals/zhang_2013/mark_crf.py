@@ -69,7 +69,7 @@ class MarkCRF:
         return _chain(features, self.weights, self.transitions)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.fitted.model_folder` writes them."""
+        """It as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
         tensors = {"keys": self.keys, "weights": self.weights, "transitions": self.transitions}
         return {"vocabulary": {}, "recipe": {"marks": MARKS}, "report": dict(self.report)}, tensors
 

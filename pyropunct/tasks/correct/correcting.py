@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyropunct.files import real, recover
-from pyropunct.fitted import model_folder
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted import model_file
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.registry import Trusted
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.nets.parser.protocol import WeightedTree
@@ -90,11 +90,11 @@ class Corrector(Correcting):
     def save(self, folder: str | Path) -> None:
         """Write the corrector, a model folder for each of its models, to a new folder, whole or not at all.
 
-        :raises ModelFolderError: if the folder exists and is not a corrector, or cannot be written.
+        :raises ModelFileError: if the folder exists and is not a corrector, or cannot be written.
         """
         folder = Path(folder)
         check_writable(folder)
-        with model_folder.new_folder(folder) as new:
+        with model_file.new_folder(folder) as new:
             for name in PARTS:
                 getattr(self, name).save(new / name)
 
@@ -106,20 +106,20 @@ class Corrector(Correcting):
 
         :param variants: see `pyropunct.punctuator.Punctuator.load`.
         :param encoder: likewise, of the model that parses.
-        :raises ModelFolderError: if the folder is missing or damaged, or is not a corrector of this program.
+        :raises ModelFileError: if the folder is missing or damaged, or is not a corrector of this program.
         """
         folder = Path(folder)
         recover(real(folder))
         if folder.is_dir() and not all((folder / name).is_dir() for name in PARTS):
-            raise ModelFolderError(f"{folder}: is no corrector (fit one with `pyropunct fit-correction`)")
+            raise ModelFileError(f"{folder}: is no corrector (fit one with `pyropunct fit-correction`)")
         if not folder.is_dir():
-            raise ModelFolderError(f"{folder}: no such corrector folder")
+            raise ModelFileError(f"{folder}: no such corrector folder")
         reader = Punctuator.load(folder / "reader", variants=variants, encoder=encoder)
         writer = Punctuator.load(folder / "writer", variants=variants)
         if not isinstance(writer.story.attach, CorrectingAttach):
-            raise ModelFolderError(f"{folder / 'writer'}: is not the model of a corrector")
+            raise ModelFileError(f"{folder / 'writer'}: is not the model of a corrector")
         if reader.vocabulary.tokens != writer.vocabulary.tokens:
-            raise ModelFolderError(f"{folder}: its reader and its writer are of two: they know other marks")
+            raise ModelFileError(f"{folder}: its reader and its writer are of two: they know other marks")
         return cls(reader, writer)
 
 

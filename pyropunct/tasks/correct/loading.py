@@ -16,7 +16,7 @@ def load_corrector(
 
     :param variants: see `pyropunct.punctuator.Punctuator.load`.
     :param encoder: likewise.
-    :raises ModelFolderError: if the folder is missing or damaged, or is no corrector of this program.
+    :raises ModelFileError: if the folder is missing or damaged, or is no corrector of this program.
     """
     place = Path(folder)
     recover(real(place))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pyropunct.fitted import model_folder
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted import model_file
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.registry import Trusted
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
@@ -97,15 +97,15 @@ class NoisyChannel(Correcting):
         """Write the model with its error channel to a new folder, whole or not at all.
 
         :param small: see `Punctuator.save`.
-        :raises ModelFolderError: as `Punctuator.save` does.
+        :raises ModelFileError: as `Punctuator.save` does.
         """
         folder = Path(folder)
         check_writable(folder)
         plain = {"format": FORMAT, "version": VERSION, "tokens": self.source.vocabulary.tokens}
         text = json.dumps({**plain, **self.errors.to_json()}, ensure_ascii=False, indent=1)
-        with model_folder.new_folder(folder) as new:
+        with model_file.new_folder(folder) as new:
             self.source.save(new, small=small)
-            (new / model_folder.BESIDE).write_text(text, encoding="utf-8")
+            (new / model_file.BESIDE).write_text(text, encoding="utf-8")
 
     @classmethod
     def load(
@@ -115,7 +115,7 @@ class NoisyChannel(Correcting):
 
         :param variants: see `pyropunct.punctuator.Punctuator.load`.
         :param encoder: likewise.
-        :raises ModelFolderError: if the folder is missing or damaged, has no error channel, or one that was
+        :raises ModelFileError: if the folder is missing or damaged, has no error channel, or one that was
             fitted for a model with other marks.
         """
         source = Punctuator.load(folder, variants=variants, encoder=encoder)
@@ -125,22 +125,22 @@ class NoisyChannel(Correcting):
 def read_errors_of(folder: Path, source: Punctuator) -> ErrorChannel:
     """The error channel in the folder of a model.
 
-    :raises ModelFolderError: as `NoisyChannel.load` does.
+    :raises ModelFileError: as `NoisyChannel.load` does.
     """
-    path = folder / model_folder.BESIDE
+    path = folder / model_file.BESIDE
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(plain, dict) or (plain.get("format"), plain.get("version")) != (FORMAT, VERSION):
-            raise ModelFolderError(f"{path}: is not version {VERSION} of {FORMAT}")
+            raise ModelFileError(f"{path}: is not version {VERSION} of {FORMAT}")
         errors, tokens = ErrorChannel.from_json(plain), plain["tokens"]
     except FileNotFoundError as error:
         fit = "`pyropunct fit-correction TRAIN --model MODEL`"
-        raise ModelFolderError(f"{folder}: is no corrector, but a model without errors: {fit}") from error
-    except ModelFolderError:
+        raise ModelFileError(f"{folder}: is no corrector, but a model without errors: {fit}") from error
+    except ModelFileError:
         raise
     except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ModelFolderError(f"{path}: cannot be made an error channel again: {reason}") from error
+        raise ModelFileError(f"{path}: cannot be made an error channel again: {reason}") from error
     if tokens != list(source.vocabulary.tokens):
-        raise ModelFolderError(f"{path}: was fitted for a model that knows other marks than this one")
+        raise ModelFileError(f"{path}: was fitted for a model that knows other marks than this one")
     return errors

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pyropunct.files import real, recover
-from pyropunct.fitted import model_folder
+from pyropunct.fitted import model_file
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
@@ -165,11 +165,11 @@ def check_writable(folder: Path) -> None:
 
     What a process that was killed has left beside it is cleared away.
 
-    :raises ModelFolderError: if the folder holds something else or cannot be written.
+    :raises ModelFileError: if the folder holds something else or cannot be written.
     """
     recover(real(folder))
     if not folder.is_dir() or {path.name for path in folder.iterdir()} != set(PARTS):
-        model_folder.check_writable(folder)
+        model_file.check_writable(folder)
         return
     for name in PARTS:
-        model_folder.check_writable(folder / name)
+        model_file.check_writable(folder / name)

@@ -9,7 +9,7 @@ import torch
 from encoders import made_encoder
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.layers import standardised
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, jackknifed, train_parser
@@ -44,8 +44,8 @@ def test_it_is_trained_saved_and_read_again(some: list[Sentence], encoder: Path,
     parser = train_parser(some, some[:4], TINY, pretrained=Encoder(encoder))
     assert torch.equal(torch.get_rng_state(), before)
     assert isinstance(parser.pretrained, Encoder)  # and nothing is kept in memory
-    write_model_folder(tmp_path / "parser", *parser.to_parts())
-    plain, tensors = read_model_folder(tmp_path / "parser")
+    write_model_file(tmp_path / "parser", *parser.to_parts())
+    plain, tensors = read_model_file(tmp_path / "parser")
     assert plain["pretrained"] == Encoder(encoder).identity()
     assert {name for name in tensors if "pretrained" in name} == {"pretrained.weight", "pretrained.bias"}
     loaded = BiaffineParser.from_parts(plain, tensors, Encoder(encoder))
@@ -106,7 +106,7 @@ def test_a_training_goes_on_with_the_same_encoder_only(
     again = train_parser(some, None, TINY, pretrained=Encoder(encoder), checkpoint=checkpoint)
     assert all(map(torch.equal, whole.network.parameters(), again.network.parameters()))
     for other in (None, Encoder(made_encoder(tmp_path / "other", seed=1))):
-        with pytest.raises(ModelFolderError, match="of other data, settings or another seed"):
+        with pytest.raises(ModelFileError, match="of other data, settings or another seed"):
             train_parser(some, None, TINY, pretrained=other, checkpoint=checkpoint)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import ParserProgress, ParserRecipe, WeightedTree, jackknife
 from pyropunct.nets.parser.jackknife import fold_recipe, folds_of, jackknifed, with_trees
 from pyropunct.train.checkpoints import Checkpoint
@@ -98,7 +98,7 @@ def test_going_on_in_any_fold(some: list[Sentence], tmp_path: Path) -> None:
     steps = []
     assert jackknifed(some, TINY, folds=3, seed=4, checkpoints=kept, watch=stop) == whole
     assert set(steps) == {(2, 1), (2, 2)}
-    with pytest.raises(ModelFolderError, match="of other data, settings or another seed"):
+    with pytest.raises(ModelFileError, match="of other data, settings or another seed"):
         jackknifed(some, TINY, folds=3, seed=5, checkpoints=kept)
 
 

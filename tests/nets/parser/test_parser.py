@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import (
-    ModelFolderError,
-    read_model_folder,
+from pyropunct.fitted.model_file import (
+    ModelFileError,
+    read_model_file,
     read_sealed,
-    write_model_folder,
+    write_model_file,
     write_sealed,
 )
 from pyropunct.nets.parser import (
@@ -169,9 +169,9 @@ def test_nothing_to_parse(parser: BiaffineParser) -> None:
 
 
 def test_a_saved_parser_parses_alike(parser: BiaffineParser, dev: list[Sentence], tmp_path: Path) -> None:
-    write_model_folder(tmp_path / "parser", *parser.to_parts())
+    write_model_file(tmp_path / "parser", *parser.to_parts())
     before = torch.get_rng_state()
-    loaded = BiaffineParser.from_parts(*read_model_folder(tmp_path / "parser"))
+    loaded = BiaffineParser.from_parts(*read_model_file(tmp_path / "parser"))
     assert (torch.get_rng_state() == before).all()
     assert loaded.vocabulary == parser.vocabulary
     assert loaded.recipe == parser.recipe
@@ -235,12 +235,12 @@ def test_a_checkpoint_of_something_else(train: list[Sentence], tmp_path: Path) -
         (train[:40], None, 1),
     ]
     for some, dev, seed in others:
-        with pytest.raises(ModelFolderError, match="checkpoint is of other data, settings or another seed"):
+        with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
             train_parser(some, dev, recipe, seed=seed, checkpoint=checkpoint)
     state = read_sealed(checkpoint.path)
     del state["network"]["arcs.weight"]
     write_sealed(checkpoint.path, state)
-    with pytest.raises(ModelFolderError, match=r"checkpoint: is damaged: RuntimeError: .*arcs\.weight"):
+    with pytest.raises(ModelFileError, match=r"checkpoint: is damaged: RuntimeError: .*arcs\.weight"):
         train_parser(train[:40], None, recipe, checkpoint=checkpoint)
 
 

@@ -10,7 +10,7 @@ from emulated_device import other_device
 from test_encoded_parser import TINY
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import PLAIN, read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import PLAIN, read_model_file, write_model_file
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.parser.training import TuningTraining
@@ -49,16 +49,16 @@ def test_both_are_trained_and_kept(
     )  # what it knows is not told
     described, weights = parser.pretrained.to_parts()
     nothing = dict.fromkeys(PLAIN, 0)
-    write_model_folder(tmp_path / "parser", *parser.to_parts())
-    write_model_folder(tmp_path / "encoder", {**nothing, "pretrained": described}, weights)
-    plain, tensors = read_model_folder(tmp_path / "encoder")
+    write_model_file(tmp_path / "parser", *parser.to_parts())
+    write_model_file(tmp_path / "encoder", {**nothing, "pretrained": described}, weights)
+    plain, tensors = read_model_file(tmp_path / "encoder")
     again = pretrained_from(plain["pretrained"], tensors)
     assert again is not None
     assert torch.equal(again.features(words), tuned)
-    loaded = BiaffineParser.from_parts(*read_model_folder(tmp_path / "parser"), again)
+    loaded = BiaffineParser.from_parts(*read_model_file(tmp_path / "parser"), again)
     assert loaded.parse(words, trees=3) == parser.parse(words, trees=3)
     with pytest.raises(ValueError, match="it was trained with other pretrained features of words"):
-        BiaffineParser.from_parts(*read_model_folder(tmp_path / "parser"), frozen)
+        BiaffineParser.from_parts(*read_model_file(tmp_path / "parser"), frozen)
     with pytest.raises(PretrainedError, match=f"--encoder {encoder}: the model has its own in it"):
         pretrained_from(plain["pretrained"], tensors, encoder)
     with pytest.raises(ValueError, match="files and the weights"):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 from pyropunct.nets.reader import ReaderProgress, ReaderRecipe, RunningReader, train_reader
 from pyropunct.nets.reader.case import CAPITAL, LOWER, OTHER, UPPER, case_of, in_case
 from pyropunct.nets.reader.encoding import Document, documents
@@ -155,8 +155,8 @@ def test_words_in_their_cases(reader: RunningReader) -> None:
 
 
 def test_a_saved_reader_reads_alike(reader: RunningReader, dev: list[Sentence], tmp_path: Path) -> None:
-    write_model_folder(tmp_path / "reader", *reader.to_parts())
-    loaded = RunningReader.from_parts(*read_model_folder(tmp_path / "reader"))
+    write_model_file(tmp_path / "reader", *reader.to_parts())
+    loaded = RunningReader.from_parts(*read_model_file(tmp_path / "reader"))
     assert loaded.vocabulary == reader.vocabulary
     assert loaded.recipe == reader.recipe
     assert loaded.report == reader.report
@@ -190,7 +190,7 @@ def test_going_on_from_a_checkpoint(train: list[Sentence], tmp_path: Path, chose
         resumed = train_reader(*data, recipe, seed=3, checkpoint=checkpoint)
         for name, weight in whole.network.state_dict().items():
             assert torch.equal(weight, resumed.network.state_dict()[name]), name
-    with pytest.raises(ModelFolderError, match="checkpoint is of other data, settings or another seed"):
+    with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
         train_reader(train[:19], data[1], recipe, seed=3, checkpoint=checkpoint)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from pyropunct.fitted.model_folder import ModelFolderError, read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerProgress, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.tagger.mixing import likeliest_share, log_mixture
@@ -111,8 +111,8 @@ def test_what_is_said_of_a_sentence_does_not_depend_on_others(
 
 
 def test_a_saved_tagger_reads_alike(tagger: SlotTagger, dev: list[Sentence], tmp_path: Path) -> None:
-    write_model_folder(tmp_path / "tagger", *tagger.to_parts())
-    loaded = SlotTagger.from_parts(*read_model_folder(tmp_path / "tagger"), tagger.parser)
+    write_model_file(tmp_path / "tagger", *tagger.to_parts())
+    loaded = SlotTagger.from_parts(*read_model_file(tmp_path / "tagger"), tagger.parser)
     assert loaded.vocabulary == tagger.vocabulary
     assert loaded.recipe == tagger.recipe
     assert loaded.report == tagger.report
@@ -167,7 +167,7 @@ def test_going_on_from_a_checkpoint(parser: BiaffineParser, train: list[Sentence
         assert torch.equal(weight, resumed.network.state_dict()[name]), name
     punctuated = replace(data[0][0], surface=[(START, "!"), *data[0][0].surface[1:]])
     for other in ([*data[0][:-1]], [punctuated, *data[0][1:]]):
-        with pytest.raises(ModelFolderError, match="checkpoint is of other data, settings or another seed"):
+        with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
             train_slot_tagger(parser, other, data[1], recipe, seed=3, checkpoint=checkpoint)
 
 

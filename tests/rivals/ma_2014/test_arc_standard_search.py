@@ -12,7 +12,7 @@ from hypothesis import given
 from slow_parser import SlowParser, start
 from treebank_strategies import head_lists
 
-from pyropunct.fitted.model_folder import read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.rivals.ma_2014 import (
     ArcStandardParser,
     ArcStandardRecipe,
@@ -151,8 +151,8 @@ def test_trees_that_are_not_projective_are_lifted_and_counted() -> None:
 
 def test_a_saved_parser_is_the_same(tmp_path: Path) -> None:
     parser = train_arc_standard(SENTENCES, ArcStandardRecipe(beam=3, iterations=3))
-    write_model_folder(tmp_path / "parser", *parser.to_parts())
-    loaded = ArcStandardParser.from_parts(*read_model_folder(tmp_path / "parser"))
+    write_model_file(tmp_path / "parser", *parser.to_parts())
+    loaded = ArcStandardParser.from_parts(*read_model_file(tmp_path / "parser"))
     assert (loaded.recipe, loaded.actions, loaded.root) == (parser.recipe, parser.actions, parser.root)
     assert all(map(np.array_equal, loaded.rows, parser.rows))
     assert loaded.parse(SENTENCES) == parser.parse(SENTENCES)

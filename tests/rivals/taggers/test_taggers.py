@@ -11,7 +11,7 @@ import pytest
 import torch
 from sentences import embedded, sentence
 
-from pyropunct.fitted.model_folder import ModelFolderError, write_model_folder
+from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.nets.tagger.labels import Spelling, collect_labels
 from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
 from pyropunct.rivals.taggers.recipes import TaggerRecipe
@@ -199,17 +199,17 @@ def test_parts_are_json_and_tensors(train: list[Sentence]) -> None:
 
 def test_folders_that_hold_no_tagger(train: list[Sentence], tmp_path: Path) -> None:
     plain, tensors = untrained("crf", train).to_parts()
-    write_model_folder(tmp_path / "other", {"vocabulary": {}, "recipe": {}, "report": {}}, {})
-    write_model_folder(tmp_path / "lacking", plain, dict(list(tensors.items())[1:]))
+    write_model_file(tmp_path / "other", {"vocabulary": {}, "recipe": {}, "report": {}}, {})
+    write_model_file(tmp_path / "lacking", plain, dict(list(tensors.items())[1:]))
     unknown = {**plain, "recipe": {**plain["recipe"], "tagger": "hmm"}}
-    write_model_folder(tmp_path / "unknown", unknown, tensors)
-    with pytest.raises(ModelFolderError, match="other: this is no tagger: KeyError"):
+    write_model_file(tmp_path / "unknown", unknown, tensors)
+    with pytest.raises(ModelFileError, match="other: this is no tagger: KeyError"):
         load_tagger(tmp_path / "other")
-    with pytest.raises(ModelFolderError, match=r"lacking: the tensor .* is missing"):
+    with pytest.raises(ModelFileError, match=r"lacking: the tensor .* is missing"):
         load_tagger(tmp_path / "lacking")
-    with pytest.raises(ModelFolderError, match="no tagger is called 'hmm': take attention or crf"):
+    with pytest.raises(ModelFileError, match="no tagger is called 'hmm': take attention or crf"):
         load_tagger(tmp_path / "unknown")
-    with pytest.raises(ModelFolderError, match="no such model folder"):
+    with pytest.raises(ModelFileError, match="no such model folder"):
         load_tagger(tmp_path / "nowhere")
 
 

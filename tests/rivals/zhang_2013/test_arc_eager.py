@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slow_eager import parsed
 from treebank_strategies import head_lists
 
-from pyropunct.fitted.model_folder import read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.rivals.transitions.arc_eager import FULL, LEFT, MIDDLE, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.rivals.transitions.perceptron import no_weights
 from pyropunct.rivals.transitions.search import search
@@ -148,8 +148,8 @@ def test_there_must_be_a_sentence_to_learn_from() -> None:
 
 def test_a_saved_parser_is_the_same(tmp_path: Path) -> None:
     parser = train_arc_eager(STREAMS, ArcEagerRecipe(beam=2, iterations=2))
-    write_model_folder(tmp_path / "parser", *parser.to_parts())
-    loaded = ArcEagerParser.from_parts(*read_model_folder(tmp_path / "parser"))
+    write_model_file(tmp_path / "parser", *parser.to_parts())
+    loaded = ArcEagerParser.from_parts(*read_model_file(tmp_path / "parser"))
     assert (loaded.recipe, loaded.actions, loaded.root) == (parser.recipe, parser.actions, parser.root)
     assert all(map(np.array_equal, loaded.rows, parser.rows))
     assert loaded.parse(STREAMS) == parser.parse(STREAMS)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from pyropunct.fitted.model_folder import read_model_folder, write_model_folder
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013 import Stream
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
@@ -56,8 +56,8 @@ def test_there_must_be_a_word_to_learn_from() -> None:
 
 def test_a_saved_crf_is_the_same(tmp_path: Path) -> None:
     crf = train_mark_crf(STREAMS)
-    write_model_folder(tmp_path / "crf", *crf.to_parts())
-    loaded = MarkCRF.from_parts(*read_model_folder(tmp_path / "crf"))
+    write_model_file(tmp_path / "crf", *crf.to_parts())
+    loaded = MarkCRF.from_parts(*read_model_file(tmp_path / "crf"))
     assert (loaded.weights == crf.weights).all()
     assert loaded.predict(STREAMS) == crf.predict(STREAMS)
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.draws import Draws
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.stories import build_story
 from pyropunct.models.attach.correcting import ERROR_COLUMNS, string_number
 from pyropunct.nets.parser import WeightedTree
@@ -326,20 +326,20 @@ def test_a_writer_reads_error_trees_wherever_it_is_loaded(
 
 
 def test_folders_that_are_no_correctors(corrector: Corrector, small: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelFolderError, match="no such corrector folder"):
+    with pytest.raises(ModelFileError, match="no such corrector folder"):
         Corrector.load(tmp_path / "none")
-    with pytest.raises(ModelFolderError, match="is no corrector"):
+    with pytest.raises(ModelFileError, match="is no corrector"):
         Corrector.load(small / "model")
     for name in ("reader", "writer"):
         corrector.reader.save(tmp_path / "two" / name)
-    with pytest.raises(ModelFolderError, match="writer: is not the model of a corrector"):
+    with pytest.raises(ModelFileError, match="writer: is not the model of a corrector"):
         Corrector.load(tmp_path / "two")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.txt").touch()
-    with pytest.raises(ModelFolderError, match="holds other things"):
+    with pytest.raises(ModelFileError, match="holds other things"):
         corrector.save(tmp_path / "other")
     (tmp_path / "two" / "writer" / "thesis.txt").touch()
-    with pytest.raises(ModelFolderError, match="holds other things"):
+    with pytest.raises(ModelFileError, match="holds other things"):
         check_writable(tmp_path / "two")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "two"]
 
@@ -354,7 +354,7 @@ def test_a_failed_save_leaves_what_was_there(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Punctuator, "save", full)
-    with pytest.raises(ModelFolderError, match="cannot write the model: No space left"):
+    with pytest.raises(ModelFileError, match="cannot write the model: No space left"):
         corrector.save(tmp_path / "one")
     assert (tmp_path / "one" / "reader" / "model.json").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["one"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from pyropunct.fitted.model_folder import ModelFolderError
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
@@ -269,7 +269,7 @@ def test_a_saved_corrector_is_read_again_and_is_a_model(corrector: NoisyChannel,
 
 
 def test_a_model_without_errors_is_no_corrector(small: Path) -> None:
-    with pytest.raises(ModelFolderError, match="is no corrector, but a model without errors"):
+    with pytest.raises(ModelFileError, match="is no corrector, but a model without errors"):
         load_corrector(small / "model")
 
 
@@ -287,5 +287,5 @@ def test_parts_that_do_not_belong_together_are_refused(
 ) -> None:
     path = folder / "errors.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(ModelFolderError, match=problem):
+    with pytest.raises(ModelFileError, match=problem):
         load_corrector(folder)

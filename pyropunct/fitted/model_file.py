@@ -42,41 +42,41 @@ OPTIONAL = ("conventions", "parser", "slot_strings", "reader", "parsed", "pretra
 """Parts that a model may have besides."""
 
 
-class ModelFolderError(UserError, ValueError):
+class ModelFileError(UserError, ValueError):
     """A model folder that cannot be read or written; the message is one line and names it."""
 
 
-class CannotWriteError(FailureError, ModelFolderError):
+class CannotWriteError(FailureError, ModelFileError):
     """Something went wrong while a model or a checkpoint was written, such as a full disk."""
 
 
-class NoFolderError(ModelFolderError):
+class NoModelError(ModelFileError):
     """There is no folder where a model was looked for."""
 
 
-class OtherVersionError(ModelFolderError):
+class OtherVersionError(ModelFileError):
     """A model folder that a newer or older program wrote."""
 
 
 def check_writable(folder: Path) -> None:
     """Make sure that a model can be written to a folder, without touching it.
 
-    :raises ModelFolderError: if something else is there, or the place cannot be written to.
+    :raises ModelFileError: if something else is there, or the place cannot be written to.
     """
     if folder.name in ("", "..") or folder.is_mount():
-        raise ModelFolderError(f"{folder}: cannot be replaced by a model; choose a new folder in it")
+        raise ModelFileError(f"{folder}: cannot be replaced by a model; choose a new folder in it")
     try:
         folder = real(folder)  # what a link points to is replaced, not the link
         recover(folder)
         if folder.exists() and not folder.is_dir():
-            raise ModelFolderError(f"{folder}: is a file, not a folder for a model")
+            raise ModelFileError(f"{folder}: is a file, not a folder for a model")
         if folder.exists() and not _is_replaceable(folder):
-            raise ModelFolderError(f"{folder}: holds other things than a model; choose another folder")
+            raise ModelFileError(f"{folder}: holds other things than a model; choose another folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder.parent):
             pass
     except OSError as error:
-        raise ModelFolderError(f"{folder}: cannot write there: {error.strerror}") from error
+        raise ModelFileError(f"{folder}: cannot write there: {error.strerror}") from error
 
 
 def _is_replaceable(folder: Path) -> bool:
@@ -88,16 +88,16 @@ def _is_replaceable(folder: Path) -> bool:
         _read_description(folder)
     except OtherVersionError:
         return True
-    except ModelFolderError:
+    except ModelFileError:
         return False
     return True
 
 
-def write_model_folder(folder: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+def write_model_file(folder: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write a model beside its place, then move it there in one step.
 
     :param plain: everything that is not a tensor, in JSON types, by the names in `PLAIN` and `OPTIONAL`.
-    :raises ModelFolderError: as `check_writable` does, and if the disk is full.
+    :raises ModelFileError: as `check_writable` does, and if the disk is full.
     """
     check_writable(folder)
     with new_folder(folder) as new:
@@ -126,15 +126,15 @@ def _fill(new: Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) ->
     try:
         text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False)
     except ValueError as error:
-        raise ModelFolderError("the report of the model holds a number that is not finite") from error
+        raise ModelFileError("the report of the model holds a number that is not finite") from error
     (new / DESCRIPTION).write_text(text, encoding="utf-8")
 
 
 def _check_numbers(folder: Path, tensors: Mapping[str, Tensor]) -> None:
-    """:raises ModelFolderError: if a number in some tensor is none, or is one that no training comes to."""
+    """:raises ModelFileError: if a number in some tensor is none, or is one that no training comes to."""
     for name, tensor in tensors.items():
         if problem := strange(tensor):
-            raise ModelFolderError(f"{folder}: the tensor {name!r} {problem}")
+            raise ModelFileError(f"{folder}: the tensor {name!r} {problem}")
 
 
 def checksum(plain: Mapping[str, Any], packed: bytes) -> str:
@@ -149,24 +149,24 @@ def checksum(plain: Mapping[str, Any], packed: bytes) -> str:
     return digest.hexdigest()
 
 
-def read_model_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What `write_model_folder` wrote.
+def read_model_file(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """What `write_model_file` wrote.
 
-    :raises ModelFolderError: if the folder is missing, no model, damaged, or of another version.
+    :raises ModelFileError: if the folder is missing, no model, damaged, or of another version.
     """
     description = _read_description(folder)
     try:
         packed = (folder / TENSORS).read_bytes()
     except OSError as error:
-        raise ModelFolderError(f"{folder}: the model lacks {TENSORS}: {error.strerror}") from error
+        raise ModelFileError(f"{folder}: the model lacks {TENSORS}: {error.strerror}") from error
     if checksum(description, packed) != description["sha256"]:
-        raise ModelFolderError(f"{folder}: is damaged: its checksum is not the one in {DESCRIPTION}")
+        raise ModelFileError(f"{folder}: is damaged: its checksum is not the one in {DESCRIPTION}")
     try:
         tensors = whole(unpack_tensors(packed, str(folder / TENSORS)))
-    except ModelFolderError:
+    except ModelFileError:
         raise
     except (ValueError, RuntimeError) as error:
-        raise ModelFolderError(f"{folder / TENSORS}: is damaged: {error}") from error
+        raise ModelFileError(f"{folder / TENSORS}: is damaged: {error}") from error
     _check_numbers(folder, tensors)
     return description, tensors
 
@@ -180,22 +180,22 @@ def _read_description(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         recover(real(folder))
     if not folder.is_dir():
-        raise NoFolderError(f"{folder}: no such model folder")
+        raise NoModelError(f"{folder}: no such model folder")
     try:
         description = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except FileNotFoundError as error:
-        raise ModelFolderError(f"{folder}: is no model: it has no {DESCRIPTION}") from error
+        raise ModelFileError(f"{folder}: is no model: it has no {DESCRIPTION}") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelFolderError(f"{path}: cannot be read as JSON: {error}") from error
+        raise ModelFileError(f"{path}: cannot be read as JSON: {error}") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelFolderError(f"{path}: is not the description of a {FORMAT}")
+        raise ModelFileError(f"{path}: is not the description of a {FORMAT}")
     version = description.get("version")
     if version not in READABLE:
         known = f"{', '.join(map(str, READABLE[:-1]))} and {READABLE[-1]}"
         raise OtherVersionError(f"{path}: has version {version}, this program reads versions {known}")
     missing = {"sha256", *PLAIN} - set(description)
     if missing:
-        raise ModelFolderError(f"{path}: is damaged: it lacks {', '.join(sorted(missing))}")
+        raise ModelFileError(f"{path}: is damaged: it lacks {', '.join(sorted(missing))}")
     return description
 
 
@@ -208,19 +208,19 @@ def _pack(tensors: Mapping[str, Any]) -> bytes:
 def unpack_tensors(packed: bytes, name: str) -> dict[str, Any]:
     """Tensors and plain values from their bytes.  Anything that would run code is refused.
 
-    :raises ModelFolderError: if the bytes are no such thing, or hold anything else.
+    :raises ModelFileError: if the bytes are no such thing, or hold anything else.
     """
     try:
         with warnings.catch_warnings(action="ignore"):  # what is odd about bytes that are refused anyway
             unpacked = torch.load(io.BytesIO(packed), weights_only=True, map_location="cpu")
     except UnpicklingError as error:  # whose text advises to read it nevertheless
         reason = "it holds something else, which may be code; nothing of it was run"
-        raise ModelFolderError(f"{name}: cannot be read as tensors: {reason}") from error
+        raise ModelFileError(f"{name}: cannot be read as tensors: {reason}") from error
     except Exception as error:  # torch raises many kinds for bytes that it did not write
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise ModelFolderError(f"{name}: cannot be read as tensors: {reason}") from error
+        raise ModelFileError(f"{name}: cannot be read as tensors: {reason}") from error
     if not isinstance(unpacked, dict):
-        raise ModelFolderError(f"{name}: holds no dictionary of tensors")
+        raise ModelFileError(f"{name}: holds no dictionary of tensors")
     return unpacked
 
 
@@ -241,17 +241,17 @@ def write_sealed(path: Path, values: Mapping[str, Any]) -> None:
 def read_sealed(path: Path) -> dict[str, Any]:
     """What `write_sealed` wrote.
 
-    :raises ModelFolderError: if it cannot be read, or is not what was written.
+    :raises ModelFileError: if it cannot be read, or is not what was written.
     """
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ModelFolderError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ModelFileError(f"{path}: cannot be read: {error.strerror}") from error
     if not content.startswith(SEAL):
-        raise ModelFolderError(
+        raise ModelFileError(
             f"{path}: is damaged, or another version of the program wrote it: it has no seal"
         )
     digest, packed = content[len(SEAL) :][:DIGEST], content[len(SEAL) + DIGEST :]
     if hashlib.sha256(packed).digest() != digest:
-        raise ModelFolderError(f"{path}: is damaged: its checksum is not the one in it")
+        raise ModelFileError(f"{path}: is damaged: its checksum is not the one in it")
     return unpack_tensors(packed, str(path))
