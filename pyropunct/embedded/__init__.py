@@ -1,9 +1,8 @@
 """The treebank that ships inside the package.
 
 English-like sentences from a hand-written grammar, punctuated by the generative story of Li, Wang &
-Eisner 2019 with known parameters: see :mod:`pyropunct.embedded.grammar` for the sentences,
-:mod:`pyropunct.embedded.rules` for the parameters and :mod:`pyropunct.embedded.generate` for the
-files.
+Eisner 2019 with known parameters: see `pyropunct.embedded.rules`.  The grammar and the program that wrote
+the files are in the source repository, in `tests/generator`.
 """
 
 from pathlib import Path

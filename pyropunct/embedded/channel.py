@@ -11,7 +11,6 @@ comma does in ``, ” .``.
 """
 
 from collections.abc import Mapping, Sequence
-from random import Random
 
 Edits = Mapping[tuple[str, str], tuple[float, float, float, float]]
 """For a window (a, b) the probabilities of keep, left absorption, right absorption, transposition."""
@@ -21,23 +20,6 @@ KEEP = (1.0, 0.0, 0.0, 0.0)
 
 Histories = dict[tuple[str, tuple[str, ...]], float]
 """From the token in the window and the string finished so far to the probability of both."""
-
-
-def sample_survivors(underlying: Sequence[str], edits: Edits, random: Random) -> list[int]:
-    """Draw a surface string for an underlying string.
-
-    :return: the positions in the underlying string of the tokens that remain, in surface order.
-    """
-    if not underlying:
-        return []
-    held, finished = len(underlying) - 1, list[int]()
-    for read in reversed(range(len(underlying) - 1)):
-        weights = edits.get((underlying[read], underlying[held]), KEEP)
-        outcomes = [(read, held), (held, None), (read, None), (held, read)]
-        held, done = random.choices(outcomes, weights)[0]
-        if done is not None:
-            finished.insert(0, done)
-    return [held, *finished]
 
 
 def surface_distribution(underlying: Sequence[str], edits: Edits) -> dict[tuple[str, ...], float]:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from pyropunct.embedded.lexicon import WH_WORDS
 from pyropunct.treebank.tree import Tree
 
 CAN_BE_ASKED = frozenset({"nsubj", "obj", "obl", "advmod"})
 AUXILIARIES = frozenset({"aux", "cop"})
+WH_WORDS = frozenset({"who", "what", "which", "where", "when", "why", "how"})
 
 
 @dataclass(frozen=True)

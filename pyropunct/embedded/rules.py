@@ -1,6 +1,6 @@
 """The true parameters of the embedded treebank.
 
-The sentences of :mod:`pyropunct.embedded.grammar` are punctuated by the generative story of Li, Wang
+The sentences of a grammar (`tests/generator`) are punctuated by the generative story of Li, Wang
 & Eisner 2019, section 2: every constituent sprouts a pair of punctemes, drawn from
 :func:`true_attach`, and the underlying string of every slot is edited by a channel with the
 probabilities :data:`TRUE_EDITS`.  A model that is fitted to the treebank should find them again.
@@ -14,7 +14,6 @@ from typing import Literal
 
 from pyropunct.embedded.channel import surface_distribution
 from pyropunct.embedded.constituents import Constituent
-from pyropunct.embedded.lexicon import ABBREVIATIONS
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.tree import Tree
 
@@ -25,6 +24,9 @@ NOTHING: dict[str, float] = {"|": 1.0}
 COMMAS: dict[str, float] = {", | ,": 1.0}
 QUOTES: dict[str, float] = {"“ | ”": 0.97, "|": 0.03}
 """Distributions are written with the left and the right puncteme around a bar."""
+
+ABBREVIATIONS = frozenset(["Dr", "Mr", "Mrs", "Prof", "Inc", "Corp", "Ltd", "Co", "a.m", "p.m", "etc"])
+"""Words that are printed with a dot."""
 
 # Attach
 

@@ -1,5 +1,6 @@
 """The embedded treebank: its files, its trees, its true parameters."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -10,21 +11,30 @@ from random import Random
 from typing import Literal
 
 import pytest
-
-from pyropunct.embedded import embedded_treebank_path
-from pyropunct.embedded.channel import sample_survivors, surface_distribution
-from pyropunct.embedded.constituents import Constituent
-from pyropunct.embedded.generate import (
+from generator import lexicon
+from generator.generate import (
     PUNCTEME_SEPARATOR,
     SEED,
     SIZES,
     files,
     punctuate,
+    sample_survivors,
     sentences,
     underlying_marks,
 )
-from pyropunct.embedded.grammar import Grammar
-from pyropunct.embedded.rules import TRUE_DIRECTION, TRUE_EDITS, Pair, true_attach, true_log_prob
+from generator.grammar import Grammar
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.embedded.channel import surface_distribution
+from pyropunct.embedded.constituents import Constituent
+from pyropunct.embedded.rules import (
+    ABBREVIATIONS,
+    TRUE_DIRECTION,
+    TRUE_EDITS,
+    Pair,
+    true_attach,
+    true_log_prob,
+)
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.reading import Treebank, read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -32,6 +42,8 @@ from pyropunct.treebank.tree import Tree
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+
+TESTS = Path(__file__).parents[1]
 
 SENSIBLE_MARKS = """
 , . ? ! ; : — “ ” ( ) ^ ^_“ ._” ,_” ?_” !_” ,_“ :_“
@@ -80,8 +92,9 @@ def test_files_are_what_the_generator_gives() -> None:
 
 def test_command_writes_the_files(tmp_path: Path) -> None:
     out = tmp_path / "new"
-    command = [sys.executable, "-m", "pyropunct.embedded.generate", "--seed", "7", "--out", str(out)]
-    subprocess.run(command, check=True)
+    command = [sys.executable, "-m", "generator.generate", "--seed", "7", "--out", str(out)]
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})
     assert {path.stem: path.read_bytes().decode() for path in out.iterdir()} == files(7)
     assert files(7) != files(8)
 
@@ -215,6 +228,11 @@ def test_quotation_marks_follow_the_american_style_mostly(train: Treebank) -> No
 
 
 # Parameters
+
+
+def test_abbreviations_are_those_of_the_lexicon() -> None:
+    dotted = {*lexicon.PERSONAL_TITLES, *lexicon.COMPANY_ENDINGS, *lexicon.HALVES_OF_DAY, "etc"}
+    assert dotted == ABBREVIATIONS
 
 
 def test_direction_is_right_to_left() -> None:

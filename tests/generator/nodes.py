@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pyropunct.embedded import lexicon as lex
+from generator import lexicon as lex
 from pyropunct.treebank.tree import Tree
 
 FUNCTION_TAGS = frozenset({"ADP", "DET", "PART", "CCONJ"})

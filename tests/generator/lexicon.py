@@ -108,9 +108,6 @@ DAYS = _words("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
 PARTS_OF_DAY = _words("morning afternoon evening")
 HALVES_OF_DAY = _words("a.m p.m")
 
-ABBREVIATIONS = frozenset({*PERSONAL_TITLES, *COMPANY_ENDINGS, *HALVES_OF_DAY, "etc"})
-"""Words that are printed with a dot."""
-
 TITLE_QUALITIES = _words("Silent Broken Golden Last Secret Crimson Lonely Northern Forgotten Hidden Burning")
 TITLE_NOUNS = _words("""
     River Winter Garden Mirror Kingdom Harbor Journey Island Orchard Letter Lighthouse Mountain Forest
@@ -218,4 +215,3 @@ GESTURES = _words("smiling whistling humming laughing sighing trembling grinning
 INTERJECTIONS = _words("oh wow ah hey")
 ANSWERS = _words("yes no well")
 ASIDES = _pairs("I think, I believe, I suppose, we hope, they say, I guess")
-WH_WORDS = frozenset({"who", "what", "which", "where", "when", "why", "how"})

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import TypeVar
 
-from pyropunct.embedded import lexicon as lex
-from pyropunct.embedded.nodes import Node
+from generator import lexicon as lex
+from generator.nodes import Node
 
 T = TypeVar("T")
 

@@ -1,15 +1,15 @@
 """A hand-written grammar of English sentences, as dependency trees without punctuation.
 
 The analyses follow Universal Dependencies version 2.  Every tree is built head outwards from
-:class:`~pyropunct.embedded.nodes.Node`, so it has one root and is projective by
+:class:`~generator.nodes.Node`, so it has one root and is projective by
 construction.  The trees have no punctuation; :mod:`pyropunct.embedded.rules` adds it.
 """
 
 from collections.abc import Callable, Sequence
 
-from pyropunct.embedded import lexicon as lex
-from pyropunct.embedded.nodes import Node, in_title_case, to_tree
-from pyropunct.embedded.phrases import Phrases
+from generator import lexicon as lex
+from generator.nodes import Node, in_title_case, to_tree
+from generator.phrases import Phrases
 from pyropunct.treebank.tree import Tree
 
 KINDS_OF_STATEMENT = {"active": 10.0, "copular": 2.0, "passive": 1.3, "institutional": 2.0}
@@ -88,7 +88,7 @@ class Grammar(Phrases):
     def _verb_phrase(self, form: str, plain: bool) -> Node:
         """A verb in one of its forms with its objects.
 
-        :param form: a field of :class:`~pyropunct.embedded.lexicon.Verb`.
+        :param form: a field of :class:`~generator.lexicon.Verb`.
         :param plain: leave out titles and relative clauses, which direct speech does without.
         """
         kinds = {"thing": 6.0, "food": 4, "person": 3, "place": 2.5, "goal": 3, "gift": 3, "wish": 2}

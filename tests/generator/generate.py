@@ -1,6 +1,6 @@
 """Writes the treebank that ships inside the package.
 
-Run as ``python -m pyropunct.embedded.generate``.  The same seed gives the same files, byte for byte.
+Run as ``PYTHONPATH=tests python -m generator.generate``.  The same seed gives the same files, byte for byte.
 
 Every word keeps its underlying punctuation in the MISC column, so that an analysis can be compared
 with the truth: ``PunctLeft=`` and ``PunctRight=`` hold the punctemes of the constituent that the
@@ -14,9 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from pyropunct.embedded.channel import sample_survivors
+from generator.grammar import Grammar
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.embedded.channel import KEEP, Edits
 from pyropunct.embedded.constituents import Constituent
-from pyropunct.embedded.grammar import Grammar
 from pyropunct.embedded.rules import TRUE_EDITS, Pair, true_attach
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.tree import Tree
@@ -70,6 +71,23 @@ def punctuate(tree: Tree, random: Random) -> PunctuatedSentence:
         survivors = sample_survivors([mark.token for mark in underlying], TRUE_EDITS, random)
         slots.append(_with_sources(underlying, survivors, tree))
     return PunctuatedSentence(tree, pairs, tuple(slots))
+
+
+def sample_survivors(underlying: Sequence[str], edits: Edits, random: Random) -> list[int]:
+    """Draw a surface string for an underlying string.
+
+    :return: the positions in the underlying string of the tokens that remain, in surface order.
+    """
+    if not underlying:
+        return []
+    held, finished = len(underlying) - 1, list[int]()
+    for read in reversed(range(len(underlying) - 1)):
+        weights = edits.get((underlying[read], underlying[held]), KEEP)
+        outcomes = [(read, held), (held, None), (read, None), (held, read)]
+        held, done = random.choices(outcomes, weights)[0]
+        if done is not None:
+            finished.insert(0, done)
+    return [held, *finished]
 
 
 def _draw(distribution: dict[Pair, float], random: Random) -> Pair:
@@ -222,9 +240,8 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Write the embedded treebank.")
     parser.add_argument("--seed", type=int, default=SEED, help="the seed (default: %(default)s)")
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent, help="the folder (default: the package's own)"
-    )
+    package = embedded_treebank_path("train").parent
+    parser.add_argument("--out", type=Path, default=package, help="the folder (default: the package's)")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     for split, content in files(arguments.seed).items():

@@ -1,0 +1,1 @@
+"""The generator of the embedded treebank: a grammar, a lexicon, and marks drawn from the true rules."""
