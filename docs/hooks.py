@@ -1,27 +1,16 @@
-"""What mkdocs does beside what it always does."""
+"""Changes to the pages of the site while mkdocs builds it."""
 
-from pathlib import Path
-from shutil import copytree, ignore_patterns
-from tempfile import TemporaryDirectory
+import re
 from typing import Any
 
-from mkdocs.plugins import event_priority
-
-ROOT = Path(__file__).resolve().parent.parent
-
-_scratch = TemporaryDirectory()
+NOTEBOOK = re.compile(r'href="([\w-]+)\.ipynb"')
+PAGE = re.compile(r'href="\.\./docs/([\w/-]+)\.md(#[\w-]+)?"')
 
 
-@event_priority(100)  # before mkdocstrings looks at its settings
-def on_config(config: Any) -> Any:
-    """Show mkdocstrings the package as it is installed, with models/ and inference/ in their places."""
-    package = Path(_scratch.name) / "pyropunct"
-    for source, place in (("pyropunct", "."), ("models", "models"), ("inference", "inference")):
-        copytree(ROOT / source, package / place, ignore=ignore_patterns("__pycache__"), dirs_exist_ok=True)
-    config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [_scratch.name]
-    return config
-
-
-def on_page_content(html: str, **_: Any) -> str:
-    """A double colon before a block is reStructuredText; docstrings are shown as Markdown."""
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """The HTML of a page; links of notebooks, right in the source tree, lead to pages of the site."""
+    if page.file.src_uri.endswith(".ipynb"):
+        html = NOTEBOOK.sub(r'href="../\1/"', html)
+        html = PAGE.sub(lambda link: f'href="../../{link[1]}/{link[2] or ""}"', html)
+    # A double colon before a block is reStructuredText; docstrings are shown as Markdown.
     return html.replace("::</p>", ":</p>")

@@ -1,14 +1,17 @@
-"""The pictures of README.md are those that docs/figures/draw.py makes."""
+"""The pictures of the documents are those that the programs beside them draw."""
 
 import runpy
 from pathlib import Path
 
+import pytest
+
 FOLDER = Path(__file__).parents[2] / "docs" / "figures"
 
 
-def test_the_drawing_of_the_story() -> None:
-    draw = runpy.run_path(str(FOLDER / "draw.py"))
-    assert (FOLDER / "story.svg").read_text(encoding="utf-8") == draw["story"]()
+@pytest.mark.parametrize(("program", "picture"), [("draw", "story"), ("house", "house")])
+def test_a_drawing_is_up_to_date(program: str, picture: str) -> None:
+    drawn = runpy.run_path(str(FOLDER / f"{program}.py"))[picture]()
+    assert (FOLDER / f"{picture}.svg").read_text(encoding="utf-8") == drawn
 
 
 def test_the_picture_of_the_page_is_small() -> None:
