@@ -17,11 +17,11 @@ import torch
 
 from pyropunct import Sentence, read_treebank
 from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.rivals.taggers.kinds import RIVALS
 from pyropunct.rivals.taggers.protocol import Restorer
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import DECODERS, Tagger
-from pyropunct.rivals.taggers.taggers import TAGGERS
-from pyropunct.rivals.taggers.training import TaggerEpoch, train_tagger
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import DECODERS, Rival
+from pyropunct.rivals.taggers.training import RivalEpoch, train_rival
 from pyropunct.rivals.taggers.trivial import trivial_restorer
 
 GRID: tuple[dict[str, Any], ...] = (
@@ -49,25 +49,25 @@ def main() -> None:
     _print_row(trivial.name, *[""] * 7, *[f"{aed:.4f}"] * len(DECODERS))
     for kind in options.kinds.split(","):
         for changes in GRID:
-            recipe = replace(TaggerRecipe(), **changes)
-            _print_tagger(train_tagger(kind, train, dev, recipe, options.seed, _show), dev)
+            recipe = replace(RivalRecipe(), **changes)
+            _print_tagger(train_rival(kind, train, dev, recipe, options.seed, _show), dev)
 
 
 def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     made.add_argument("train")
     made.add_argument("dev")
-    made.add_argument("--kinds", default=",".join(TAGGERS))
+    made.add_argument("--kinds", default=",".join(RIVALS))
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--threads", type=int, default=torch.get_num_threads())
     return made
 
 
-def _show(epoch: TaggerEpoch) -> None:
+def _show(epoch: RivalEpoch) -> None:
     print(f"epoch {epoch.number}: perplexity {epoch.perplexity:.4f}", end="\r", file=sys.stderr, flush=True)
 
 
-def _print_tagger(tagger: Tagger, dev: list[Sentence]) -> None:
+def _print_tagger(tagger: Rival, dev: list[Sentence]) -> None:
     recipe, epochs = tagger.recipe, tagger.report["epochs"]
     _print_row(
         tagger.name,

@@ -33,9 +33,9 @@ from pyropunct.restore.raw_words import RawSentence, line_of
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restoring import SAMPLES, Restoration
 from pyropunct.restore.running import ENDING, Finding
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import Tagger
-from pyropunct.rivals.taggers.training import train_tagger
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import Rival
+from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.treebank.documents import by_document
 from pyropunct.treebank.marks import START, Surface
 from pyropunct.treebank.sentence import Sentence
@@ -156,7 +156,7 @@ def restored(model: Punctuator, texts: Sequence[Sequence[RawSentence]], samples:
     return [put_together(list(islice(pairs, len(lines)))) for lines in texts]
 
 
-def trained(train: Sequence[Sentence], dev: Sequence[Sentence], epochs: int, seed: int) -> Tagger:
+def trained(train: Sequence[Sentence], dev: Sequence[Sentence], epochs: int, seed: int) -> Rival:
     """A tagger trained on windows of documents, half of them lower-cased."""
     chance = random.Random(seed)
     size = ReaderRecipe().window
@@ -170,7 +170,7 @@ def trained(train: Sequence[Sentence], dev: Sequence[Sentence], epochs: int, see
                 found.append(replace(sentences[0], tree=_chain(words), surface=slots))
         return found
 
-    return train_tagger("crf", windows(train), windows(dev), TaggerRecipe(epochs=epochs, least_steps=1), seed)
+    return train_rival("crf", windows(train), windows(dev), RivalRecipe(epochs=epochs, least_steps=1), seed)
 
 
 def _chain(words: Sequence[str]) -> Tree:
@@ -179,7 +179,7 @@ def _chain(words: Sequence[str]) -> Tree:
     return Tree(tuple(range(size)), ("root", *["dep"] * (size - 1)), ("X",) * size, tuple(words))
 
 
-def tagged(tagger: Tagger, words: Sequence[str]) -> Found:
+def tagged(tagger: Rival, words: Sequence[str]) -> Found:
     """What a tagger makes of a document, in the windows that the reader of the model sees."""
     surface: list[Sequence[str]] = [(START,)]
     windows = list(windows_of(words, 0, len(words)))

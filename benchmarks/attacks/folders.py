@@ -26,9 +26,9 @@ from pyropunct.fitted.model_file import DESCRIPTION, TENSORS, ModelFileError, ch
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.parser import ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, train_reader
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.taggers import load_tagger
-from pyropunct.rivals.taggers.training import train_tagger
+from pyropunct.rivals.taggers.kinds import load_rival
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.tasks.correct.fitting import fit_correction
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
@@ -57,7 +57,7 @@ PARSER = ParserRecipe(
     arc_size=8,
 )
 READER = ReaderRecipe(epochs=1, least_steps=1, form_size=8, character_size=4, spelling_size=8, lstm_size=6)
-TAGGER = TaggerRecipe(epochs=1, least_steps=1, word_size=8, hidden_size=6)
+TAGGER = RivalRecipe(epochs=1, least_steps=1, word_size=8, hidden_size=6)
 
 
 def attack(tries: int, seed: int) -> Row:
@@ -108,7 +108,7 @@ class Material:
             self.uses[name] = self._use_model
         self.uses["corrector"] = self._use_corrector
         for kind in ("crf", "attention"):
-            train_tagger(kind, sentences, sentences[:5], TAGGER).save(self.folder / kind)
+            train_rival(kind, sentences, sentences[:5], TAGGER).save(self.folder / kind)
             self.uses[kind] = self._use_tagger
 
     def _use_model(self, folder: Path, chance: random.Random) -> None:
@@ -134,7 +134,7 @@ class Material:
     def _use_tagger(self, folder: Path, chance: random.Random) -> None:
         sentences = read_treebank(self.treebank)[:5]
         try:
-            tagger = load_tagger(folder)
+            tagger = load_rival(folder)
         except ModelFileError as error:
             raise RefusedError from error
         tagger.evaluate(sentences)

@@ -10,7 +10,7 @@ from pyropunct.nets.pretrained import Kept
 from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.restoring import SAMPLES, TREES
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.recipes import RivalRecipe
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Conditions:
     :ivar samples: the number of their draws for each sentence.
     :ivar trees: the greatest number of a parser's trees to average over.
     :ivar recipe: the settings of the models of latent punctuation.
-    :ivar tagger_recipe: the settings of the taggers.
+    :ivar rival_recipe: the settings of the recurrent rivals.
     :ivar parser_recipe: the settings of the parsers.
     :ivar slot_tagger_recipe: the settings of the tagger that is mixed with the model.
     :ivar folds: in how many folds the training sentences are parsed, so that systems with trees are also
@@ -37,7 +37,7 @@ class Conditions:
     samples: int = SAMPLES
     trees: int = TREES
     recipe: Recipe = field(default_factory=Recipe)
-    tagger_recipe: TaggerRecipe = field(default_factory=TaggerRecipe)
+    rival_recipe: RivalRecipe = field(default_factory=RivalRecipe)
     parser_recipe: ParserRecipe = field(default_factory=ParserRecipe)
     slot_tagger_recipe: SlotTaggerRecipe = field(default_factory=SlotTaggerRecipe)
     folds: int = FOLDS

@@ -14,7 +14,7 @@ QUICK_SAMPLES = 50
 
 DECIDE_TRAINING = (
     "recipe",
-    "tagger_recipe",
+    "rival_recipe",
     "parser_recipe",
     "slot_tagger_recipe",
     "folds",
@@ -69,7 +69,7 @@ class Settings(Conditions):
             self,
             samples=QUICK_SAMPLES,
             recipe=replace(self.recipe, epochs=1),
-            tagger_recipe=replace(self.tagger_recipe, epochs=1, least_steps=0),
+            rival_recipe=replace(self.rival_recipe, epochs=1, least_steps=0),
             parser_recipe=replace(self.parser_recipe, epochs=1, least_steps=0),
             slot_tagger_recipe=replace(self.slot_tagger_recipe, epochs=1, least_steps=0),
         )

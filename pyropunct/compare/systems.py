@@ -19,9 +19,9 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import decide
 from pyropunct.rivals.taggers.attention import BiGRUAttention
 from pyropunct.rivals.taggers.crf import BiLSTMCRF
-from pyropunct.rivals.taggers.tagger import Tagger
-from pyropunct.rivals.taggers.taggers import load_tagger
-from pyropunct.rivals.taggers.training import train_tagger
+from pyropunct.rivals.taggers.kinds import load_rival
+from pyropunct.rivals.taggers.rival import Rival
+from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.rivals.taggers.trivial import Trivial, trivial_restorer
 from pyropunct.train.fitting import fit
 from pyropunct.train.parsed_trees import fit_parsed
@@ -85,20 +85,20 @@ class TrivialSystem(System[Trivial]):
 
 
 @dataclass(frozen=True)
-class TaggerSystem(System[Tagger]):
+class RivalSystem(System[Rival]):
     """A tagger of words.
 
-    :ivar kind: one of `pyropunct.rivals.taggers.taggers.TAGGERS`.
+    :ivar kind: one of `pyropunct.rivals.taggers.kinds.RIVALS`.
     """
 
     kind: str
 
-    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Tagger:
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Rival:
         """Train it, stopping early on dev."""
-        recipe = conditions.tagger_recipe
+        recipe = conditions.rival_recipe
         epochs = recipe.planned_epochs(len(treebanks.train))
         with watch(f"training {self.title}: epochs", epochs) as advance:
-            return train_tagger(
+            return train_rival(
                 self.kind,
                 treebanks.train,
                 treebanks.dev,
@@ -109,23 +109,23 @@ class TaggerSystem(System[Tagger]):
                 pretrained=conditions.pretrained,
             )
 
-    def save(self, model: Tagger, folder: Path) -> None:
+    def save(self, model: Rival, folder: Path) -> None:
         """Write it."""
         model.save(folder)
 
-    def load(self, folder: Path, conditions: Conditions) -> Tagger:
+    def load(self, folder: Path, conditions: Conditions) -> Rival:
         """Read it back."""
-        return load_tagger(folder, conditions.pretrained)
+        return load_rival(folder, conditions.pretrained)
 
-    def restore(self, model: Tagger, parses: Parses, conditions: Conditions) -> list[Surface]:
+    def restore(self, model: Rival, parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words, with the least expected edit distance in each slot."""
         return model.restore(_words(parses))
 
-    def log_prob(self, model: Tagger, sentences: Sequence[Sentence], parses: Parses) -> Tensor:
+    def log_prob(self, model: Rival, sentences: Sequence[Sentence], parses: Parses) -> Tensor:
         """log p(x | words)."""
         return model.log_prob(sentences)
 
-    def report(self, model: Tagger) -> Mapping[str, Any]:
+    def report(self, model: Rival) -> Mapping[str, Any]:
         """Its epochs, and which one was chosen."""
         return model.report
 
@@ -235,8 +235,8 @@ def _words(parses: Parses) -> list[tuple[str, ...]]:
 
 SYSTEMS: dict[str, System[Any]] = {
     "trivial": TrivialSystem("trivial"),
-    "crf": TaggerSystem(BiLSTMCRF.name, "crf"),
-    "attention": TaggerSystem(BiGRUAttention.name, "attention"),
+    "crf": RivalSystem(BiLSTMCRF.name, "crf"),
+    "attention": RivalSystem(BiGRUAttention.name, "attention"),
     "attach": TreeSystem("attach only", {"channel": "identity"}, direction="left"),
     "full": TreeSystem("full model"),
     "mixed": MixedSystem("full model and tagger"),

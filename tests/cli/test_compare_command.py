@@ -85,7 +85,7 @@ def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("something is trained")
 
     monkeypatch.setattr("pyropunct.compare.parts.train_parser", fail)
-    for name in ("fit", "fit_parsed", "fit_tagger", "train_tagger"):
+    for name in ("fit", "fit_parsed", "fit_tagger", "train_rival"):
         monkeypatch.setattr(f"pyropunct.compare.systems.{name}", fail)
 
 

@@ -17,13 +17,13 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.nets.parser import ParserRecipe
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
 RECIPES: dict[str, Any] = {
-    "tagger_recipe": TaggerRecipe(word_size=12, hidden_size=8, epochs=2, least_steps=0),
+    "rival_recipe": RivalRecipe(word_size=12, hidden_size=8, epochs=2, least_steps=0),
     "parser_recipe": ParserRecipe(epochs=1, least_steps=0, form_size=8, lstm_size=8, arc_size=8),
 }
 

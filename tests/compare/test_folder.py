@@ -91,7 +91,7 @@ def test_other_data_or_settings(tmp_path: Path) -> None:
         (lambda: opened(tmp_path, dev="ccc"), "dev"),
         (lambda: opened(tmp_path, train="ccc", dev="ccc"), "train, dev"),
         (lambda: opened(tmp_path, Settings(device="cuda")), "device"),
-        (lambda: opened(tmp_path, Settings().quick(), train="ccc"), "train, recipe, tagger_recipe"),
+        (lambda: opened(tmp_path, Settings().quick(), train="ccc"), "train, recipe, rival_recipe"),
     ):
         with pytest.raises(ComparisonFolderError) as caught:
             change()

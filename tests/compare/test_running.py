@@ -22,8 +22,8 @@ from pyropunct.nets.parser import BiaffineParser, ParserRecipe, attachment_score
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.taggers import load_tagger
+from pyropunct.rivals.taggers.kinds import load_rival
+from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.trivial import trivial_restorer
 from pyropunct.treebank.reading import Treebank, read_treebank
 
@@ -33,7 +33,7 @@ SMALL = Settings(
     trees=1,
     permutations=200,
     recipe=Recipe(epochs=2, families=("symmetry", "head")),
-    tagger_recipe=TaggerRecipe(word_size=12, hidden_size=8, epochs=2, least_steps=0, batch_size=8),
+    rival_recipe=RivalRecipe(word_size=12, hidden_size=8, epochs=2, least_steps=0, batch_size=8),
     parser_recipe=ParserRecipe(
         epochs=4,
         least_steps=0,
@@ -115,8 +115,8 @@ def test_trivial(found: Comparison, train: Treebank, dev: Treebank) -> None:
 
 @pytest.mark.parametrize("kind", ["crf", "attention"])
 def test_taggers(found: Comparison, dev: Treebank, folder: Path, kind: str) -> None:
-    system, tagger = by_name(found)[kind], load_tagger(folder / SEED / kind)
-    assert tagger.recipe == SMALL.tagger_recipe
+    system, tagger = by_name(found)[kind], load_rival(folder / SEED / kind)
+    assert tagger.recipe == SMALL.rival_recipe
     assert system.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
     restored = tagger.restore([sentence.tree.forms for sentence in dev])
     expected = average_edit_distance(restored, [sentence.surface for sentence in dev])
@@ -253,7 +253,7 @@ def test_measured_on_test(found: Comparison, train: Treebank, dev: Treebank, fol
     results = compare(train, dev, settings, folder, test=test)
     crf = by_name(results)["crf"]
     assert crf.training_seconds == by_name(found)["crf"].training_seconds
-    tagger = load_tagger(folder / SEED / "crf")
+    tagger = load_rival(folder / SEED / "crf")
     assert crf.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(test)).perplexity, 1e-12)
     assert results.measured.sentences == 9
     assert results.to_json()["treebanks"]["test"]["path"] == test.path

@@ -43,7 +43,7 @@ def test_choices_that_make_no_sense(choice: dict[str, Any], problem: str) -> Non
 
 def test_quick() -> None:
     settings = Settings(seed=7, shares=(20,), recipe=named_recipe("paper")).quick()
-    epochs = (settings.recipe.epochs, settings.tagger_recipe.epochs, settings.parser_recipe.epochs)
+    epochs = (settings.recipe.epochs, settings.rival_recipe.epochs, settings.parser_recipe.epochs)
     assert epochs == (1, 1, 1)
     assert settings.samples == 50
     assert settings.recipe == replace(named_recipe("paper"), epochs=1)
@@ -73,7 +73,7 @@ def test_which_settings_decide_training() -> None:
     assert replace(settings, recipe=Recipe(epochs=9)).differences(plain) == ["recipe"]
     assert settings.quick().differences(plain) == [
         "recipe",
-        "tagger_recipe",
+        "rival_recipe",
         "parser_recipe",
         "slot_tagger_recipe",
     ]

@@ -35,9 +35,9 @@ from pyropunct.models.learned import other_values
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, RunningReader, train_reader
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.taggers import from_parts
-from pyropunct.rivals.taggers.training import train_tagger
+from pyropunct.rivals.taggers.kinds import from_parts
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.treebank.reading import read_treebank
 
 PLAIN: dict[str, Any] = {
@@ -598,11 +598,11 @@ def parts(small: Path) -> dict[str, tuple[dict[str, Any], dict[str, torch.Tensor
     """A small parser, a small tagger and a small reader, taken apart."""
     dev = read_treebank(small / "dev.conllu")[:10]
     recipe = ParserRecipe(epochs=1, least_steps=1, lstm_size=4, arc_size=4, relation_size=4, form_size=4)
-    tagging = TaggerRecipe(epochs=1, least_steps=1, word_size=4, hidden_size=4)
+    tagging = RivalRecipe(epochs=1, least_steps=1, word_size=4, hidden_size=4)
     reading = ReaderRecipe(epochs=1, least_steps=1, lstm_size=4, form_size=4)
     return {
         "parser": train_parser(dev, recipe=recipe).to_parts(),
-        "tagger": train_tagger("crf", dev, dev, tagging).to_parts(),
+        "tagger": train_rival("crf", dev, dev, tagging).to_parts(),
         "reader": train_reader(dev, recipe=reading).to_parts(),
     }
 

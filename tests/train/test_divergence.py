@@ -14,8 +14,8 @@ from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
 from pyropunct.nets.parser import ParserRecipe, train_parser
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.training import train_tagger
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.train.fitting import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
@@ -94,9 +94,9 @@ def test_a_parser_that_diverges(small: Path) -> None:
 
 def test_a_tagger_that_diverges(small: Path) -> None:
     dev = read_treebank(small / "dev.conllu")
-    recipe = TaggerRecipe(epochs=2, least_steps=1, learning_rate=1e39, word_size=4, hidden_size=4)
+    recipe = RivalRecipe(epochs=2, least_steps=1, learning_rate=1e39, word_size=4, hidden_size=4)
     with pytest.raises(DivergedError, match=r"diverged in epoch \d: .*learning_rate=1e\+39"):
-        train_tagger("crf", dev, dev, recipe)
+        train_rival("crf", dev, dev, recipe)
 
 
 # Numbers that JSON lacks

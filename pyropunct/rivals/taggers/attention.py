@@ -5,12 +5,12 @@ from torch import nn
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.tagger.labels import Labels, Spelling
 from pyropunct.rivals.taggers.chain import IndependentSlots
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import SlotBatch, Tagger, run_layers
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import Rival, SlotBatch, run_layers
 from pyropunct.rivals.taggers.words import WordVocabulary
 
 
-class BiGRUAttention(Tagger):
+class BiGRUAttention(Rival):
     """A bidirectional GRU over the words, a GRU over the slots that attends to it, and late fusion.
 
     Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states
@@ -31,7 +31,7 @@ class BiGRUAttention(Tagger):
         words: WordVocabulary,
         labels: Labels,
         spelling: Spelling,
-        recipe: TaggerRecipe,
+        recipe: RivalRecipe,
         pretrained: Pretrained | None = None,
     ) -> None:
         super().__init__(words, labels, spelling, recipe, pretrained)

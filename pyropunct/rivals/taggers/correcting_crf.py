@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from pyropunct.nets.tagger.labels import Labels, Spelling
 from pyropunct.rivals.taggers.chain import LinearChain
 from pyropunct.rivals.taggers.crf import BiLSTMCRF
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import SlotBatch, run_layers
-from pyropunct.rivals.taggers.training import TaggerEpoch, TaggerTraining, untrained
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import SlotBatch, run_layers
+from pyropunct.rivals.taggers.training import RivalEpoch, RivalTraining, untrained
 from pyropunct.rivals.taggers.words import KINDS, WordVocabulary
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
@@ -92,7 +92,7 @@ class CorrectingCRF(BiLSTMCRF):
     name = "BiLSTM-CRF, reading punctuation"
 
     def __init__(
-        self, words: WordVocabulary, labels: Labels, spelling: Spelling, recipe: TaggerRecipe
+        self, words: WordVocabulary, labels: Labels, spelling: Spelling, recipe: RivalRecipe
     ) -> None:
         wider = replace(recipe, word_size=recipe.word_size + STRING_SIZE)
         super().__init__(words, labels, spelling, wider)
@@ -140,23 +140,23 @@ class CorrectingCRF(BiLSTMCRF):
 def train_correcting_crf(
     train: Sequence[tuple[Sentence, Surface]],
     dev: Sequence[tuple[Sentence, Surface]],
-    recipe: TaggerRecipe | None = None,
+    recipe: RivalRecipe | None = None,
     seed: int = 0,
-    watch: Callable[[TaggerEpoch], None] | None = None,
+    watch: Callable[[RivalEpoch], None] | None = None,
 ) -> CorrectingCRF:
-    """Train the tagger: see `pyropunct.rivals.taggers.training.train_tagger`.
+    """Train the tagger: see `pyropunct.rivals.taggers.training.train_rival`.
 
     :param train: right sentences, each with its wrong punctuation.
     :param dev: sentences of the same form, on which training is stopped.
-    :param recipe: sizes and settings; by default ``TaggerRecipe()``.
+    :param recipe: sizes and settings; by default ``RivalRecipe()``.
     :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
     :param watch: called after every epoch.
     """
-    recipe = TaggerRecipe() if recipe is None else recipe
+    recipe = RivalRecipe() if recipe is None else recipe
     examples = [_example(*pair) for pair in train]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        training = TaggerTraining(untrained(CorrectingCRF, examples, recipe), examples)
+        training = RivalTraining(untrained(CorrectingCRF, examples, recipe), examples)
         tagger = training.run([_example(*pair) for pair in dev], watch)
     assert isinstance(tagger, CorrectingCRF)
     return tagger

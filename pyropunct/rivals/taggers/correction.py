@@ -12,7 +12,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import surface_distance
 from pyropunct.restore.restoring import SAMPLES, TREES, weighted_trees
 from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correcting_crf
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
 from pyropunct.tasks.correct.fitting import COPIES, EPOCHS, correction_recipe, fit_correction
@@ -241,7 +241,7 @@ def _fitted(
         fixes = _Correcting(fit_correction(train, dev, model, **how), settings)
     elif name == CRF:
         # As many passes over the sentences as without copies.
-        tagger = TaggerRecipe(epochs=max(1, TaggerRecipe().epochs // copies))
+        tagger = RivalRecipe(epochs=max(1, RivalRecipe().epochs // copies))
         pairs = [(one, wrong.surface) for one, wrong in wrong_copies(train, rates, copies, seed)]
         unseen = [(one, wrong.surface) for one, wrong in wrong_copies(dev, rates, 1, seed + 1)]
         fixes = _Tagging(train_correcting_crf(pairs, unseen, tagger, seed))

@@ -6,15 +6,15 @@ from torch import Tensor, nn
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.tagger.labels import Labels, Spelling
 from pyropunct.rivals.taggers.chain import LinearChain
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import SlotBatch, Tagger, run_layers
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import Rival, SlotBatch, run_layers
 from pyropunct.rivals.taggers.words import WordVocabulary
 
 OPEN = 1.0
 """The bias of the forget gates before training (Jozefowicz et al. 2015)."""
 
 
-class BiLSTMCRF(Tagger):
+class BiLSTMCRF(Rival):
     """A bidirectional LSTM over the words, and a linear-chain CRF with bigram topology over the slots.
 
     The state of a slot is made from the LSTM's states at the words on its left and on its right.  The word
@@ -29,7 +29,7 @@ class BiLSTMCRF(Tagger):
         words: WordVocabulary,
         labels: Labels,
         spelling: Spelling,
-        recipe: TaggerRecipe,
+        recipe: RivalRecipe,
         pretrained: Pretrained | None = None,
     ) -> None:
         super().__init__(words, labels, spelling, recipe, pretrained)

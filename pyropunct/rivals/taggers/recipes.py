@@ -8,7 +8,7 @@ from pyropunct.files import numbers_like
 
 
 @dataclass(frozen=True)
-class TaggerRecipe:
+class RivalRecipe:
     """All settings that determine a tagger, apart from its kind, the data and the seed.
 
     :ivar word_size: the length of the word vectors.
@@ -50,7 +50,7 @@ class TaggerRecipe:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> "TaggerRecipe":
+    def from_json(cls, plain: dict[str, Any]) -> "RivalRecipe":
         """The recipe that `to_json` wrote.
 
         :raises ValueError: if it is none.

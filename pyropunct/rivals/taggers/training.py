@@ -13,20 +13,20 @@ from torch.nn.utils.rnn import pad_sequence
 from pyropunct.divergence import DivergedError
 from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.tagger.labels import Labels, Spelling, collect_labels
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import Tagger, batch_slots
-from pyropunct.rivals.taggers.taggers import tagger_class
+from pyropunct.rivals.taggers.kinds import rival_class
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import Rival, batch_slots
 from pyropunct.rivals.taggers.words import WordVocabulary, collect_words
 from pyropunct.treebank.sentence import Sentence
 
-Variant = Callable[[WordVocabulary, Labels, Spelling, TaggerRecipe], Tagger]
+Variant = Callable[[WordVocabulary, Labels, Spelling, RivalRecipe], Rival]
 """Makes a tagger with random weights."""
 
 LARGEST_GRADIENT = 5.0
 """The norm to which larger gradients are clipped."""
 
 
-class TaggerEpoch(NamedTuple):
+class RivalEpoch(NamedTuple):
     """The result of one epoch.
 
     :ivar number: counted from 1.
@@ -41,42 +41,42 @@ class TaggerEpoch(NamedTuple):
     seconds: float
 
 
-def train_tagger(
+def train_rival(
     kind: str,
     train: Sequence[Sentence],
     dev: Sequence[Sentence],
-    recipe: TaggerRecipe | None = None,
+    recipe: RivalRecipe | None = None,
     seed: int = 0,
-    watch: Callable[[TaggerEpoch], None] | None = None,
+    watch: Callable[[RivalEpoch], None] | None = None,
     *,
     device: str = "cpu",
     pretrained: Pretrained | None = None,
-) -> Tagger:
+) -> Rival:
     """Train a tagger; keep its weights from the epoch with the highest likelihood of dev.
 
     :param kind: "crf" or "attention".
     :param train: training sentences; their trees are not used.
     :param dev: sentences on whose likelihood training is stopped.
-    :param recipe: sizes and settings; by default ``TaggerRecipe()``.
+    :param recipe: sizes and settings; by default ``RivalRecipe()``.
     :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
     :param watch: called after every epoch.
     :param device: where the tagger is trained, as torch names it.
     :param pretrained: gives features of words that it reads besides; they are computed once.
     :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.
     """
-    variant = tagger_class(kind)
+    variant = rival_class(kind)
     if not train or not dev:
         raise ValueError(f"there is no sentence to {'stop on' if train else 'train on'}")
-    recipe = TaggerRecipe() if recipe is None else recipe
+    recipe = RivalRecipe() if recipe is None else recipe
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         tagger = untrained(partial(variant, pretrained=kept(pretrained)), train, recipe)
-        found = TaggerTraining(tagger.to(device), train).run(dev, watch)
+        found = RivalTraining(tagger.to(device), train).run(dev, watch)
     found.pretrained = pretrained
     return found
 
 
-def untrained(variant: Variant, train: Sequence[Sentence], recipe: TaggerRecipe) -> Tagger:
+def untrained(variant: Variant, train: Sequence[Sentence], recipe: RivalRecipe) -> Rival:
     """A tagger with random weights, for the words and labels of a training treebank."""
     labels = collect_labels([sentence.surface for sentence in train])
     strings = [string for sentence in train for string in labels.strings_of(sentence.surface)]
@@ -84,14 +84,14 @@ def untrained(variant: Variant, train: Sequence[Sentence], recipe: TaggerRecipe)
     return variant(words, labels, Spelling(labels, strings), recipe)
 
 
-class TaggerTraining:
+class RivalTraining:
     """The training of a tagger, an epoch at a time.
 
     :param tagger: an untrained one.
     :param train: the training sentences.
     """
 
-    def __init__(self, tagger: Tagger, train: Sequence[Sentence]) -> None:
+    def __init__(self, tagger: Rival, train: Sequence[Sentence]) -> None:
         self.tagger, self.recipe = tagger, tagger.recipe
         labels = tagger.labels
         self.forms = [sentence.tree.forms for sentence in train]
@@ -105,12 +105,12 @@ class TaggerTraining:
         steps = ceil(len(train) / self.recipe.batch_size) * self.planned
         self.schedule = torch.optim.lr_scheduler.LinearLR(self.optimiser, 1.0, 0.0, steps)
 
-    def run(self, dev: Sequence[Sentence], watch: Callable[[TaggerEpoch], None] | None) -> Tagger:
+    def run(self, dev: Sequence[Sentence], watch: Callable[[RivalEpoch], None] | None) -> Rival:
         """Train until all epochs are done, or until the recipe's patience is exhausted.
 
         :raises DivergedError: if the loss or the perplexity of dev is not finite.
         """
-        epochs: list[TaggerEpoch] = []
+        epochs: list[RivalEpoch] = []
         best: dict[str, Tensor] = {}
         began, chosen = time.monotonic(), 0
         while len(epochs) < self.planned and len(epochs) - chosen < self.patience:
@@ -121,7 +121,7 @@ class TaggerTraining:
                     f"the training of {self.tagger.name} diverged in epoch {len(epochs) + 1}: its loss is "
                     f"{loss}, with learning_rate={self.recipe.learning_rate:g}"
                 )
-            epochs.append(TaggerEpoch(len(epochs) + 1, loss, perplexity, time.monotonic() - began))
+            epochs.append(RivalEpoch(len(epochs) + 1, loss, perplexity, time.monotonic() - began))
             if perplexity == min(epoch.perplexity for epoch in epochs):
                 chosen = len(epochs)
                 best = {name: value.clone() for name, value in self.tagger.state_dict().items()}

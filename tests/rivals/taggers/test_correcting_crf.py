@@ -14,14 +14,14 @@ from pyropunct.rivals.taggers.correcting_crf import (
     PunctuatedWords,
     train_correcting_crf,
 )
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import batch_slots
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import batch_slots
 from pyropunct.rivals.taggers.words import KINDS, collect_words
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import Sentence, read_treebank
 
-SMALL = TaggerRecipe(
+SMALL = RivalRecipe(
     word_size=16, hidden_size=16, epochs=4, least_steps=0, learning_rate=0.02, batch_size=8, dropout=0.0
 )
 

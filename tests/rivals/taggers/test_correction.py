@@ -15,7 +15,7 @@ from pyropunct.rivals.taggers.correction import (
     closest_corrections,
     folds_by_sentence,
 )
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.treebank.marks import START
 from pyropunct.treebank.reading import Sentence
@@ -95,8 +95,8 @@ def test_all_tables(
 
 
 def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = partial(TaggerRecipe, least_steps=0, word_size=8, hidden_size=8)
-    monkeypatch.setattr("pyropunct.rivals.taggers.correction.TaggerRecipe", quick)
+    quick = partial(RivalRecipe, least_steps=0, word_size=8, hidden_size=8)
+    monkeypatch.setattr("pyropunct.rivals.taggers.correction.RivalRecipe", quick)
     options = ("--model", small / "model", "--systems", "paper,crf", "--epochs", 1, "--copies", 1)
     more = ("--samples", 20, "--threads", 1)
     value = answer("compare-correction", small / "dev.conllu", small / "dev.conllu", *options, *more)

@@ -14,19 +14,19 @@ from sentences import embedded, sentence
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.nets.tagger.labels import Spelling, collect_labels
 from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import DECODERS, Tagger, batch_slots
-from pyropunct.rivals.taggers.taggers import TAGGERS, from_parts, load_tagger
-from pyropunct.rivals.taggers.training import TaggerEpoch, train_tagger
+from pyropunct.rivals.taggers.kinds import RIVALS, from_parts, load_rival
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import DECODERS, Rival, batch_slots
+from pyropunct.rivals.taggers.training import RivalEpoch, train_rival
 from pyropunct.rivals.taggers.words import collect_words
 from pyropunct.treebank.marks import START, UNKNOWN
 from pyropunct.treebank.reading import Sentence
 
-SMALL = TaggerRecipe(
+SMALL = RivalRecipe(
     word_size=12, hidden_size=8, layers=2, epochs=3, least_steps=0, learning_rate=0.01, batch_size=8
 )
 
-every_kind = pytest.mark.parametrize("kind", sorted(TAGGERS))
+every_kind = pytest.mark.parametrize("kind", sorted(RIVALS))
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,12 @@ def dev() -> list[Sentence]:
     return embedded("dev", 20)
 
 
-def untrained(kind: str, train: list[Sentence], scale: float = 1.0) -> Tagger:
+def untrained(kind: str, train: list[Sentence], scale: float = 1.0) -> Rival:
     """A tagger with random weights, transitions included."""
     labels = collect_labels([one.surface for one in train])
     strings = [string for one in train for string in labels.strings_of(one.surface)]
     words = collect_words(one.tree.forms for one in train)
-    tagger = TAGGERS[kind](words, labels, Spelling(labels, strings), SMALL)
+    tagger = RIVALS[kind](words, labels, Spelling(labels, strings), SMALL)
     with torch.no_grad():
         for weight in tagger.parameters():
             weight += scale * torch.randn_like(weight)
@@ -137,9 +137,9 @@ def comma_before_but(number: int) -> list[Sentence]:
 def test_training_learns_what_is_next_to_a_slot_and_what_is_far(kind: str) -> None:
     sentences = comma_before_but(180)
     train, dev = sentences[:150], sentences[150:]
-    epochs: list[TaggerEpoch] = []
+    epochs: list[RivalEpoch] = []
     recipe = replace(SMALL, hidden_size=32, layers=1, dropout=0.1, word_dropout=0.0, epochs=5)
-    tagger = train_tagger(kind, train, dev, recipe, watch=epochs.append)
+    tagger = train_rival(kind, train, dev, recipe, watch=epochs.append)
     assert epochs[-1].loss < 0.2 * epochs[0].loss
     assert tagger.evaluate(dev).perplexity == min(epoch.perplexity for epoch in epochs) < 1.05
     assert tagger.report["chosen"] == min(epochs, key=lambda epoch: epoch.perplexity).number
@@ -151,12 +151,12 @@ def test_training_learns_what_is_next_to_a_slot_and_what_is_far(kind: str) -> No
 @every_kind
 def test_training_stops_early(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
     recipe = replace(SMALL, epochs=40, patience=2, learning_rate=0.05, dropout=0.0)
-    tagger = train_tagger(kind, train[:40], dev, recipe)
+    tagger = train_rival(kind, train[:40], dev, recipe)
     assert len(tagger.report["epochs"]) == tagger.report["chosen"] + 2
 
 
 def test_small_treebanks_are_trained_on_for_more_epochs() -> None:
-    recipe = TaggerRecipe(epochs=8, least_steps=100, patience=3, batch_size=10)
+    recipe = RivalRecipe(epochs=8, least_steps=100, patience=3, batch_size=10)
     assert (recipe.planned_epochs(150), recipe.planned_patience(150)) == (8, 3)
     assert (recipe.planned_epochs(101), recipe.planned_patience(101)) == (10, 4)
     assert (recipe.planned_epochs(9), recipe.planned_patience(9)) == (100, 38)
@@ -165,26 +165,26 @@ def test_small_treebanks_are_trained_on_for_more_epochs() -> None:
 @every_kind
 def test_more_epochs_are_run(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
     recipe = replace(SMALL, epochs=1, least_steps=10, patience=1)
-    assert len(train_tagger(kind, train[:16], dev[:8], recipe).report["epochs"]) == 5
+    assert len(train_rival(kind, train[:16], dev[:8], recipe).report["epochs"]) == 5
 
 
 @every_kind
 def test_seeds(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
     recipe = replace(SMALL, epochs=1)
-    first = train_tagger(kind, train, dev, recipe, seed=1).state_dict()
+    first = train_rival(kind, train, dev, recipe, seed=1).state_dict()
     state = torch.manual_seed(99).get_state()
-    again = train_tagger(kind, train, dev, recipe, seed=1).state_dict()
+    again = train_rival(kind, train, dev, recipe, seed=1).state_dict()
     assert torch.equal(torch.get_rng_state(), state)  # training leaves the caller's generator as it was
-    other = train_tagger(kind, train, dev, recipe, seed=2).state_dict()
+    other = train_rival(kind, train, dev, recipe, seed=2).state_dict()
     assert all(torch.equal(value, again[name]) for name, value in first.items())
     assert not all(torch.equal(value, other[name]) for name, value in first.items())
 
 
 @every_kind
 def test_saved_and_loaded(kind: str, train: list[Sentence], dev: list[Sentence], tmp_path: Path) -> None:
-    tagger = train_tagger(kind, train, dev, replace(SMALL, epochs=1))
+    tagger = train_rival(kind, train, dev, replace(SMALL, epochs=1))
     tagger.save(tmp_path / "tagger")
-    loaded = load_tagger(tmp_path / "tagger")
+    loaded = load_rival(tmp_path / "tagger")
     assert torch.equal(loaded.log_prob(dev), tagger.log_prob(dev))
     assert loaded.restore(forms(dev)) == tagger.restore(forms(dev))
     assert (loaded.recipe, loaded.report) == (tagger.recipe, tagger.report)
@@ -204,13 +204,13 @@ def test_folders_that_hold_no_tagger(train: list[Sentence], tmp_path: Path) -> N
     unknown = {**plain, "recipe": {**plain["recipe"], "tagger": "hmm"}}
     write_model_file(tmp_path / "unknown", unknown, tensors)
     with pytest.raises(ModelFileError, match="other: this is no tagger: KeyError"):
-        load_tagger(tmp_path / "other")
+        load_rival(tmp_path / "other")
     with pytest.raises(ModelFileError, match=r"lacking: the tensor .* is missing"):
-        load_tagger(tmp_path / "lacking")
+        load_rival(tmp_path / "lacking")
     with pytest.raises(ModelFileError, match="no tagger is called 'hmm': take attention or crf"):
-        load_tagger(tmp_path / "unknown")
+        load_rival(tmp_path / "unknown")
     with pytest.raises(ModelFileError, match="no such model folder"):
-        load_tagger(tmp_path / "nowhere")
+        load_rival(tmp_path / "nowhere")
 
 
 @every_kind
@@ -235,7 +235,7 @@ def test_decoders(kind: str, train: list[Sentence]) -> None:
 def test_restored_marks_are_marks_of_the_page(kind: str) -> None:
     """Even where nearly every string of training is rare."""
     train = [sentence("a b", f"{chr(0x2600 + number)}", "", ".") for number in range(8)]
-    tagger = train_tagger(kind, train, train, replace(SMALL, epochs=2))
+    tagger = train_rival(kind, train, train, replace(SMALL, epochs=2))
     assert (UNKNOWN,) in tagger.labels.strings
     restored = tagger.restore([["a", "b"], ["never", "seen", "word"]])
     assert {mark for surface in restored for slot in surface for mark in slot} <= {START, "."}
@@ -249,11 +249,11 @@ def test_two_thousand_words(kind: str, train: list[Sentence]) -> None:
 
 def test_bad_input(train: list[Sentence]) -> None:
     with pytest.raises(ValueError, match="no sentence to train on"):
-        train_tagger("crf", [], train)
+        train_rival("crf", [], train)
     with pytest.raises(ValueError, match="no sentence to stop on"):
-        train_tagger("crf", train, [])
+        train_rival("crf", train, [])
     with pytest.raises(ValueError, match="no tagger is called 'hmm'"):
-        train_tagger("hmm", train, train)
+        train_rival("hmm", train, train)
     tagger = untrained("crf", train)
     with pytest.raises(ValueError, match="sentence 2: there is no word in it"):
         tagger.restore([["a"], []])

@@ -17,7 +17,7 @@ from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.tagger.labels import Labels, SlotString, Spelling
 from pyropunct.restore.edit_distance import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
+from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.words import WordVectors, WordVocabulary, batch_words
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
@@ -60,7 +60,7 @@ def batch_slots(encoded: Sequence[Tensor], device: torch.device, features: Tenso
     return SlotBatch(batch_words(encoded).to(device), slots, present.to(device), features)
 
 
-class Tagger(nn.Module):
+class Rival(nn.Module):
     """Labels every slot of a sentence with its whole string, given the words alone.
 
     A subclass defines `forward`, from a `SlotBatch` to the distribution of its labels.  A string without a
@@ -84,7 +84,7 @@ class Tagger(nn.Module):
         words: WordVocabulary,
         labels: Labels,
         spelling: Spelling,
-        recipe: TaggerRecipe,
+        recipe: RivalRecipe,
         pretrained: Pretrained | None = None,
     ) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class Tagger(nn.Module):
             yield numbers, self(batch_slots(encoded, self.device, features))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The tagger as plain JSON types and tensors, for `pyropunct.rivals.taggers.taggers.from_parts`."""
+        """The tagger as plain JSON types and tensors, for `pyropunct.rivals.taggers.kinds.from_parts`."""
         plain: dict[str, Any] = {
             "vocabulary": {"words": self.words.to_json(), "labels": self.labels.to_json()},
             "recipe": {"tagger": self.kind, **self.recipe.to_json()},

@@ -13,28 +13,28 @@ from pyropunct.nets.sources import pretrained_from
 from pyropunct.nets.tagger.labels import Labels, Spelling
 from pyropunct.rivals.taggers.attention import BiGRUAttention
 from pyropunct.rivals.taggers.crf import BiLSTMCRF
-from pyropunct.rivals.taggers.recipes import TaggerRecipe
-from pyropunct.rivals.taggers.tagger import PRETRAINED, Tagger
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import PRETRAINED, Rival
 from pyropunct.rivals.taggers.words import WordVocabulary
 
-TAGGERS: dict[str, type[Tagger]] = {variant.kind: variant for variant in (BiLSTMCRF, BiGRUAttention)}
+RIVALS: dict[str, type[Rival]] = {variant.kind: variant for variant in (BiLSTMCRF, BiGRUAttention)}
 """The taggers by kind."""
 
 
-def tagger_class(kind: str) -> type[Tagger]:
+def rival_class(kind: str) -> type[Rival]:
     """The class of a kind of tagger.
 
     :raises ValueError: if there is none.
     """
-    if kind not in TAGGERS:
-        raise ValueError(f"no tagger is called {kind!r}: take {' or '.join(sorted(TAGGERS))}")
-    return TAGGERS[kind]
+    if kind not in RIVALS:
+        raise ValueError(f"no tagger is called {kind!r}: take {' or '.join(sorted(RIVALS))}")
+    return RIVALS[kind]
 
 
 def from_parts(
     plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None = None
-) -> Tagger:
-    """The tagger that `Tagger.to_parts` took apart.
+) -> Rival:
+    """The tagger that `Rival.to_parts` took apart.
 
     :param pretrained: gives features of words, if it was trained with such; by default what it was trained
         with is looked for where it was.
@@ -43,8 +43,8 @@ def from_parts(
     try:
         words = WordVocabulary.from_json(plain["vocabulary"]["words"])
         labels = Labels.from_json(plain["vocabulary"]["labels"])
-        recipe = TaggerRecipe.from_json(plain["recipe"])
-        variant = tagger_class(plain["recipe"]["tagger"])
+        recipe = RivalRecipe.from_json(plain["recipe"])
+        variant = rival_class(plain["recipe"]["tagger"])
         weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(PRETRAINED)}
         others = {name.removeprefix(PRETRAINED): tensors[name] for name in tensors.keys() - weights.keys()}
         described = pretrained_from(plain.get("pretrained"), others)
@@ -60,8 +60,8 @@ def from_parts(
     return tagger.eval()
 
 
-def load_tagger(folder: str | Path, pretrained: Pretrained | None = None) -> Tagger:
-    """Read a tagger that `Tagger.save` wrote.  No code in the folder is ever run.
+def load_rival(folder: str | Path, pretrained: Pretrained | None = None) -> Rival:
+    """Read a tagger that `Rival.save` wrote.  No code in the folder is ever run.
 
     :param pretrained: see `from_parts`.
     :raises ModelFileError: if the folder is missing or damaged, or does not hold a tagger of this program.
