@@ -14,6 +14,7 @@ from pyro.distributions import TorchDistribution, constraints
 from pyro.nn import PyroModule
 from torch import Tensor
 
+from pyropunct.errors import FailureError
 from pyropunct.inference.forest import forest_of
 from pyropunct.models.learned import require_rows
 from pyropunct.models.trees import TreeBatch
@@ -27,7 +28,7 @@ BASE_STOP = 0.75
 """The probability of STOP where no count says anything: low enough that trees stay small."""
 
 
-class OverlongTreeError(RuntimeError):
+class OverlongTreeError(FailureError, RuntimeError):
     """A tree grew beyond the greatest number of words allowed."""
 
 

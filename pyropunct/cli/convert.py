@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import BAD_INPUT, OneLineError, polite
-from pyropunct.cli.options import json_option
+from pyropunct.cli.command import command
+from pyropunct.cli.options import Json
 from pyropunct.cli.outputs import CONLLU, check_output, text_output
+from pyropunct.limits import Placeholder
 
 if TYPE_CHECKING:
     from pyropunct.treebank.constituency.reading import Conversion
@@ -20,39 +21,34 @@ SHOWN = 10
 """The most unknown tags and labels that are listed."""
 
 
-@click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--out", help="CoNLL-U file to write; by default the standard output.")
-@click.option(
-    "--head-rules",
-    default="english",
-    show_default=True,
-    metavar="english|chinese|FILE",
-    help="Which daughter is the head of a phrase.",
-)
-@json_option
-@polite
-def convert(files: tuple[str, ...], out: str | None, head_rules: str, as_json: bool) -> None:
+@command
+def convert(
+    files: Annotated[tuple[str, ...], Placeholder("FILE...")],
+    *,
+    out: str | None = None,
+    head_rules: Annotated[str, Placeholder("english|chinese|FILE")] = "english",
+    json: Json = False,
+) -> None:
     """Turn phrase-structure trees into dependency trees in CoNLL-U, which the other commands read.
 
     Each FILE has bracketed trees as in the Penn Treebank, and may be - for standard input.  Each maximal
     projection becomes a subtree, and its label becomes a relation.  Traces are left out.
+
+    :param out: CoNLL-U file to write; by default the standard output.
+    :param head_rules: which daughter is the head of a phrase.
     """
-    from pyropunct.treebank.constituency.head_rules import HeadRulesError, load_head_rules
+    from pyropunct.treebank.constituency.head_rules import load_head_rules
     from pyropunct.treebank.constituency.reading import Conversion
 
-    if as_json and out is None:
+    if json and out is None:
         raise click.UsageError("--json reports what was written: give a file with --out")
-    try:
-        conversion = Conversion(load_head_rules(head_rules))
-    except HeadRulesError as error:
-        raise OneLineError(str(error), BAD_INPUT) from error
+    conversion = Conversion(load_head_rules(head_rules))
     check_output(out, CONLLU, (*files, head_rules))
     with text_output(out) as output:
         for file in files:
             for block in _blocks(conversion, file):
                 output.write(block)
-    if as_json:
+    if json:
         console.print_json({"files": list(files), "out": out, **conversion.to_json()})
     else:
         _tell(conversion, ", ".join(files), out)

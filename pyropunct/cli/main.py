@@ -1,7 +1,7 @@
 """The command line.
 
-Each command has a module in this folder, which is imported only when the command is called or its help is
-shown.
+Each command has a module in this folder, which is imported when the command is called or its help is shown:
+see `pyropunct.cli.command`.
 """
 
 import gc
@@ -16,36 +16,36 @@ from click.exceptions import NoArgsIsHelpError
 from pyropunct.cli import console
 from pyropunct.cli.frame import BAD_INPUT, FAILURE, OneLineError
 
-COMMANDS = {
-    "compare": "compare:compare",
-    "compare-commas": "compare_commas:compare_commas",
-    "compare-correction": "compare_correction:compare_correction",
-    "compare-joint": "compare_joint:compare_joint",
-    "compare-parsers": "compare_parsers:compare_parsers",
-    "convert": "convert:convert",
-    "corpus": "corpus:corpus",
-    "correct": "correct:correct",
-    "dream": "dream:dream",
-    "evaluate": "evaluate:evaluate",
-    "fit": "fit:fit",
-    "fit-correction": "fit_correction:fit_correction",
-    "parse": "parse:parse",
-    "relations": "relations:relations",
-    "rephrase": "rephrase:rephrase",
-    "restore": "restore:restore",
-    "rules": "rules:rules",
-    "sample": "sample:sample",
-    "underlying": "underlying:underlying",
-}
-"""For each command its module in this folder, and the name of its function there."""
+COMMANDS = (
+    "compare",
+    "compare-commas",
+    "compare-correction",
+    "compare-joint",
+    "compare-parsers",
+    "convert",
+    "corpus",
+    "correct",
+    "dream",
+    "evaluate",
+    "fit",
+    "fit-correction",
+    "parse",
+    "relations",
+    "rephrase",
+    "restore",
+    "rules",
+    "sample",
+    "underlying",
+)
+"""Each is a function in a module of its name, with underscores for hyphens."""
 
 COLLECTED_AFTER = 100_000
-"""How many objects more there are when garbage is looked for; Python's own 700 take a quarter of a start."""
+"""Python looks for garbage after so many new objects; its own 700 take a quarter of the time of a start."""
 
 
 @contextmanager
 def _rarely_collected() -> Iterator[None]:
-    """Look for garbage rarely: to import and to read a model is to make many objects that stay."""
+    """Look for garbage rarely, because importing modules and reading models makes many objects that stay."""
     before = gc.get_threshold()
     gc.set_threshold(COLLECTED_AFTER, *before[1:])
     try:
@@ -56,7 +56,7 @@ def _rarely_collected() -> Iterator[None]:
 
 @contextmanager
 def _misuse_in_one_line() -> Iterator[None]:
-    """Tell of wrong options and arguments in one line too, and of help that cannot be written."""
+    """Report wrong options and arguments in one line, and help that cannot be written."""
     try:
         yield
     except NoArgsIsHelpError:
@@ -93,8 +93,8 @@ class _Commands(click.Group):
         """The command of a name, if there is one."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(f"pyropunct.cli.{module}"), name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"pyropunct.cli.{name}"), name)
         return command
 
 

@@ -1,13 +1,75 @@
 """Options that several commands share."""
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from pyropunct.cli.frame import BAD_INPUT, OneLineError
+from pyropunct.cli.loading import load_model, use_threads
+from pyropunct.limits import Help, Placeholder, Range, Seed
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+
+MOST_THREADS = 1024
+"""More than this break down in torch, on any machine."""
+
+Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
+Out = Annotated[str | None, Placeholder("FILE")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """The machine that works.
+
+    :ivar threads: threads to use; by default all cores.
+    """
+
+    threads: Annotated[int, Range(1, MOST_THREADS)] | None = None
+
+    def start(self) -> None:
+        """Use these threads from now on."""
+        use_threads(self.threads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelUse(Machine):
+    """How a model is loaded.
+
+    :ivar encoder: where the encoder is now that MODEL was trained with, if it has moved.
+    :ivar trust_variants: import the attach model and the channel that MODEL names, even if they are no part
+        of pyropunct.  This runs the code of their modules.
+    """
+
+    encoder: Annotated[str | None, Placeholder("PLACE")] = None
+    trust_variants: bool = False
+
+    def load(self, model: str) -> "Punctuator":
+        """Load a model.
+
+        :raises UserError: if there is no model, or it names an untrusted variant outside the package.
+        """
+        self.start()
+        return load_model(model, self.trust_variants, self.encoder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing(ModelUse):
+    """How a model is loaded that draws by chance."""
+
+    seed: Seed = 0
+
+    def load(self, model: str) -> "Punctuator":
+        """Load a model and set the seed."""
+        import pyro
+
+        self.start()
+        pyro.set_rng_seed(self.seed)
+        return super().load(model)
 
 
 class Registered(click.Choice):
@@ -44,9 +106,6 @@ examples_option = click.option(
 )
 WIDEST_BEAM = 1024
 """The widest beam of parsers with transitions."""
-
-MOST_THREADS = 1024
-"""More than this break down in torch, on any machine."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 seed_option = click.option(

@@ -1,44 +1,32 @@
 """The command ``pyropunct sample``."""
 
-import click
+from typing import Literal
 
-from pyropunct.cli.frame import polite
-from pyropunct.cli.loading import prepare
-from pyropunct.cli.options import encoder_option, json_option, seed_option, threads_option, trust_option
+from pyropunct.cli.command import command
+from pyropunct.cli.loading import read_file
+from pyropunct.cli.options import Drawing, Json
 from pyropunct.cli.showing import in_order, tell_each
+from pyropunct.limits import Count
 
 
-@click.command()
-@click.argument("model")
-@click.argument("file")
-@click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Draws for each tree.")
-@click.option(
-    "--format", "shape", type=click.Choice(["text", "conllu", "json"]), default="text", show_default=True
-)
-@click.option(
-    "--balanced", is_flag=True, help="Draw only punctuation whose brackets and quotation marks are paired."
-)
-@seed_option
-@trust_option
-@encoder_option
-@threads_option
-@json_option
-@polite
+@command
 def sample(
     model: str,
     file: str,
-    samples: int,
-    shape: str,
-    balanced: bool,
-    seed: int,
-    trust_variants: bool,
-    encoder: str | None,
-    threads: int | None,
-    as_json: bool,
+    *,
+    samples: Count = 1,
+    format: Literal["text", "conllu", "json"] = "text",
+    balanced: bool = False,
+    use: Drawing,
+    json: Json = False,
 ) -> None:
-    """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored."""
-    shape = "json" if as_json else shape
-    punctuator, treebank = prepare(model, file, seed, threads, trust_variants, encoder)
+    """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored.
+
+    :param samples: draws for each tree.
+    :param balanced: draw only punctuation whose brackets and quotation marks are paired.
+    """
+    shape = "json" if json else format
+    punctuator, treebank = use.load(model), read_file(file)
     tell_each(
         "sampling",
         treebank,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyropunct.errors import UserError
 from pyropunct.treebank.constituency.phrase_trees import PhraseTree
 
 ANY = "*"
@@ -86,7 +87,7 @@ BUILT_IN: Mapping[str, str] = {"english": ENGLISH, "chinese": CHINESE}
 _SIDES = ("left", "right", "leftmost", "rightmost")
 
 
-class HeadRulesError(ValueError):
+class HeadRulesError(UserError, ValueError):
     """Head rules that cannot be used; its text is one line that names the place."""
 
 

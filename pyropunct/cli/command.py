@@ -1,0 +1,174 @@
+"""How a command is written.
+
+A command is a function in a module of its name, which loads, calls a task, and prints::
+
+    @command
+    def dream(model: str, *, samples: Count = 10, use: ModelUse, json: Json = False) -> None:
+        '''Draw sentences from MODEL.
+
+        :param samples: sentences to draw.
+        '''
+
+Parameters before the star are arguments; a tuple takes several. All others are options: names, defaults,
+bounds and choices come from the signature (see `pyropunct.limits`), help comes from the docstring. A
+dataclass stands for its fields, so that settings are options without further words; a field that two of them
+have is one option. A function in an annotation converts the text of an option, or raises a ValueError. The
+function imports its task, so that help is quick, and handles no errors: those that users can act on derive
+from `UserError`.
+"""
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any, get_type_hints
+
+import click
+
+from pyropunct.cli.frame import polite
+from pyropunct.limits import Help, Internal, Limits, Placeholder, Range, limits, meanings
+
+REQUIRED = inspect.Parameter.empty
+
+
+class Command(click.Command):
+    """A command that is a function.
+
+    :ivar function: the function.
+    """
+
+    def __init__(self, function: Callable[..., None], name: str | None = None) -> None:
+        self.function = function
+        hints = get_type_hints(function, include_extras=True)
+        self._groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+        self._plain = [name for name in inspect.signature(function).parameters if name not in self._groups]
+        super().__init__(
+            name or function.__name__.replace("_", "-"),
+            callback=self._called,
+            params=list(_parameters(function, hints)),
+            help=re.sub(r"^:\w+ .*", "", inspect.getdoc(function) or "", flags=re.MULTILINE | re.DOTALL),
+        )
+
+    def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the function, by the values of options."""
+        groups = {name: made(group, values) for name, group in self._groups.items()}
+        return {name: values[name] for name in self._plain if name in values} | groups
+
+    def _called(self, **values: Any) -> None:
+        polite(self.function)(**self.arguments(values))
+
+
+def command(function: Callable[..., None]) -> Command:
+    """Make a command of a function: see the docstring of the module."""
+    return Command(function)
+
+
+def made(settings: Any, values: dict[str, Any]) -> Any:
+    """The settings of a class, of the values that are meant for it."""
+    return settings(**{one.name: values[one.name] for one in fields(settings) if one.name in values})
+
+
+def options(settings: Any) -> Iterator[click.Option]:
+    """The options that the fields of a dataclass are."""
+    hints, texts = get_type_hints(settings, include_extras=True), meanings(settings)
+    for field in fields(settings):
+        if not any(extra is Internal for extra in limits(hints[field.name]).extras):
+            yield option(field.name, hints[field.name], _default(field), texts.get(field.name))
+
+
+def _parameters(function: Callable[..., None], hints: dict[str, Any]) -> Iterator[click.Parameter]:
+    texts, seen = meanings(function), set[str]()
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in seen:
+            continue
+        if is_dataclass(hints[name]):
+            several: list[click.Parameter] = [one for one in options(hints[name]) if one.name not in seen]
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            several = [option(name, hints[name], parameter.default, texts.get(name))]
+        else:
+            several = [_argument(name, limits(hints[name]), parameter.default)]
+        seen.update(str(one.name) for one in several)
+        yield from several
+
+
+def _argument(name: str, limit: Limits, default: Any) -> click.Argument:
+    required, nargs = default is REQUIRED, -1 if limit.several else 1
+    return click.Argument([name], required=required, nargs=nargs, metavar=limit.first(Placeholder))
+
+
+def option(name: str, annotation: Any, default: Any, text: str | None) -> click.Option:
+    """The option of a field or a parameter.
+
+    :param default: `REQUIRED` if it has none.
+    :param text: its meaning; by default the `Help` in the annotation.
+    """
+    limit = limits(annotation)
+    dashed = f"--{name.replace('_', '-')}"
+    flag = limit.kind is bool
+    declared = f"{dashed}/--no-{dashed[2:]}" if flag and default is not False else dashed
+    kind, repeated = _type(limit), limit.several and not any(map(inspect.isfunction, limit.extras))
+    if limit.several and not repeated and default:
+        default = ",".join(map(str, default))
+    text = text or limit.first(Help) or ""
+    return click.Option(
+        [declared, name],
+        type=None if flag else kind,
+        is_flag=flag,
+        multiple=repeated,
+        required=default is REQUIRED,
+        default=None if default is REQUIRED else default,
+        show_default=not flag or default is True,
+        metavar=limit.first(Placeholder),
+        help=text[:1].upper() + text[1:],
+    )
+
+
+def _type(limit: Limits) -> click.ParamType:
+    convert = next(filter(inspect.isfunction, (*limit.extras, *limit.item)), None)
+    bounds = limit.first(Range) or Range()
+    if convert is not None:
+        return _Converted(convert)
+    if limit.names is not None:
+        return click.Choice(limit.names)
+    low, high = (bounds.least, bounds.above), (bounds.most, bounds.below)
+    lowest, highest = (pair[0] if pair[1] is None else pair[1] for pair in (low, high))
+    opened = {"min_open": bounds.above is not None, "max_open": bounds.below is not None}
+    if limit.kind is float:
+        return _FiniteRange(lowest, highest, **opened)
+    if limit.kind is int:
+        return click.IntRange(lowest, highest, **opened)  # type: ignore[arg-type]  # bounds of integers
+    return click.STRING
+
+
+class _FiniteRange(click.FloatRange):
+    """Refuses NaN and infinities, which click accepts."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number that a text stands for."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
+
+
+class _Converted(click.ParamType[Any]):
+    """What a function makes of a text."""
+
+    name = "text"
+
+    def __init__(self, convert: Callable[[str], Any]) -> None:
+        self._convert = convert
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value that a text stands for."""
+        try:
+            return self._convert(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _default(field: "Field[Any]") -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return REQUIRED if field.default is MISSING else field.default

@@ -1,0 +1,128 @@
+"""What a setting may be, said once: in the annotation and the docstring of the class that has it.
+
+A field such as ``samples: Annotated[int, Range(1)] = 1000``, with ``:ivar samples: the most draws.`` in the
+docstring of its class, is everything that checks and the command line need to know about it.
+"""
+
+import inspect
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+
+@dataclass(frozen=True)
+class Range:
+    """Bounds of a number, which is finite.
+
+    :ivar least: the smallest.
+    :ivar most: the greatest.
+    :ivar above: every number is greater.
+    :ivar below: every number is smaller.
+    """
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def __contains__(self, number: float) -> bool:
+        return (
+            math.isfinite(number)
+            and (self.least is None or number >= self.least)
+            and (self.most is None or number <= self.most)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+        )
+
+
+@dataclass(frozen=True)
+class NamesIn:
+    """The keys of a dictionary, whose module is imported only when they are needed.
+
+    :ivar registry: ``module:NAME`` of the dictionary.
+    """
+
+    registry: str
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names."""
+        module, _, name = self.registry.partition(":")
+        return tuple(getattr(import_module(module), name))
+
+
+class Help(str):
+    """The meaning of a setting that several docstrings would have to repeat."""
+
+
+class Placeholder(str):
+    """What stands for the value in help, such as FILE."""
+
+
+class Internal:
+    """Marks a field that is no option of a command."""
+
+
+Count = Annotated[int, Range(1)]
+Seed = Annotated[int, Range(0, 2**32 - 1), Help("Equal seeds give equal results.")]
+
+
+class Limits(NamedTuple):
+    """An annotation, taken apart.
+
+    :ivar kind: the plain type; that of the items of a tuple.
+    :ivar several: whether the value is a tuple of any length.
+    :ivar extras: what is said of the whole value.
+    :ivar item: what is said of each item of a tuple.
+    """
+
+    kind: Any
+    several: bool
+    extras: tuple[Any, ...]
+    item: tuple[Any, ...] = ()
+
+    def first(self, kind: type) -> Any:
+        """The first remark of a class, None without any."""
+        return next((extra for extra in (*self.extras, *self.item) if isinstance(extra, kind)), None)
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """The values that are possible, if they are names; None if they are something else."""
+        if get_origin(self.kind) is Literal:
+            return get_args(self.kind)
+        found = self.first(NamesIn)
+        return None if found is None else found.names
+
+
+def limits(annotation: Any) -> Limits:
+    """What an annotation says; None is left out of unions."""
+    if get_origin(annotation) is Annotated:
+        inner = limits(annotation.__origin__)
+        return inner._replace(extras=(*annotation.__metadata__, *inner.extras))
+    if get_origin(annotation) in (Union, UnionType):
+        return limits(next(kind for kind in get_args(annotation) if kind is not NoneType))
+    if get_origin(annotation) is tuple and get_args(annotation)[1:] == (...,):
+        item = limits(get_args(annotation)[0])
+        return Limits(item.kind, True, (), item.extras)
+    return Limits(annotation, False, ())
+
+
+FIELD = re.compile(r"^\s*:(?:ivar|param) (\w+): (.*?)(?=^\s*:\w+|^\s*$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def meanings(described: Any) -> dict[str, str]:
+    """The meanings of the fields of a class and its bases, or of the parameters of a function, by name.
+
+    They are the ``:ivar`` and ``:param`` of docstrings, each as one line.
+    """
+    sources = described.__mro__[::-1] if inspect.isclass(described) else [described]
+    return {
+        name: " ".join(text.replace("``", "").split())
+        for source in sources
+        for name, text in FIELD.findall(source.__doc__ or "")
+    }
