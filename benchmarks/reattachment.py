@@ -21,7 +21,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
 from pyropunct.treebank.conllu_block import FORM, Block
-from pyropunct.treebank.conllu_reader import decode, read_blocks
+from pyropunct.treebank.conllu_reader import blocks_or_errors
+from pyropunct.treebank.lines import read_lines
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -67,10 +68,20 @@ def _repaired(model: Path, file: Path) -> Iterator[tuple[Sentence, Sentence]]:
 
 def _other_blocks(file: Path, other: Path) -> dict[int, Block]:
     """What the other tool made of each sentence, by the line of ``file`` at which the sentence starts."""
-    old, new = (list(read_blocks(decode(path.read_bytes(), str(path)), str(path))) for path in (file, other))
+    old, new = _blocks(file), _blocks(other)
     if [_forms(block) for block in old] != [_forms(block) for block in new]:
         sys.exit(f"{other}: its sentences are not those of {file}, token by token")
     return {before.first_line: after for before, after in zip(old, new, strict=True)}
+
+
+def _blocks(path: Path) -> list[Block]:
+    """The sentences of a file, which is known to be CoNLL-U."""
+    with path.open("rb") as stream:
+        return [
+            block
+            for block in blocks_or_errors(read_lines(stream, str(path)), str(path))
+            if isinstance(block, Block)
+        ]
 
 
 def _forms(block: Block) -> list[str]:

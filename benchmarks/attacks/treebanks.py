@@ -9,11 +9,12 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 
 from row import Row
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.treebank.conllu_reader import decode
+from pyropunct.treebank.lines import read_lines
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import TreebankError, read_text
 from pyropunct.treebank.sentence import Sentence
@@ -176,7 +177,7 @@ def _outcome(data: bytes, chance: random.Random) -> str:
     :raises Exception: if it is nothing that should.
     """
     try:
-        treebank = read_text(decode(data, "mutated.conllu"), "mutated.conllu")
+        treebank = read_text("\n".join(read_lines(BytesIO(data), "mutated.conllu")), "mutated.conllu")
     except TreebankError as error:
         return _refused(str(error))
     for sentence in treebank:

@@ -4,7 +4,7 @@ The ``conllu`` library parses one block at a time, so that an error can name its
 that gets through has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from conllu.exceptions import ParseException
@@ -22,54 +22,51 @@ from pyropunct.treebank.conllu_block import (
     Token,
 )
 from pyropunct.treebank.errors import TreebankError
-
-Progress = Callable[[int, int], None]
-"""Called after each sentence with the number of lines read and the number of lines in all."""
+from pyropunct.treebank.lines import BEGINNING, Start
 
 
-def decode(data: bytes, path: str) -> str:
-    """The bytes of a CoNLL-U file as text, without a byte order mark.
+def blocks_or_errors(
+    lines: Iterable[str | TreebankError], name: str, start: Start = BEGINNING
+) -> Iterator[Block | TreebankError]:
+    """The sentences of a CoNLL-U text, with errors in the places of those that are malformed.
 
-    :raises TreebankError: if they are not UTF-8; it names the line and the first bad byte.
+    Spaces on the blank lines between sentences and a missing last line end are accepted.  Comments that no
+    token follows are skipped.
+
+    :param lines: errors stand for lines that cannot be read.
+    :param name: the name that errors give to the text.
+    :param start: where the lines begin.
     """
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # The codec's count starts after a byte order mark.
-        start = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
-        problem = f"byte {start} is 0x{data[start]:02x}, which is not UTF-8 (save the file as UTF-8)"
-        raise TreebankError(path, problem, data.count(b"\n", 0, start) + 1) from None
-
-
-def read_blocks(text: str, path: str, progress: Progress | None = None) -> Iterator[Block]:
-    """The sentences of a CoNLL-U text, in order.
-
-    Windows line ends, spaces on the blank lines between sentences and a missing last line end are
-    accepted.  Comments that no token follows are skipped.
-
-    :param path: the name that errors give to the text.
-    :raises TreebankError: at the first malformed line or tree.
-    """
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    sentences = 0
-    for first, last in _paragraphs(lines):
-        paragraph = tuple(lines[first:last])
-        if all(map(is_comment, paragraph)):
+    position = start.sentence
+    for first_line, paragraph in _paragraphs(lines, start.line):
+        texts = tuple(line for line in paragraph if isinstance(line, str))
+        unread = [line for line in paragraph if isinstance(line, TreebankError)]
+        if not unread and all(map(is_comment, texts)):
             continue
-        sentences += 1
-        yield read_block(paragraph, path, first + 1, sentences)
-        if progress is not None:
-            progress(last, len(lines))
+        position += 1
+        try:
+            yield unread[0] if unread else read_block(texts, name, first_line, position)
+        except TreebankError as error:
+            yield error
 
 
-def _paragraphs(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """The maximal runs of lines that are not blank, as pairs (first, one past the last)."""
-    first = 0
-    for index, line in enumerate([*lines, ""]):
-        if not line.strip():
-            if index > first:
-                yield first, index
-            first = index + 1
+def _paragraphs(
+    lines: Iterable[str | TreebankError], first: int
+) -> Iterator[tuple[int, list[str | TreebankError]]]:
+    """The maximal runs of lines that are not blank, each with the number of its first line.
+
+    :param first: the number of the first of all lines.
+    """
+    paragraph: list[str | TreebankError] = []
+    number = first - 1
+    for number, line in enumerate(lines, start=first):
+        if isinstance(line, TreebankError) or line.strip():
+            paragraph.append(line)
+        elif paragraph:
+            yield number - len(paragraph), paragraph
+            paragraph = []
+    if paragraph:
+        yield number + 1 - len(paragraph), paragraph
 
 
 def is_comment(line: str) -> bool:

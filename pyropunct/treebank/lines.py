@@ -169,11 +169,12 @@ def decoded(line: bytes, name: str, number: int, offset: int) -> str:
     """
     if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
         raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)
-    if b"\0" in line:
-        raise TreebankError(name, "the line holds a zero byte (is this text?)", number)
     try:
-        return line.decode().removeprefix("\ufeff" if number == 1 else "")
+        text = line.decode().removeprefix("\ufeff" if number == 1 else "")
     except UnicodeDecodeError as error:
         place = f"byte {offset + error.start} is 0x{line[error.start]:02x}"
         problem = f"{place}, which is not UTF-8 (save the file as UTF-8)"
         raise TreebankError(name, problem, number) from None
+    if "\0" in text:
+        raise TreebankError(name, "the line holds a zero byte (is this text?)", number)
+    return text

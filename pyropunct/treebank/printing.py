@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from pyropunct.treebank.capitals import at_the_beginning
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.conventions import Conventions, Written
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
@@ -122,7 +123,7 @@ def _tokens(words: Sequence[str], surface: Surface, conventions: Conventions, ca
     for slot, marks in enumerate(surface):
         dot = slot > 0 and ABBREVIATION_DOT in marks
         if slot:
-            word = _capitalised(words[0]) if capital and slot == 1 else words[slot - 1]
+            word = at_the_beginning(words[0]) if capital and slot == 1 else words[slot - 1]
             tokens.append(_Token(Written(word + "." * dot), slot))
         tokens += [_Token(conventions.written(mark), slot) for mark in _printed(marks, dot)]
     return tokens
@@ -137,11 +138,6 @@ def _printed(marks: Sequence[str], dot: bool) -> Iterator[str]:
     if dot and real[:1] == ["."]:
         del real[0]
     return (mark for mark in real if mark != UNKNOWN)
-
-
-def _capitalised(word: str) -> str:
-    """The word with a capital letter at its beginning, unless it has one elsewhere, as "iPhone"."""
-    return word if any(map(str.isupper, word)) else word[:1].title() + word[1:]
 
 
 def _spaces(tokens: Sequence[_Token], conventions: Conventions, gaps: Gaps | None) -> list[str]:

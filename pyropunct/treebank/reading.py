@@ -4,16 +4,17 @@ This is the preprocessing of Li, Wang & Eisner 2019, section 4; its rules are in
 ``docs/reference/treebanks.md``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any, overload
 
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token
-from pyropunct.treebank.conllu_reader import Progress, decode, is_comment, read_block, read_blocks
+from pyropunct.treebank.conllu_reader import blocks_or_errors
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
-from pyropunct.treebank.lines import BEGINNING, STANDARD_INPUT, Start, standard_input
+from pyropunct.treebank.lines import BEGINNING, Start, opened, read_lines
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.quotes import direct_quotes
@@ -32,6 +33,9 @@ __all__ = [
     "require_punctuation",
 ]
 
+
+Progress = Callable[[int, int], None]
+"""Called after each sentence with the number of lines read and the number of lines in all."""
 
 NO_WORD = "it has no word"
 """The reason for an omission when there is nothing but punctuation."""
@@ -124,12 +128,9 @@ def read_treebank(
     :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or if none of its
         sentences can be kept.
     """
-    if str(path) == "-":
-        name, data = STANDARD_INPUT, standard_input().read()
-    else:
-        name, data = str(path), _read_bytes(Path(path))
-    text = decode(data, name)
-    return read_text(text, name, punctuation_relation=punctuation_relation, progress=progress)
+    with opened(str(path)) as (stream, name):
+        lines = list(read_lines(BytesIO(stream.read()), name))
+    return _treebank(lines, name, punctuation_relation, progress)
 
 
 def read_text(
@@ -144,75 +145,56 @@ def read_text(
     :param name: the name that errors give to the text.
     :raises TreebankError: if the text is not CoNLL-U, or if none of its sentences can be kept.
     """
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    return _treebank(lines, name, punctuation_relation, progress)
+
+
+def _treebank(
+    lines: Sequence[str], name: str, punctuation_relation: bool, progress: Progress | None
+) -> Treebank:
     sentences: list[Sentence] = []
     omitted: list[Omission] = []
-    for block in read_blocks(text, name, progress):
-        outcome = prepare(block, punctuation_relation)
-        if isinstance(outcome, Sentence):
-            sentences.append(outcome)
+    for item in read_sentences(lines, name, punctuation_relation):
+        if isinstance(item, Sentence):
+            sentences.append(item)
         else:
-            omitted.append(outcome)
+            omitted.append(item)
+        if progress is not None:
+            block = item.lines if isinstance(item, Omission) else item.layout.block.lines
+            progress(_line(item) + len(block) - 1, len(lines))
     if not sentences:
         raise nothing_kept(name, omitted)
     return Treebank(name, tuple(sentences), tuple(omitted))
 
 
-def read_sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | Omission]:
+def read_sentences(
+    lines: Iterable[str], name: str, punctuation_relation: bool = True
+) -> Iterator[Sentence | Omission]:
     """The sentences of a CoNLL-U text of any length, one after the other; no more than one is in memory.
 
     :param name: the name that errors give to the text.
+    :param punctuation_relation: see `read_treebank`.
     :raises TreebankError: at the first malformed line or tree.
     """
-    for sentence in sentences_or_errors(lines, name):
+    for sentence in sentences_or_errors(lines, name, BEGINNING, punctuation_relation):
         if isinstance(sentence, TreebankError):
             raise sentence
         yield sentence
 
 
 def sentences_or_errors(
-    lines: Iterable[str | TreebankError], name: str, start: Start = BEGINNING
+    lines: Iterable[str | TreebankError],
+    name: str,
+    start: Start = BEGINNING,
+    punctuation_relation: bool = True,
 ) -> Iterator[Sentence | Omission | TreebankError]:
     """`read_sentences`, with errors in the places of sentences that are malformed.
 
     :param lines: errors stand for lines that cannot be read.
     :param start: where the lines begin.
     """
-    position = start.sentence
-    for first_line, paragraph in _paragraphs(lines, start.line):
-        texts = [line for line in paragraph if isinstance(line, str)]
-        unread = [line for line in paragraph if isinstance(line, TreebankError)]
-        if not unread and all(map(is_comment, texts)):
-            continue
-        position += 1
-        yield unread[0] if unread else _sentence_or_error(tuple(texts), name, first_line, position)
-
-
-def _sentence_or_error(
-    lines: tuple[str, ...], name: str, first_line: int, position: int
-) -> Sentence | Omission | TreebankError:
-    try:
-        return prepare(read_block(lines, name, first_line, position), True)
-    except TreebankError as error:
-        return error
-
-
-def _paragraphs(
-    lines: Iterable[str | TreebankError], first: int
-) -> Iterator[tuple[int, list[str | TreebankError]]]:
-    """The maximal runs of lines that are not blank, with the number of the first.
-
-    :param first: the number of the first line of all.
-    """
-    paragraph: list[str | TreebankError] = []
-    number = first - 1
-    for number, line in enumerate(lines, start=first):
-        if isinstance(line, TreebankError) or line.strip():
-            paragraph.append(line)
-        elif paragraph:
-            yield number - len(paragraph), paragraph
-            paragraph = []
-    if paragraph:
-        yield number + 1 - len(paragraph), paragraph
+    for block in blocks_or_errors(lines, name, start):
+        yield block if isinstance(block, TreebankError) else prepare(block, punctuation_relation)
 
 
 def nothing_kept(name: str, omitted: Sequence[Omission]) -> TreebankError:
@@ -231,15 +213,6 @@ def require_punctuation(treebank: Treebank) -> None:
     """
     if not any(marks for sentence in treebank for marks in sentence.layout.marks):
         raise TreebankError(treebank.path, "there is no punctuation in the treebank (has it been removed?)")
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise TreebankError(str(path), "there is no such file") from None
-    except OSError as error:
-        raise TreebankError(str(path), f"the file cannot be read: {error.strerror}") from None
 
 
 def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:

@@ -1,12 +1,13 @@
 """Bad input: one clear line that names file, line and sentence."""
 
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from limits import within
 
-from pyropunct.treebank.conllu_reader import decode
+from pyropunct.treebank.lines import read_lines
 from pyropunct.treebank.reading import TreebankError, read_text, read_treebank, require_punctuation
 
 
@@ -114,7 +115,7 @@ def test_no_punctuation() -> None:
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_not_utf8(mark: bytes) -> None:
     with pytest.raises(TreebankError) as caught:
-        decode(mark + b"# a\n1\tcaf\xe9", "f")
+        list(read_lines(BytesIO(mark + b"# a\n1\tcaf\xe9"), "f"))
     problem = f"byte {9 + len(mark)} is 0xe9, which is not UTF-8 (save the file as UTF-8)"
     assert str(caught.value) == f"f:2: {problem}"
 

@@ -16,7 +16,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pyropunct.treebank.conllu_reader import Progress
 from pyropunct.treebank.conllu_writer import as_written, escaped
 from pyropunct.treebank.constituency.head_rules import HeadRules, load_head_rules
 from pyropunct.treebank.constituency.penn_tags import EMPTY_ELEMENT, OTHER, as_printed, universal_tag
@@ -28,7 +27,7 @@ from pyropunct.treebank.constituency.phrase_trees import (
 )
 from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
 from pyropunct.treebank.lines import opened, read_lines
-from pyropunct.treebank.reading import Treebank, read_text
+from pyropunct.treebank.reading import Progress, Treebank, read_text
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 
 PROJECTION_SEPARATOR = ">"

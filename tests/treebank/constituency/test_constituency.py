@@ -19,7 +19,7 @@ from phrase_structures import (
 )
 
 from pyropunct.treebank.conllu_block import DEPREL, FORM, MISC, UPOS, XPOS, Block
-from pyropunct.treebank.conllu_reader import read_blocks
+from pyropunct.treebank.conllu_reader import blocks_or_errors
 from pyropunct.treebank.constituency.head_rules import HeadRules, load_head_rules
 from pyropunct.treebank.constituency.penn_tags import UNIVERSAL, as_printed, universal_tag
 from pyropunct.treebank.constituency.phrase_trees import PhraseTree
@@ -41,7 +41,8 @@ def conllu(text: str, rules: HeadRules = ENGLISH) -> str:
 
 
 def block(text: str, rules: HeadRules = ENGLISH) -> Block:
-    (only,) = read_blocks(conllu(text, rules), "converted")
+    (only,) = blocks_or_errors(conllu(text, rules).split("\n"), "converted")
+    assert isinstance(only, Block)
     return only
 
 
