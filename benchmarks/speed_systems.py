@@ -17,7 +17,9 @@ import pyropunct.punctuator
 from pyropunct import Punctuator, Sentence
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.handlers import TreeEnum_ELBO, one_by_one, tree_problem
+from pyropunct.inference.pyro.collapse import tree_problem
+from pyropunct.inference.pyro.elbo import TreeEnum_ELBO
+from pyropunct.inference.pyro.pairs import one_by_one
 from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.train.fitting import Training

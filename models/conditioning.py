@@ -31,7 +31,7 @@ from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, eviden
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import rewrite_all, sampler
 from pyropunct.inference.problem import Problem, choice_start
-from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.inference.ragged import Floats, Ints

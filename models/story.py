@@ -21,7 +21,7 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence
 from pyropunct.inference.problem import choice_rows, choice_start
-from pyropunct.inference.pyro.handlers import tree_expectation, tree_factor
+from pyropunct.inference.pyro.factors import tree_expectation, tree_factor
 from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.attach.base import Attach, Scorer
@@ -53,7 +53,7 @@ class Story(PyroModule):
 
     Its sites are the weights that have a prior, for every constituent w the pair (l, r) that it sprouts, and
     for every slot i its surface string x_i.  Where a treebank is seen in batches,
-    `pyropunct.inference.pyro.handlers.scale_likelihood` multiplies all terms but those of the priors.
+    `pyropunct.inference.pyro.elbo.scale_likelihood` multiplies all terms but those of the priors.
 
     :param inventory: the sets W_d.
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach.base`.
@@ -154,7 +154,7 @@ class Story(PyroModule):
     def _observe(self, trees: TreeBatch, surface: Tensor | SlotEvidence, views: Views) -> Punctuated:
         """T' of a surface string that is known: every node can be decided at once.
 
-        `pyropunct.inference.pyro.handlers.collapse_trees` sums over all decisions.
+        `pyropunct.inference.pyro.collapse.collapse_trees` sums over all decisions.
         """
         scores = self.scorer(trees)(views)
         choices = self._sprout("", trees, torch.arange(trees.forest.num_nodes), scores)

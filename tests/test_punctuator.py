@@ -12,7 +12,7 @@ import torch
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.story import BATCH_SIZE
 from pyropunct.inference.machines.products import EDITS
-from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.brackets import bracketed

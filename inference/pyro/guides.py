@@ -7,17 +7,18 @@ import pyro
 import pyro.distributions as dist
 import torch
 from pyro.distributions import TorchDistribution, constraints
-from pyro.infer.autoguide import AutoDelta
 from pyro.infer.autoguide.utils import deep_setattr
 from pyro.nn import PyroModule, PyroParam
 from torch import Tensor
+
+from pyropunct.inference.pyro.private import PointGuide
 
 
 class Point(TorchDistribution):
     """All probability on one point, whose log-density at that very tensor is taken to be 0.
 
-    What `pyro.distributions.Delta` is, without its comparison of every element, which for tens of millions
-    of weights costs more than the rest of a training step.
+    It is `pyro.distributions.Delta` without its comparison of every element, which for tens of millions of
+    weights costs more than the rest of a training step.
 
     :param value: the point.
     :param event_dim: how many of its dimensions on the right belong to one event.
@@ -50,7 +51,7 @@ class Point(TorchDistribution):
         return self.value.new_zeros(self.batch_shape)
 
 
-class PointEstimate(AutoDelta):
+class PointEstimate(PointGuide):
     """`pyro.infer.autoguide.AutoDelta` with `Point` for `Delta`: maximum a posteriori, for real-valued sites.
 
     For models whose latent sites are outside of plates.
@@ -58,8 +59,7 @@ class PointEstimate(AutoDelta):
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
         """Put every site at its current estimate."""
-        if self.prototype_trace is None:
-            self._setup_prototype(*args, **kwargs)
+        self.know_sites(*args, **kwargs)
         return {
             name: pyro.sample(name, self._distribution(name, site["fn"].event_dim))
             for name, site in self.prototype_trace.iter_stochastic_nodes()
@@ -88,8 +88,8 @@ class NormalInPart(PointEstimate):
         super().__init__(model, **more)
         self._part, self._init_scale = part, init_scale
 
-    def _setup_prototype(self, *args: Any, **kwargs: Any) -> None:
-        super()._setup_prototype(*args, **kwargs)
+    def add_parameters(self) -> None:
+        """Make the standard deviations."""
         self.scale = PyroModule()
         for name, site in self.prototype_trace.iter_stochastic_nodes():
             if name.split(".")[0] == self._part:

@@ -1,16 +1,17 @@
-"""Handles: what stands for choices that are not decided, and what has been computed from them."""
+"""Handles: numbers that stand for choices which are summed out, and numbers computed from them."""
 
-import sys
 from functools import partial
 from types import FunctionType
 from typing import Any
 
-from pyro.ops.provenance import ProvenanceTensor, get_provenance
+from pyro.ops.provenance import ProvenanceTensor, detach_provenance, get_provenance
 from pyro.poutine.messenger import Messenger
-from pyro.poutine.runtime import _PYRO_STACK
+from pyro.poutine.runtime import effectful
 from torch import Tensor
 from torch.distributions import Distribution, Transform
 from torch.utils._pytree import tree_map
+
+from pyropunct.inference.pyro.private import calling_module
 
 _MOVES = frozenset(
     (
@@ -21,7 +22,7 @@ _MOVES = frozenset(
         "unflatten", "unsqueeze", "view", "view_as",
     )
 )  # fmt: skip
-"""What leaves every handle what it is, wherever it puts it."""
+"""Functions that move handles about, and leave each as it is."""
 
 _LOOKS = frozenset(
     (
@@ -29,18 +30,18 @@ _LOOKS = frozenset(
         "allclose", "equal", "is_nonzero", "item", "numpy", "tolist",
     )
 )  # fmt: skip
-"""What makes Python values of numbers."""
+"""Functions that make Python values of tensors."""
 
 
 class UndecidedError(NotImplementedError):
-    """Something depends on choices that are summed out, and so are not there."""
+    """A computation needs choices that are summed out, and so have no values."""
 
 
 class Handles(ProvenanceTensor):
-    """Numbers that stand for choices, or that have been computed from such.
+    """Numbers that stand for choices, or that have been computed from such numbers.
 
-    They may be moved about: indexed, stacked, reshaped.  Whatever else is computed from them is no longer
-    `moved_only`, but still knows the sites that it comes from.  No Python values can be made of them.
+    They may be moved about: indexed, stacked, reshaped.  The results of all other computations are no longer
+    `moved_only`, but still know the sites that they come from.  No Python values can be made of them.
 
     :ivar moved_only: whether these are still handles.
     """
@@ -49,35 +50,40 @@ class Handles(ProvenanceTensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Do it, and see what has become of the handles.
+        """Call the function, and mark its results as handles or not.
 
-        :raises UndecidedError: if Python values are wanted, or something is computed outside of the handler,
-            where nobody sees what depends on it.
+        :raises UndecidedError: if Python values are wanted, or if numbers are computed outside of the
+            handler, which then cannot see the sites that depend on them.
         """
         name = getattr(func, "__name__", "")
         # Distributions look at their arguments only to see if they are valid; then the site is refused.
-        if name in _LOOKS and not _is_validation(sys._getframe(1).f_globals.get("__name__", "")):
+        if name in _LOOKS and not calling_module(1).startswith(_VALIDATING):
             raise _undecided(name, args, kwargs)
         try:
             result = super().__torch_function__(func, types, args, kwargs)
         except (IndexError, RuntimeError) as error:  # handles are far outside of every table
             raise _undecided(name, args, kwargs) from error
         kept = name in _MOVES and all(_is_moved(each) for each in _tracked([args, kwargs or {}]))
-        if not kept and _tracked(result) and not _is_watched():
+        if not kept and _tracked(result) and not are_watched():
             raise _undecided(name, args, kwargs)
         return tree_map(partial(_marked, moved_only=kept), result)
+
+
+_VALIDATING = ("torch.distributions.", "pyro.")
+"""Modules that look at values only to validate them."""
+
+
+@effectful(type="are_watched")
+def are_watched() -> bool:
+    """Whether a handler looks at all sites for dependence on handles."""
+    return False
 
 
 class HandlesMessenger(Messenger):
     """A handler that looks at all sites for dependence on handles."""
 
-
-def _is_watched() -> bool:
-    return any(isinstance(messenger, HandlesMessenger) for messenger in _PYRO_STACK)
-
-
-def _is_validation(module: str) -> bool:
-    return module.startswith(("torch.distributions.", "pyro."))
+    def _pyro_are_watched(self, msg: Any) -> None:
+        msg["value"], msg["done"], msg["stop"] = True, True, True
 
 
 def _undecided(name: str, args: Any, kwargs: Any) -> UndecidedError:
@@ -105,7 +111,7 @@ def _is_moved(value: Any) -> bool:
 def _marked(value: Any, moved_only: bool) -> Any:
     if not isinstance(value, ProvenanceTensor):
         return value
-    result = Handles(value._t, value._provenance)
+    result = Handles(detach_provenance(value), get_provenance(value))
     result.moved_only = moved_only
     return result
 
@@ -115,14 +121,14 @@ def _tracked(value: Any) -> list[Tensor]:
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
-    return [found for each in value for found in _tracked(each)] if isinstance(value, (list, tuple)) else []
+    return [part for each in value for part in _tracked(each)] if isinstance(value, (list, tuple)) else []
 
 
 def origins(value: Any) -> frozenset[str]:
-    """The tree-enumerated sites that a value depends on.
+    """The sites whose handles a value depends on.
 
-    Looked for in tensors, containers, distributions and transforms within one another, and in what functions
-    hold.
+    They are looked for in tensors, containers, distributions and transforms within one another, and in the
+    defaults and enclosed variables of functions.
     """
     return _origins(value, set())
 
@@ -137,7 +143,7 @@ def _origins(value: Any, visited: set[int]) -> frozenset[str]:
 
 
 def _parts(value: Any) -> list[Any]:
-    """What a value is made of."""
+    """The parts of a value that may depend on handles."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return list(value)
     if isinstance(value, dict):
@@ -154,5 +160,5 @@ def _parts(value: Any) -> list[Any]:
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # nothing has been put there yet
+    except ValueError:  # the variable has no value yet
         return None

@@ -5,10 +5,9 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import pyro
-from pyro.poutine.indep_messenger import CondIndepStackFrame, IndepMessenger
+from pyro.poutine.indep_messenger import CondIndepStackFrame
 from pyro.poutine.messenger import Messenger
-from pyro.poutine.runtime import _PYRO_STACK
-from pyro.poutine.subsample_messenger import SubsampleMessenger
+from pyro.poutine.runtime import get_plates
 from torch import Tensor
 
 TREES = "trees"
@@ -45,22 +44,20 @@ def plate_of_trees(evidence: Tensor, others: Sequence[OtherSite]) -> AbstractCon
     """The plate that the evidence of trees is to be put in.
 
     :param evidence: (..., B) whose dimensions on the left are of plates around, or of enumerated sites.
-    :raises NotImplementedError: if some are of neither, or if an enumerated site that the evidence depends on
-        is in another plate within the handler than that of the trees.
+    :raises NotImplementedError: if a dimension is of neither, or if an enumerated site that the evidence
+        depends on is in another plate within the handler than that of the trees.
     """
-    around = {messenger.dim: messenger for messenger in _PYRO_STACK if isinstance(messenger, _PLATES)}
+    around = {frame.dim: frame for frame in get_plates() if frame.vectorized}
     if -1 in around:
         raise NotImplementedError(
             f"the plate '{around[-1].name}' around the collapsed model has the dimension of the trees: give "
             "it dim=-2 or less"
         )
-    names = {messenger.name for messenger in around.values()}
+    names = {frame.name for frame in around.values()}
     enumerated = {site.dim: site for site in others if site.dim is not None}
     for dim in range(-evidence.dim(), -1):
         size = evidence.shape[dim]
-        if size == 1:
-            continue
-        if dim in around and _size(around[dim]) == size:
+        if size == 1 or (dim in around and around[dim].size == size):
             continue
         if dim not in enumerated:
             raise NotImplementedError(
@@ -68,16 +65,9 @@ def plate_of_trees(evidence: Tensor, others: Sequence[OtherSite]) -> AbstractCon
                 "of no plate of this size around the collapsed model"
             )
         _refuse_local_plates(enumerated[dim], names, evidence.shape[-1])
-    own = [frame for site in others for frame in site.frames if _is_of_trees(frame, evidence.shape[-1])]
-    own = [frame for frame in own if frame.name not in names]
-    return _Again(own[0]) if own else pyro.plate("_trees", evidence.shape[-1], dim=-1)
-
-
-_PLATES = (IndepMessenger, SubsampleMessenger)
-
-
-def _size(plate: Any) -> int:
-    return int(plate.subsample_size if isinstance(plate, SubsampleMessenger) else plate.size)
+    within = [frame for site in others for frame in site.frames if frame.name not in names]
+    of_trees = [frame for frame in within if _is_of_trees(frame, evidence.shape[-1])]
+    return _Again(of_trees[0]) if of_trees else pyro.plate("_trees", evidence.shape[-1], dim=-1)
 
 
 def _is_of_trees(frame: CondIndepStackFrame, trees: int) -> bool:

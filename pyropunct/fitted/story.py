@@ -18,7 +18,7 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
 from pyropunct.inference.problem import Problem, choice_rows
-from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, expected_uses, tree_problem
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.learned import learned_scales, learned_values
 from pyropunct.models.story import Punctuated, Story

@@ -12,7 +12,7 @@ from pyropunct.fitted.drawing import generators
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.forward import renumber
 from pyropunct.inference.machines.evidence import Evidence
-from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioner, WeightedDraws
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.given import GivenSlots

@@ -24,13 +24,9 @@ from pyropunct.fitted.registry import ATTACH, CHANNEL, is_own
 from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.fitted.variant_options import reads_pretrained
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
+from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
-from pyropunct.inference.pyro.handlers import (
-    ImpossibleSurfaceError,
-    collapse_trees,
-    scale_likelihood,
-    tree_elbo,
-)
 from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story

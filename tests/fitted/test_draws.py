@@ -19,7 +19,7 @@ from variants import PairFrequencies, Stutter
 from pyropunct.draws import Draws
 from pyropunct.fitted import drawing as module
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models import drawing
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.log_linear import LogLinearAttach

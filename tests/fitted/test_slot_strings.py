@@ -12,7 +12,7 @@ from pyro import poutine
 from pyropunct.fitted.slot_strings import SlotCounts, SlotStrings
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.evidence import SlotEvidence, any_over, exactly
-from pyropunct.inference.pyro.handlers import tree_problem
+from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.marks import START
 from pyropunct.treebank.reading import read_treebank

@@ -13,7 +13,7 @@ from problems import NOTHING, seen, strings_up_to, tree_batch
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of, with_hidden
-from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError, tree_problem
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, tree_problem
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.conditioning import Conditioned, Conditioner

@@ -9,7 +9,8 @@ from problems import Case, batch_of, expected, story_case, tiny_story
 from pyro import poutine
 
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.pyro.handlers import collapse_trees, infer_trees
+from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.economy import above, sprouted
 from pyropunct.models.story import Story

@@ -23,7 +23,7 @@ from pyro import poutine
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.window import SlidingWindow

@@ -9,7 +9,7 @@ from emulated_device import is_on, other_device
 from encoders import MadeUp
 
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.inference.pyro.handlers import infer_trees
+from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import Training
 from pyropunct.treebank.reading import read_treebank

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of
-from pyropunct.inference.pyro.handlers import ImpossibleSurfaceError
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pyropunct.fitted.model import FittedModel
 from pyropunct.fitted.story import BATCH_SIZE, FittedStory, Puncteme
 from pyropunct.inference.inside import best_derivation
-from pyropunct.inference.pyro.handlers import tree_problem
+from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.treebank.marks import Surface

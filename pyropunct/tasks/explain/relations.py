@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pyropunct.fitted.story import BATCH_SIZE, FittedStory, Puncteme
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.inference.problem import choice_rows
-from pyropunct.inference.pyro.handlers import tree_problem
+from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.models.symmetry import symmetry_class
 from pyropunct.treebank.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence

@@ -14,7 +14,7 @@ from pyro.infer import Trace_ELBO, TraceGraph_ELBO
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.handles import (
     Handles,
     HandlesMessenger,

@@ -22,7 +22,8 @@ from pyropunct.inference.machines.evidence import (
     one_of,
     with_hidden,
 )
-from pyropunct.inference.pyro.handlers import collapse_trees, infer_trees, tree_problem
+from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
+from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting
 from pyropunct.models.channel.two_passes import TwoPasses

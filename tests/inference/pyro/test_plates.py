@@ -14,7 +14,8 @@ from pyro.infer.autoguide import AutoNormal
 from torch import Tensor
 
 from pyropunct.inference.inside import log_evidence
-from pyropunct.inference.pyro.handlers import TreeEnum_ELBO, TreeTrace_ELBO, collapse_trees, tree_problem
+from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
+from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.channel.window import SlidingWindow
@@ -186,7 +187,7 @@ def test_posterior_and_marginals_of_trees() -> None:
             assert count / 120 == pytest.approx(
                 chance, abs=4.5 * math.sqrt(chance * (1 - chance) / 120) + 1e-9
             )
-    with pytest.raises(NotImplementedError, match="num_particles has to be 1"):
+    with pytest.raises(NotImplementedError, match="not compatible with multiple particles"):
         TreeEnum_ELBO(num_particles=2).sample_posterior(told, nothing, logits)
 
 

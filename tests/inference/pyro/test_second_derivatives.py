@@ -21,7 +21,7 @@ from torch import Tensor
 
 from pyropunct.inference.inside import expected_cost, log_evidence
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.channel.window import SlidingWindow

@@ -29,13 +29,10 @@ from pyro.infer.autoguide import AutoDelta, AutoLaplaceApproximation, AutoMultiv
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.pyro.handlers import (
-    TreeEnum_ELBO,
-    collapse_trees,
-    infer_trees,
-    one_by_one,
-    scale_likelihood,
-)
+from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, scale_likelihood
+from pyropunct.inference.pyro.pairs import one_by_one
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 
@@ -204,6 +201,14 @@ def conditioned() -> None:
     refusal(partial(poutine.condition(collapse_trees(some), data), TREES, SURFACE))
 
 
+def intervened() -> None:
+    poutine.do(collapse_trees(story()), {"pairs": torch.zeros(4, dtype=torch.long)})(TREES, SURFACE)
+
+
+def twice_collapsed() -> None:
+    infer_trees(collapse_trees(story()))(TREES, SURFACE)
+
+
 def conditioned_in_part() -> None:
     model = poutine.condition(one_by_one(story()), {"pair 0": torch.tensor(0)})
     collapse_trees(model)(TREES, SURFACE)
@@ -316,6 +321,8 @@ USES: dict[str, Callable[[], None]] = {
     "a guide that samples the punctemes": guided_pairs,
     "`poutine.condition` of all punctemes": conditioned,
     "`poutine.condition` of some punctemes": conditioned_in_part,
+    "`poutine.do` of punctemes": intervened,
+    "`infer_trees(collapse_trees(model))`": twice_collapsed,
     "`if`, `.tolist()` of choices": looked_at,
     "other sites and factors that depend on choices": dependent,
     "a site for each tree, enumerated in parallel": genres,

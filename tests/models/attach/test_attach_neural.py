@@ -17,7 +17,8 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
-from pyropunct.inference.pyro.handlers import collapse_trees, scale_likelihood, tree_problem
+from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
+from pyropunct.inference.pyro.elbo import scale_likelihood
 from pyropunct.models.attach import neural
 from pyropunct.models.attach.attributes import Attributes
 from pyropunct.models.attach.log_linear import LogLinearAttach

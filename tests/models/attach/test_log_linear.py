@@ -9,7 +9,7 @@ from pyro.nn.module import pyro_method
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.attributes import SEVERAL
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.scores import OF_RELATION, Part

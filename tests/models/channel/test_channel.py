@@ -27,7 +27,7 @@ from pyro.infer.autoguide.initialization import init_to_mean
 from pyropunct.fitted.registry import CHANNEL, find
 from pyropunct.inference.inside import best_derivation, expected_cost, posterior_draws
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
-from pyropunct.inference.pyro.handlers import collapse_trees
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.testing import check_channel

@@ -6,7 +6,8 @@ import torch
 from problems import seen, tiny_story, tree_batch, window
 from pyro import poutine
 
-from pyropunct.inference.pyro.handlers import collapse_trees, scale_likelihood
+from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.elbo import scale_likelihood
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Punctuated, Story

@@ -29,19 +29,11 @@ from pyro.infer.autoguide.initialization import init_to_mean
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.pyro.handlers import (
-    ImpossibleSurfaceError,
-    TreeEnum_ELBO,
-    TreeTrace_ELBO,
-    collapse_trees,
-    infer_trees,
-    one_by_one,
-    scale_likelihood,
-    tree_elbo,
-    tree_expectation,
-    tree_factor,
-)
-from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
+from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.factors import tree_expectation, tree_factor
+from pyropunct.inference.pyro.pairs import PunctemePairs, one_by_one
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story

@@ -1,0 +1,87 @@
+"""Evidence lower bounds of models whose trees are summed out, and the scale of a treebank's likelihood."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pyro import poutine
+from pyro.infer import Trace_ELBO, TraceEnum_ELBO
+from pyro.poutine.messenger import Messenger
+
+from pyropunct.inference.pyro.collapse import TreeEnumMessenger, collapse_trees
+from pyropunct.inference.pyro.decode import infer_trees, marginals
+from pyropunct.inference.pyro.handles import are_watched
+from pyropunct.inference.pyro.private import OfPreparedModels
+
+Model = Callable[..., Any]
+
+
+class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro are
+    """`pyro.infer.TraceEnum_ELBO` that also sums out ``infer={"enumerate": "tree"}`` sites exactly."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("strict_enumeration_warning", False)
+        super().__init__(*args, **kwargs)
+
+    def prepared(self, model: Model) -> Model:
+        """The collapsed model."""
+        self._messenger = TreeEnumMessenger()
+        return self._messenger(model)
+
+    def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The marginals of other enumerated sites, and the posterior of each choice of tree-enumerated ones.
+
+        :raises NotImplementedError: if there are sites of both kinds, and the one depends on the other.
+        """
+        others = super().compute_marginals(model, guide, *args, **kwargs)
+        return {**others, **marginals(self._messenger)}
+
+    def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
+        """The model's return value with a joint posterior draw of all enumerated sites, trees included."""
+
+        def collapsed_or_decoded(*args: Any, **kwargs: Any) -> Any:
+            # Pyro traces the model, which `prepared` collapses, and then runs it again for the draw.
+            return (model if are_watched() else infer_trees(model))(*args, **kwargs)
+
+        return super().sample_posterior(collapsed_or_decoded, guide, *args, **kwargs)
+
+
+class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, likewise
+    """`TreeEnum_ELBO` for models that enumerate nothing else, without the bookkeeping that this takes."""
+
+    def prepared(self, model: Model) -> Model:
+        """The collapsed model."""
+        return collapse_trees(model)
+
+
+def tree_elbo(model: Model, guide: Model, *args: Any) -> TraceEnum_ELBO | Trace_ELBO:
+    """The quicker ELBO that suffices for a model, with one plate at most around any of its sites.
+
+    Guide and model are called once, to see whether they have sites to enumerate other than those of trees.
+    """
+    guide_trace = poutine.trace(guide).get_trace(*args)
+    model_trace = poutine.trace(poutine.replay(collapse_trees(model), trace=guide_trace)).get_trace(*args)
+    sites = [*guide_trace.nodes.values(), *model_trace.nodes.values()]
+    enumerates = any(site["type"] == "sample" and (site["infer"] or {}).get("enumerate") for site in sites)
+    return TreeEnum_ELBO(max_plate_nesting=1) if enumerates else TreeTrace_ELBO(max_plate_nesting=1)
+
+
+class _ScaleLikelihoodMessenger(Messenger):
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self._scale = scale
+
+    def _pyro_sample(self, msg: Any) -> None:
+        if msg["is_observed"] or msg["infer"].get("enumerate"):
+            msg["scale"] = msg["scale"] * self._scale
+
+
+def scale_likelihood(model: Model, scale: float) -> Model:
+    """The model of a treebank, where a call sees some of its trees: log p(theta) + scale log p(x | T, theta).
+
+    The terms of observed sites, of enumerated ones and of factors are multiplied; those of other latent
+    sites, the priors of weights, are not.  A plate with subsampling would do the same, if all these sites had
+    a dimension for trees; theirs are for nodes and slots.
+
+    :param scale: the number of trees in the treebank over the number of trees that a call sees.
+    """
+    return _ScaleLikelihoodMessenger(scale)(model)

@@ -1,0 +1,80 @@
+"""Every contact with parts of Pyro that it does not document, each in one place: they hold for Pyro 1.9.2.
+
+`tests/inference/pyro/test_private.py` fails if one of these names is gone, or if Pyro has another version.
+
+- `handlers_in_force` reads ``pyro.poutine.runtime._PYRO_STACK``.  A message through the handlers tells what
+  they do to a site, but not which handlers they are.
+- `dimension_of_values` reads the key ``_enumerate_dim`` of a site's ``infer``, where
+  `pyro.poutine.enum_messenger.EnumMessenger` notes it.
+- `OfPreparedModels` overrides ``_get_traces`` of Pyro's ELBOs: the one place through which loss, gradients,
+  marginals and posterior draws all pass.
+- `PointGuide` overrides and calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`: guides learn
+  which sites there are when they are called first, and have no hook for it.
+- `calling_module` reads ``sys._getframe``, which is CPython's: a tensor does not know who looks at it.
+
+What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful` and ``get_plates``, the methods
+``_pyro_sample`` of messengers, and `pyro.ops.provenance`.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyro.infer.autoguide import AutoDelta
+from pyro.poutine.messenger import Messenger
+from pyro.poutine.runtime import _PYRO_STACK
+
+PYRO_VERSION = "1.9.2"
+
+Model = Callable[..., Any]
+
+
+def handlers_in_force() -> Iterator[Messenger]:
+    """The effect handlers around the place that runs now, the outermost first."""
+    return iter(_PYRO_STACK)
+
+
+def dimension_of_values(msg: Any) -> int | None:
+    """The dimension in which a site's values are enumerated, if they are.
+
+    :param msg: the message of the site.
+    """
+    return (msg["infer"] or {}).get("_enumerate_dim")
+
+
+class OfPreparedModels:
+    """Mixed into an ELBO, left of Pyro's class: it takes each model as `prepared` returns it."""
+
+    def prepared(self, model: Model) -> Model:
+        """The model that is traced in place of a model."""
+        raise NotImplementedError
+
+    def _get_traces(self, model: Model, guide: Model, args: Any, kwargs: Any) -> Any:
+        return super()._get_traces(self.prepared(model), guide, args, kwargs)  # type: ignore[misc]
+
+
+class PointGuide(AutoDelta):
+    """`pyro.infer.autoguide.AutoDelta` in steps that classes derived from it may override."""
+
+    def know_sites(self, *args: Any, **kwargs: Any) -> None:
+        """Run the model once, if it has not been run, to see which sites it has.
+
+        Arguments are those of the model.
+        """
+        if self.prototype_trace is None:
+            self._setup_prototype(*args, **kwargs)
+
+    def add_parameters(self) -> None:
+        """Make further parameters: called once, when the sites are known."""
+
+    def _setup_prototype(self, *args: Any, **kwargs: Any) -> None:
+        super()._setup_prototype(*args, **kwargs)
+        self.add_parameters()
+
+
+def calling_module(depth: int) -> str:
+    """The name of the module that called a function.
+
+    :param depth: 1 for the caller of the function that calls this, 2 for that function's caller, and so on.
+    """
+    return str(sys._getframe(depth + 1).f_globals.get("__name__", ""))
