@@ -1,4 +1,4 @@
-"""Training that has come to numbers which are none, or that mean nothing any more."""
+"""Detection of diverged training: numbers that are not finite, or too large to mean anything."""
 
 from math import isfinite
 
@@ -12,11 +12,11 @@ LARGEST = 1e6
 
 
 class DivergedError(UserError, ArithmeticError):
-    """Training diverged, so there is no model; the message is one line that says where, and what may help."""
+    """Training diverged, so there is no model; the message is one line with the place and a remedy."""
 
 
 def strange(tensor: Tensor) -> str | None:
-    """What is wrong with the real numbers in a tensor, if anything is: one is not finite, or very large."""
+    """The problem of the real numbers in a tensor: not finite, or very large; None if there is no problem."""
     if not tensor.is_floating_point() or not tensor.numel():
         return None
     # One pass without further memory, as attach models have tens of millions of weights; NaN comes through.

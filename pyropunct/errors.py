@@ -5,7 +5,7 @@ BAD_INPUT, FAILURE = 2, 1
 
 
 class UserError(Exception):
-    """An error that a user can act on; its text is one line that names the place and says what to do.
+    """An error that a user can act on; its text is one line that names the place and a remedy.
 
     :cvar exit_status: with which a command ends.
     """

@@ -1,4 +1,4 @@
-"""What the program writes and reads again: files, whole or not at all, and JSON for everybody."""
+"""Files that are written whole or not at all, and JSON that every program can read."""
 
 import json
 import math
@@ -16,7 +16,7 @@ except ImportError:  # not on Windows, where nothing is held
     fcntl = None  # type: ignore[assignment]
 
 NOT_FINITE = "not_finite"
-"""The entry of an object that lists where a number is missing because it is infinite or none."""
+"""The entry of a JSON object that lists the places of infinite numbers and NaN."""
 
 
 LARGEST_SETTING = 1_000_000
@@ -26,8 +26,8 @@ LARGEST_SETTING = 1_000_000
 def json_text(value: Mapping[str, Any], indent: int | None = None) -> str:
     """An object as JSON.
 
-    JSON has no infinite numbers, and none for "not a number".  In their places is null, and `NOT_FINITE`
-    lists these places, such as ``epochs/0/perplexity``.
+    JSON has neither infinities nor NaN.  Null stands in their places, and `NOT_FINITE` lists these places,
+    for instance ``epochs/0/perplexity``.
     """
     try:
         return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)

@@ -1,4 +1,4 @@
-"""What users hold in their hands: a fitted model that punctuates text."""
+"""A fitted model that punctuates text: the object that users hold."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -8,11 +8,11 @@ _UNIT = 1 << 1074
 
 
 class ExactSum:
-    """A sum of numbers of double precision, of which nothing is rounded off.
+    """An exact sum of numbers of double precision: nothing is rounded off.
 
-    Infinite numbers, and what is none, count as such.
+    Infinities and NaN stay what they are.
 
-    :param text: what `str` made of another sum, with which this one begins.
+    :param text: another sum as `str` writes it; this sum begins with it.
     """
 
     def __init__(self, text: str = "0") -> None:
@@ -40,5 +40,5 @@ class ExactSum:
         return self._scaled / _UNIT + self._strange
 
     def __str__(self) -> str:
-        """The sum itself, as a fraction or, if it is infinite or none, by its name."""
+        """The sum itself: a fraction, or the name of an infinity or NaN."""
         return str(self._strange) if self._strange else str(Fraction(self._scaled, _UNIT))

@@ -161,7 +161,7 @@ class Vocabulary:
     def from_json(cls, plain: dict[str, Any]) -> "Vocabulary":
         """The vocabulary that `to_json` wrote.
 
-        :raises ValueError: if it is none: compiled code looks things up by these numbers.
+        :raises ValueError: if the input is not a vocabulary: compiled code indexes arrays by these numbers.
         """
         tokens = types("the list of tokens", plain["tokens"], (START, ABBREVIATION_DOT, UNKNOWN))
         names = {

@@ -1,4 +1,4 @@
-"""What a drawing of a tree shows, and drawings as text.
+"""The content of a drawing of a tree, and drawings as text.
 
 Like Figure 1 of Li, Wang & Eisner (2019), they show the tree T with the punctemes that its constituents
 sprouted, the underlying string u, the edits of the noisy channel, and the surface string x.

@@ -96,8 +96,8 @@ class _Columns:
 
     :ivar halves: half of the width of each word.
     :ivar slots: the width of each slot 0..n, the wider of its underlying and its surface string.
-    :ivar left: for each word the width of what stands left of its middle in the tree.
-    :ivar right: for each word the width of what stands right of its middle, with the slot behind it.
+    :ivar left: for each word the width of its text left of its middle in the tree.
+    :ivar right: for each word the width of its text right of its middle, with the slot behind it.
     :ivar steps: the distances of the middle of each word and that of the next.
     """
 
@@ -116,7 +116,7 @@ class _Columns:
         ]
 
     def _beside(self, word: int) -> tuple[float, float]:
-        """The widths of what stands left and right of the middle of a word in the tree."""
+        """The widths of the text left and right of the middle of a word in the tree."""
         tree = self.punctuated.tree
         relation = text_width(tree.relations[word - 1], RELATION) / 2
         left, right = (

@@ -1,4 +1,4 @@
-"""A bar chart of what the constituents of each relation sprout (Li, Wang & Eisner 2019, section 5.2)."""
+"""A bar chart of the punctemes of each relation (Li, Wang & Eisner 2019, section 5.2)."""
 
 from collections.abc import Sequence
 

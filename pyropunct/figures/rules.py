@@ -28,8 +28,8 @@ def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
     """A panel with a bar for each outcome of each pair, as an SVG file; equal pairs give equal files.
 
     The dark bar is the outcome under Nunberg's rules; a pair that he does not consider has no dark bar.
-    Lines on the bars are credible intervals.  The legend has what occurs.  The bar of outcome k of pair i,
-    both counted from 0, is the element ``pair-i-outcome-k``.
+    Lines on the bars are credible intervals.  The legend names the outcomes that occur.  The bar of outcome k
+    of pair i, both counted from 0, is the element ``pair-i-outcome-k``.
     """
     rows = max(1, math.ceil(len(pairs) / COLUMNS))
 
@@ -50,7 +50,7 @@ def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
 
 
 def _legend(pairs: Sequence[LearnedPair]) -> list[Artist]:
-    """What the colours and lines of a plot mean, of those that are in it."""
+    """The legend of a plot: the meaning of the colours and lines that occur in it."""
     handles: list[Artist] = []
     if any(pair.by_nunberg for pair in pairs):
         handles.append(Patch(facecolor=BY_NUNBERG, edgecolor="black", label="Nunberg's rule"))

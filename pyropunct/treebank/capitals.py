@@ -58,7 +58,7 @@ class Capitals:
     def from_json(cls, plain: Mapping[str, Any]) -> "Capitals":
         """The counts that `to_json` wrote.
 
-        :raises ValueError: if they are none.
+        :raises ValueError: if the input holds anything but counts.
         """
 
         def shares(counts: Mapping[str, Any]) -> dict[str, tuple[int, int]]:

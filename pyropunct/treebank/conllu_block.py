@@ -68,7 +68,7 @@ class Block:
 
 
 def misc_entries(column: str) -> list[str]:
-    """The entries of a MISC column, none for ``_``."""
+    """The entries of a MISC column; an empty list for ``_``."""
     return [] if column.strip() in ("", "_") else column.split("|")
 
 

@@ -80,7 +80,7 @@ class _Rewriting:
         self.numbers = self._renumber()
 
     def _place_empty_nodes(self) -> dict[int, list[EmptyNode]]:
-        """The empty nodes by the new id of the last kept token before them, 0 if there is none."""
+        """The empty nodes by the new id of the last kept token before them, 0 at the start."""
         kept = [0, *(number for number, item in enumerate(self.items, 1) if item.token)]
         tokens = [0, *(item.token for item in self.items if item.token)]
         placed: dict[int, list[EmptyNode]] = {}

@@ -34,7 +34,7 @@ LEAST_ABBREVIATIONS = 2
 class Written(NamedTuple):
     """A token as it is to be printed.
 
-    :ivar form: what is written.
+    :ivar form: the written form.
     :ivar mark: the mark, directed if it is a quotation mark; empty for a word.
     """
 
@@ -134,7 +134,7 @@ class SpacingStatistics:
     def from_json(cls, plain: Mapping[str, Any]) -> "SpacingStatistics":
         """The statistics that `to_json` wrote.
 
-        :raises ValueError: if they are none.
+        :raises ValueError: if the input holds no such statistics.
         """
         counts = {}
         for left, right, spaces, pairs in plain["counts"]:
@@ -155,10 +155,10 @@ class Conventions:
     """How a treebank writes.  Without anything learned, the usual rules hold.
 
     :ivar spacing: where it leaves spaces.
-    :ivar quotes: the form of each directed quotation mark that it writes in another way, such as straight.
+    :ivar quotes: the form of each directed quotation mark that it writes differently, mostly a straight one.
     :ivar abbreviations: lower-cased words, without their dot, that mostly have an abbreviation dot.
     :ivar capitals: which words have a capital letter inside sentences.
-    :ivar splits: the written words of which it makes several.
+    :ivar splits: the written words that it splits into several.
     """
 
     spacing: SpacingStatistics = SpacingStatistics()
@@ -197,7 +197,7 @@ class Conventions:
     def from_json(cls, plain: Mapping[str, Any]) -> "Conventions":
         """The conventions that `to_json` wrote; older versions wrote nothing about capital letters.
 
-        :raises ValueError: if they are none.
+        :raises ValueError: if the input holds no conventions.
         """
         spacing = SpacingStatistics.from_json(plain["spacing"])
         capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
@@ -215,7 +215,7 @@ def _folded(form: str) -> str:
 
 
 def _kinds(left: Written, right: Written) -> tuple[str, str]:
-    """What two neighbours count as: a mark as itself, a word as its kind."""
+    """The keys of two neighbours in the counts: a mark counts as itself, a word as its kind."""
     ends_unspaced = not space_between_words(left.form, "x")
     starts_unspaced = not space_between_words("x", right.form)
     return (

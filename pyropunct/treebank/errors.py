@@ -13,7 +13,7 @@ NO_SENTENCE = "there is no sentence in the file"
 class TreebankError(UserError, ValueError):
     """A treebank that cannot be used.
 
-    Its text is one line, ``FILE:LINE: sentence 'ID': what is wrong (and what to do)``.  Parts that do
+    Its text is one line, ``FILE:LINE: sentence 'ID': problem (remedy)``.  Parts that do
     not apply are left out.
 
     :ivar path: the file.

@@ -17,7 +17,7 @@ SIZE = 1 << 16
 
 
 class Start(NamedTuple):
-    """Where a part of a text begins: what errors and identifiers count from.
+    """Where a part of a text begins: errors and identifiers count from here.
 
     :ivar line: the number of its first line, from 1.
     :ivar offset: how many bytes come before it.
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
     :ivar stream: its bytes.
     :ivar name: that errors give to the whole.
-    :ivar kind: "text", "conllu", or "auto" for what it looks like.
+    :ivar kind: "text", "conllu", or "auto" to recognise it.
     :ivar start: where it begins.
     """
 
@@ -87,7 +87,7 @@ def _opened(path: str) -> BinaryIO:
 class ByteLines(Iterator[bytes]):
     """The lines of a stream, with their ends; one that is too long comes in several pieces.
 
-    :param stream: anything that gives what is there, and waits only if nothing is.
+    :param stream: any stream whose ``read1`` returns the bytes at hand, and waits only if there are none.
     :param longest: the most bytes of a piece.
     """
 

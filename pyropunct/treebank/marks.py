@@ -14,7 +14,7 @@ START = "\t^"
 (Li, Wang & Eisner 2019, section 4)."""
 
 ABBREVIATION_DOT = "\tabbr."
-"""The dot of a word such as "etc.", which belongs to the word and not to a constituent."""
+"""The dot of a word such as "etc.": it belongs to the word and not to a constituent."""
 
 UNKNOWN = "\tUNK"
 """Any mark too rare in training to be a type of its own."""

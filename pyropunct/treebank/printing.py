@@ -83,7 +83,7 @@ def print_conllu(
     word_heads = [numbers[head] for head in tree.heads]
     heads_of_marks = [numbers[head] for head in mark_heads(tree)]
     lines = [f"# sent_id = {identifier}", f"# text = {text or _text(tokens, spaces)}"]
-    spaces.append(" ")  # nothing is known of what follows the last
+    spaces.append(" ")  # the text behind the last token is unknown
     covered = 0
     for number, (token, space) in enumerate(zip(tokens, spaces, strict=True), 1):
         if multiword and not token.written.mark and token.slot in multiword:

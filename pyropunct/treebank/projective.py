@@ -61,8 +61,8 @@ class _Lifting:
 
     The *reach* of a word is the longest stretch of words around it that it dominates.  An arc is projective
     if the dependent is in the reach of its head.  When a dependent leaves its head for the head's head,
-    nothing changes but what the former dominates: so its reach may shrink, and arcs that lead beyond it then
-    wait to be lifted too.
+    only the head's own dominated words change: its reach may shrink, and arcs that lead beyond it then wait
+    to be lifted too.
     """
 
     def __init__(self, heads: Sequence[int]) -> None:
@@ -87,7 +87,7 @@ class _Lifting:
         return self._heads[1:]
 
     def _arc(self, word: int) -> tuple[int, int, int]:
-        """The arc to a word, such that the first in order is to be lifted first."""
+        """The arc to a word as a sort key: the smallest arc is lifted first."""
         head = self._heads[word]
         return abs(word - head), min(word, head), word
 
@@ -135,8 +135,8 @@ class _Lifting:
 def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:
     """The first and the last word of the reach of each word; 0 reaches nothing.
 
-    What a dominated word next to a reach reaches is part of it.  So from the bottom of the tree up, each
-    reach is made of few others: no word is the end of more than one step in either direction.
+    The reach of a dominated word next to a reach is part of it.  So each reach is joined from few others,
+    from the bottom of the tree up: no word is the end of more than one step in either direction.
     """
     size = len(heads)
     order, rank, below = _preorder(heads)

@@ -125,8 +125,8 @@ def read_treebank(
     :param punctuation_relation: whether a token is punctuation if its relation, without subtype,
         is ``punct``, and not only if its universal tag is ``PUNCT``.
     :param progress: called after each sentence with the number of lines read and of all lines.
-    :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or if none of its
-        sentences can be kept.
+    :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or if no sentence
+        can be kept.
     """
     with opened(str(path)) as (stream, name):
         lines = list(read_lines(BytesIO(stream.read()), name))
@@ -143,7 +143,7 @@ def read_text(
     """Prepare a treebank that is in memory; see `read_treebank`.
 
     :param name: the name that errors give to the text.
-    :raises TreebankError: if the text is not CoNLL-U, or if none of its sentences can be kept.
+    :raises TreebankError: if the text is not CoNLL-U, or if no sentence can be kept.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     return _treebank(lines, name, punctuation_relation, progress)
@@ -198,7 +198,7 @@ def sentences_or_errors(
 
 
 def nothing_kept(name: str, omitted: Sequence[Omission]) -> TreebankError:
-    """What is wrong with a treebank of which no sentence can be used: all are omitted, or there is none."""
+    """The error for a treebank without a usable sentence: it has no sentence, or all are omitted."""
     if not omitted:
         return TreebankError(name, NO_SENTENCE)
     first = omitted[0]

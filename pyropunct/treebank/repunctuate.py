@@ -40,7 +40,7 @@ class Layout:
 class Item:
     """One token of the new sentence.
 
-    :ivar form: what is written.
+    :ivar form: the written form.
     :ivar token: its token id in the original, 0 for a new mark.
     :ivar slot: for a mark, the slot in which it stands; for the i-th word, i.
     :ivar mark: the mark, directed if it is a quotation mark; empty for a word.
@@ -166,11 +166,11 @@ def spaces_after(layout: Layout, items: Sequence[Item]) -> list[bool]:
 def written_words(layout: Layout, apart: Collection[int]) -> list[str]:
     """The n words as the original writes them, for showing them with spaces between them.
 
-    What the original writes together, the words of a multiword token such as French "du" or words without a
-    space as in "l'UE", is one text, which stands for the first of the words; for the others there is an empty
-    one.  Words of scripts without spaces stay apart.
+    Words that the original writes together, as a multiword token (French "du") or without a space ("l'UE"),
+    make one text in the place of the first of them, and empty texts in the places of the others.  Words of
+    scripts without spaces stay apart.
 
-    :param apart: slots of which both sides are to stay apart.
+    :param apart: slots whose two sides stay apart.
     """
     items = []
     for word in range(1, len(layout.words) + 1):

@@ -15,8 +15,8 @@ PUNCTUATION = "punct"
 def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
     """The sentence with the heads, relations and universal tags of another tree of its words.
 
-    Each mark depends on the highest word from which its arc crosses no other arc.  What there was of an
-    enhanced graph, which is about the old tree, is gone; all else stays as it is.
+    Each mark depends on the highest word from which its arc crosses no other arc.  The
+    enhanced graph, which describes the old tree, is dropped; all else stays as it is.
 
     :raises ValueError: if the tree is not of the same words.
     """

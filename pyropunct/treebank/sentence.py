@@ -43,11 +43,11 @@ class Sentence:
         return print_text(self.layout, arrange(self.layout, self.surface if surface is None else surface))
 
     def passage(self, tokens: Collection[int], slot: int) -> tuple[str, str, str]:
-        """The original text in three parts: what comes before some tokens, these, and what follows.
+        """The original text in three parts: the text before certain tokens, theirs, and the text behind them.
 
         The part in the middle reaches from the first of the tokens to the last.
 
-        :param tokens: as token ids of the original; if there are none, the middle is empty, at the slot.
+        :param tokens: token ids of the original; without any, the middle is empty, at the slot.
         :param slot: which of the slots 0..n.
         """
         items = arrange(self.layout, self.surface)

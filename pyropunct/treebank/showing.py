@@ -6,7 +6,7 @@ _UNSEEN = frozenset(["Cc", "Cs", "Zl", "Zp"])
 """Categories of characters that end a line, do something to a terminal, or cannot be printed."""
 
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that change the direction of what follows."""
+"""Characters that change the direction of the following text."""
 
 
 def visible(text: str) -> str:

@@ -22,9 +22,9 @@ def space_between_words(left: str, right: str) -> bool:
 
 
 def space_beside_mark(left: str, right: str, left_is_mark: bool, right_is_mark: bool) -> bool:
-    """Whether to write a space between two tokens, of which one or both are marks.
+    """Whether to write a space between two tokens, one or both of them marks.
 
-    Opening marks stick to what follows, closing ones to what precedes, hyphens and slashes to
+    Opening marks stick to the next token, closing marks to the previous one, hyphens and slashes to
     both; dashes and all other marks stand alone.  Quotation marks must be directed already.
     """
     if left_is_mark and (set(left) <= _OPENING or left in _JOINING):

@@ -1,4 +1,4 @@
-"""Written words of which a treebank makes several, as French "du" is "de" and "le"."""
+"""Written words that a treebank splits into several, as French "du" into "de" and "le"."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,8 +68,8 @@ def split_word(text: str, splits: Splits, proclitics: Iterable[str], enclitics: 
     """The words that a written word is made of; itself if it is one word, or longer than `LONGEST_WRITTEN`.
 
     :param splits: known words.
-    :param proclitics: what is split off at the beginning of others, longest first.
-    :param enclitics: what is split off at their end, longest first.
+    :param proclitics: words split off at the beginning of others, longest first.
+    :param enclitics: words split off at the end of others, longest first.
     """
     if len(text) > LONGEST_WRITTEN:
         return [text]

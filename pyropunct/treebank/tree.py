@@ -34,8 +34,8 @@ class Tree:
     :ivar relations: the dependency relation of each word to its head, subtype included.
     :ivar tags: the universal part-of-speech tag of each word.
     :ivar forms: the words.
-    :ivar treebank: the name of the treebank that it comes from, if a model is to learn what is particular to
-        each of several.
+    :ivar treebank: the name of the treebank that it comes from, if a model is to tell several treebanks
+        apart.
     """
 
     heads: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What became of each underlying token, for the search of the page."""
+"""The fate of each underlying token, for the search of the page."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ SLIP, OTHER = "slip", "other change"
 
 
 class Fate(NamedTuple):
-    """What became of an underlying token, or how a surface token arose that was not an underlying one.
+    """The fate of an underlying token, or the origin of a surface token that was not an underlying one.
 
-    :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 if none did.
+    :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 if no constituent did.
     :ivar token: the underlying token; None if there was none.
     :ivar slot: the slot, counted from 0.
-    :ivar edit: what happened: one of `pyropunct.inference.machines.products.EDITS`, `SLIP`, or `OTHER`.
+    :ivar edit: the edit: one of `pyropunct.inference.machines.products.EDITS`, `SLIP`, or `OTHER`.
     """
 
     word: int

@@ -8,7 +8,7 @@ from pyropunct.errors import UserError
 from pyropunct.treebank.constituency.phrase_trees import PhraseTree
 
 ANY = "*"
-"""The label of the rule for phrases that have none of their own."""
+"""The label of the rule for phrases without a rule of their own."""
 
 COORDINATION = "coordination"
 
@@ -72,7 +72,7 @@ VPT          left       VA VV
 VRD          left       VV VA
 VSB          right      VV VE
 *            right
-# Bikel (2004), On the Parameter Space of Generative Lexicalized Statistical Parsing Models: what they lack.
+# Bikel (2004), On the Parameter Space of Generative Lexicalized Statistical Parsing Models: additions.
 FRAG         right      VV NR NN
 INTJ         right      INTJ IJ
 PRN          right      NP IP VP NT NR NN
@@ -124,7 +124,7 @@ class Rule:
 class HeadRules:
     """A table of head rules.
 
-    :ivar rules: for each category of a phrase its rules, tried one after the other; if none finds a daughter,
+    :ivar rules: for each category of a phrase its rules, tried in order; if no rule finds a daughter,
         the outermost on the side of the last rule is the head.  :data:`ANY` stands for all other categories.
     :ivar conjunctions: categories of conjunctions.  If the head is a phrase with one before it, the last
         daughter before the conjunction is the head instead.
@@ -156,7 +156,7 @@ def load_head_rules(name: str) -> HeadRules:
     """A built-in table, or that of a file.
 
     :param name: ``english``, ``chinese`` or the path of a file.
-    :raises HeadRulesError: if there is no such file, it is not UTF-8, or a line of it is no rule.
+    :raises HeadRulesError: if there is no such file, it is not UTF-8, or a line is not a rule.
     """
     if name in BUILT_IN:
         return parse_head_rules(BUILT_IN[name], name)

@@ -26,7 +26,7 @@ SYM    $ # SYM  EM
 VERB   VB VBD VBG VBN VBP VBZ  VA VE VV
 X      ADD AFX FW GW LS XX  INF NOI URL
 """
-"""Tags of the English Penn Treebank and OntoNotes, then those of the Penn Chinese Treebank; none
+"""Tags of the English Penn Treebank and OntoNotes, then those of the Penn Chinese Treebank; no tag
 has two meanings."""
 
 UNIVERSAL = {tag: line.split()[0] for line in _TABLE.strip().split("\n") for tag in line.split()}

@@ -39,9 +39,9 @@ class PhraseTree:
 
 @lru_cache(1 << 12)
 def category_of(label: str) -> str:
-    """A label without what follows its first ``-``, ``=`` or ``|``: ``NP`` for ``NP-SBJ-1``.
+    """A label up to its first ``-``, ``=`` or ``|``: ``NP`` for ``NP-SBJ-1``.
 
-    A label that begins with one of these, such as ``-LRB-``, is a category as it is.
+    A label that begins with such a character (``-LRB-``) is a category as it is.
     """
     return _NOT_IN_CATEGORY.split(label)[0] or label
 
@@ -58,7 +58,7 @@ def read_phrase_trees(lines: Iterable[str], name: str) -> Iterator[PhraseTree]:
     """The trees of a bracketed text, in order; no more than one is in memory.
 
     A tree may run over several lines, and a line may hold several trees.  Between trees, lines that
-    begin with ``<`` are skipped: the Chinese Treebank has such markup.
+    begin with ``<`` are skipped, since the Chinese Treebank has markup there.
 
     :param lines: its lines.
     :param name: the name that errors give to the text.

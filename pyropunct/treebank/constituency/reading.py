@@ -43,7 +43,7 @@ def read_brackets(
     """Read a file of bracketed phrase-structure trees; see `pyropunct.read_treebank`.
 
     The trees are converted to CoNLL-U first.  The identifier of a sentence is the name of the file, without
-    its ending, and the position of the tree in it, such as ``wsj_0001-17``.  Line numbers of omitted
+    its ending, and the position of the tree in it: ``wsj_0001-17``.  Line numbers of omitted
     sentences are those of the CoNLL-U.
 
     :param path: the file, or ``-`` for the standard input.
@@ -51,7 +51,7 @@ def read_brackets(
     :param progress: called after each sentence with the number of lines of CoNLL-U read and of all.
     :raises TreebankError: if the file cannot be read, is not UTF-8, has something that is not a tree, or has
         no tree with a word.
-    :raises HeadRulesError: if there are no such rules.
+    :raises HeadRulesError: if the rules cannot be used.
     """
     rules = load_head_rules(head_rules) if isinstance(head_rules, str) else head_rules
     with opened(str(path)) as (stream, name):
@@ -97,7 +97,7 @@ class _Token:
 
 @dataclass
 class Conversion:
-    """Turns phrase-structure trees into CoNLL-U, and counts what it converts.
+    """Turns phrase-structure trees into CoNLL-U, and counts them.
 
     :ivar rules: the head rules.
     :ivar trees: how many trees were converted.
@@ -145,7 +145,7 @@ class Conversion:
             raise TreebankError(name, NO_SENTENCE)
 
     def _tokens(self, tree: PhraseTree, name: str, position: int) -> list[_Token]:
-        """The words and marks of a tree with their heads; none if all elements are empty."""
+        """The words and marks of a tree with their heads; an empty list if all elements are empty."""
         pruned = without_empty_elements(tree)
         if pruned is None:
             self.empty += 1
