@@ -16,7 +16,7 @@ from pyropunct.cli.training_reports import step_bar
 from pyropunct.fitted.recipes import RECIPES, named_recipe
 
 if TYPE_CHECKING:
-    from pyropunct.compare import Comparison, Settings
+    from pyropunct.rivals.restoration import Comparison, Settings
     from pyropunct.treebank.reading import Treebank
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -95,7 +95,7 @@ def compare(
     significant.  The folder --out gets the tables in Markdown, all results in JSON, and a plot.  Trained
     parts are kept there: after an interruption, the same command continues with them.
     """
-    from pyropunct.compare import compare as run_comparison
+    from pyropunct.rivals.restoration import compare as run_comparison
     from pyropunct.treebank.reading import require_punctuation
 
     use_threads(threads)
@@ -121,7 +121,7 @@ def compare(
 def _settings(
     systems: str | None, shares: str, samples: int | None, recipe: str, quick: bool, **others: Any
 ) -> "Settings":
-    from pyropunct.compare import Settings
+    from pyropunct.rivals.restoration import Settings
 
     if systems is not None:
         others["systems"] = tuple(filter(None, systems.split(",")))
@@ -142,7 +142,7 @@ def _percents(shares: str) -> tuple[int, ...]:
 
 def _tell(comparison: "Comparison", treebanks: "Iterable[Treebank]", folder: Path) -> None:
     """Print the tables."""
-    from pyropunct.compare.tables import notes, parser_table, system_table
+    from pyropunct.rivals.restoration.tables import notes, parser_table, system_table
 
     for treebank in treebanks:
         for line in console.describe_treebank(treebank):

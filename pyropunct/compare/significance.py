@@ -30,6 +30,12 @@ def total(totals: Totals) -> Totals:
     return totals[..., 0]
 
 
+def f1(totals: Totals) -> Totals:
+    """Micro-averaged F1 from totals (..., 3) of true, proposed and right marks; 0 without any mark."""
+    true, proposed, right = (totals[..., place] for place in range(3))
+    return 2 * right / np.maximum(true + proposed, 1)
+
+
 def permutation_test(
     one: ArrayLike,
     other: ArrayLike,

@@ -13,8 +13,8 @@ import pytest
 import torch
 from command_line import answer, complaint, invoke, printed, run
 
-from pyropunct.compare.systems import SYSTEMS, TreeSystem
 from pyropunct.files import held
+from pyropunct.rivals.restoration.systems import SYSTEMS, TreeSystem
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -84,9 +84,9 @@ def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         pytest.fail("something is trained")
 
-    monkeypatch.setattr("pyropunct.compare.parts.train_parser", fail)
+    monkeypatch.setattr("pyropunct.rivals.restoration.parts.train_parser", fail)
     for name in ("fit", "fit_parsed", "fit_tagger", "train_rival"):
-        monkeypatch.setattr(f"pyropunct.compare.systems.{name}", fail)
+        monkeypatch.setattr(f"pyropunct.rivals.restoration.systems.{name}", fail)
 
 
 # What is printed and written

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.compare import significance
-from pyropunct.compare.columns import f1
-from pyropunct.compare.significance import permutation_test
+from pyropunct.compare.significance import f1, permutation_test
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=9)
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.compare.significance import PERMUTATIONS, permutation_test
-from pyropunct.compare.tables import NO_VALUE
 from pyropunct.rivals.ma_2014 import (
     ArcStandardParser,
     ArcStandardRecipe,
@@ -24,6 +23,7 @@ from pyropunct.rivals.ma_2014 import (
     with_tags,
 )
 from pyropunct.rivals.ma_2014.tagger import FOLDS
+from pyropunct.rivals.restoration.tables import NO_VALUE
 
 WORDS, HEADS, LABELLED, COMPLETE, ROOT = range(5)
 """The columns of counts: words; those with the right head; with the right head and relation; and 1 for a

@@ -6,11 +6,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pyropunct.compare.columns import f1
-from pyropunct.compare.findings import SIGNIFICANT
-from pyropunct.compare.significance import PERMUTATIONS, Statistic, permutation_test, total
-from pyropunct.compare.tables import NO_VALUE
+from pyropunct.compare.significance import PERMUTATIONS, Statistic, f1, permutation_test, total
 from pyropunct.nets.parser.protocol import Parser
+from pyropunct.rivals.restoration.findings import SIGNIFICANT
+from pyropunct.rivals.restoration.tables import NO_VALUE
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.rivals.shieber_tao_2003.parsed import parsed
 from pyropunct.rivals.shieber_tao_2003.restorer import LEAST_SEEN, CommaRestorer

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.columns import f1
-from pyropunct.compare.significance import permutation_test
-from pyropunct.compare.tables import NO_VALUE
+from pyropunct.compare.significance import f1, permutation_test
 from pyropunct.nets.reader.scores import Counts
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.ma_2014 import train_perceptron_tagger, with_jackknifed_tags, with_tags
 from pyropunct.rivals.ma_2014.comparison import Progress
+from pyropunct.rivals.restoration.tables import NO_VALUE
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013 import Stream
 from pyropunct.rivals.zhang_2013.systems import (

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pyropunct.compare.columns import f1
-from pyropunct.compare.significance import permutation_test
+from pyropunct.compare.significance import f1, permutation_test
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013 import Stream
 from pyropunct.rivals.zhang_2013.comparison import MARK_COLUMNS, JointComparison, JointRow, JointScores

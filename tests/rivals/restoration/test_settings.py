@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pyropunct.compare import Settings
-from pyropunct.compare.systems import SYSTEMS
 from pyropunct.fitted.recipes import Recipe, named_recipe
+from pyropunct.rivals.restoration import Settings
+from pyropunct.rivals.restoration.systems import SYSTEMS
 
 
 def test_systems_and_shares_are_put_in_order() -> None:

@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pyropunct.compare.comparison import Comparison
-from pyropunct.compare.findings import FORMAT
-from pyropunct.compare.parts import Part
-from pyropunct.compare.settings import Settings
 from pyropunct.files import held, json_text, written_whole
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.rivals.restoration.comparison import Comparison
+from pyropunct.rivals.restoration.findings import FORMAT
+from pyropunct.rivals.restoration.parts import Part
+from pyropunct.rivals.restoration.settings import Settings
 from pyropunct.treebank.sentence import Sentence
 
 DESCRIPTION, TABLE, PLOT, PARTS = "comparison.json", "comparison.md", "comparison.svg", "parts"

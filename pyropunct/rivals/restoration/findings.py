@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pyropunct.compare.columns import COLUMNS, Column
-from pyropunct.compare.results import ParserResult, Runs, SystemResult, TreebankSize
-from pyropunct.compare.settings import Settings
+from pyropunct.rivals.restoration.columns import COLUMNS, Column
+from pyropunct.rivals.restoration.results import ParserResult, Runs, SystemResult, TreebankSize
+from pyropunct.rivals.restoration.settings import Settings
 
 FORMAT = "pyropunct comparison"
 """The name of the format, which the JSON object of a comparison states."""

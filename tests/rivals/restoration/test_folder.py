@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from made_up import four_systems
 
-from pyropunct.compare import ComparisonFolderError, Settings
-from pyropunct.compare.conditions import Conditions
-from pyropunct.compare.folder import ComparisonFolder, Trained
-from pyropunct.compare.parts import Part
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.rivals.restoration import ComparisonFolderError, Settings
+from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.folder import ComparisonFolder, Trained
+from pyropunct.rivals.restoration.parts import Part
 
 CHECKSUMS = {"train": "aaa", "dev": "bbb"}
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from pyropunct.compare.columns import COLUMNS
-from pyropunct.compare.findings import SIGNIFICANT, Findings
-from pyropunct.compare.results import ParserResult, Result, Runs, SystemResult
-from pyropunct.compare.settings import Settings
+from pyropunct.rivals.restoration.columns import COLUMNS
+from pyropunct.rivals.restoration.findings import SIGNIFICANT, Findings
+from pyropunct.rivals.restoration.results import ParserResult, Result, Runs, SystemResult
+from pyropunct.rivals.restoration.settings import Settings
 
 NO_VALUE = "–"
 

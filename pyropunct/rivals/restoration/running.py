@@ -13,11 +13,15 @@ from typing import Any, NamedTuple
 
 import torch
 
-from pyropunct.compare.comparison import Comparison
-from pyropunct.compare.folder import ComparisonFolder, Trained, checksum, train_timed
-from pyropunct.compare.parts import FoldPart, ParserPart, Parses, Part, Treebanks
 from pyropunct.compare.progress import Watch, unwatched
-from pyropunct.compare.results import (
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
+from pyropunct.nets.parser.jackknife import folds_of, parse_folds
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.restoring import TREES
+from pyropunct.rivals.restoration.comparison import Comparison
+from pyropunct.rivals.restoration.folder import ComparisonFolder, Trained, checksum, train_timed
+from pyropunct.rivals.restoration.parts import FoldPart, ParserPart, Parses, Part, Treebanks
+from pyropunct.rivals.restoration.results import (
     GOLD,
     NONE,
     PREDICTED,
@@ -27,12 +31,8 @@ from pyropunct.compare.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.compare.settings import Settings
-from pyropunct.compare.systems import SYSTEMS, System
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
-from pyropunct.nets.parser.jackknife import folds_of, parse_folds
-from pyropunct.punctuator import Punctuator
-from pyropunct.restore.restoring import TREES
+from pyropunct.rivals.restoration.settings import Settings
+from pyropunct.rivals.restoration.systems import SYSTEMS, System
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
 

@@ -9,14 +9,14 @@ import torch
 from command_line import complaint
 from encoders import made_encoder
 
-from pyropunct.compare.conditions import Conditions
-from pyropunct.compare.parts import FoldPart, ParserPart, Part, Treebanks
 from pyropunct.compare.progress import unwatched
-from pyropunct.compare.systems import SYSTEMS
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.nets.parser import ParserRecipe
+from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.parts import FoldPart, ParserPart, Part, Treebanks
+from pyropunct.rivals.restoration.systems import SYSTEMS
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.treebank.reading import read_treebank
 

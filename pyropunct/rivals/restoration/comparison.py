@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from pyropunct.compare.findings import Findings
-from pyropunct.compare.tables import markdown
 from pyropunct.files import written_whole
+from pyropunct.rivals.restoration.findings import Findings
+from pyropunct.rivals.restoration.tables import markdown
 
 
 class Comparison(Findings):
@@ -16,7 +16,7 @@ class Comparison(Findings):
 
     def to_svg(self) -> bytes:
         """The plot of edit distance against the quality of trees, as an SVG file."""
-        from pyropunct.compare.plot import svg  # matplotlib takes a while to import
+        from pyropunct.rivals.restoration.plot import svg  # matplotlib takes a while to import
 
         return svg(self)
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from pyropunct.compare.conditions import Conditions
 from pyropunct.compare.progress import Watch, of_epochs
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, WeightedTree, fold_recipe, train_parser
 from pyropunct.nets.parser.jackknife import folds_of, others_of
 from pyropunct.punctuator import Punctuator
+from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.treebank.sentence import Sentence
 
 Model = TypeVar("Model")

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pyropunct.compare import Comparison, Settings
-from pyropunct.compare.results import (
+from pyropunct.nets.parser import AttachmentScores
+from pyropunct.rivals.restoration import Comparison, Settings
+from pyropunct.rivals.restoration.results import (
     GOLD,
     NONE,
     PREDICTED,
@@ -16,7 +17,6 @@ from pyropunct.compare.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.nets.parser import AttachmentScores
 from pyropunct.treebank.marks import START, Surface
 
 SENTENCES, WORDS = 40, 3

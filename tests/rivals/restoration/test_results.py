@@ -7,9 +7,9 @@ import re
 import pytest
 from made_up import SENTENCES, TRUTH, comparison, four_systems, outcome, repeated, system
 
-from pyropunct.compare.columns import COLUMNS
-from pyropunct.compare.results import GOLD, NONE, PREDICTED, Outcome
-from pyropunct.compare.tables import parser_table, system_table
+from pyropunct.rivals.restoration.columns import COLUMNS
+from pyropunct.rivals.restoration.results import GOLD, NONE, PREDICTED, Outcome
+from pyropunct.rivals.restoration.tables import parser_table, system_table
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 
 BY_KEY = {column.key: column for column in COLUMNS}

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.results import Runs, SystemResult
-from pyropunct.compare.significance import Statistic, Totals, permutation_test, total
+from pyropunct.compare.significance import Statistic, f1, permutation_test, total
+from pyropunct.rivals.restoration.results import Runs, SystemResult
 
 
 class Column(NamedTuple):
@@ -48,12 +48,6 @@ class Column(NamedTuple):
             if evidence and system.mean(self.value) is not None:
                 found[system.first.name] = np.mean(evidence, axis=0)
         return found
-
-
-def f1(totals: Totals) -> Totals:
-    """Micro-averaged F1 from totals (..., 3) of true, restored and right marks; 0 if there are none."""
-    gold, restored, right = (totals[..., number] for number in range(3))
-    return 2 * right / np.maximum(gold + restored, 1)
 
 
 COLUMNS = (

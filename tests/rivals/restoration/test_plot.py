@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up import SENTENCES, comparison, four_systems, outcome, system
 
-from pyropunct.compare.plot import WITH_TREES, WITHOUT_TREES, spread
+from pyropunct.rivals.restoration.plot import WITH_TREES, WITHOUT_TREES, spread
 
 
 def texts(svg: bytes) -> set[str]:

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from pyropunct.compare.conditions import Conditions
-from pyropunct.compare.parts import Model, Parses, Part, Treebanks
 from pyropunct.compare.progress import Watch, of_epochs
 from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
@@ -17,6 +15,8 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variant_options import reads_pretrained
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import decide
+from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.parts import Model, Parses, Part, Treebanks
 from pyropunct.rivals.taggers.attention import BiGRUAttention
 from pyropunct.rivals.taggers.crf import BiLSTMCRF
 from pyropunct.rivals.taggers.kinds import load_rival

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from pyropunct.compare.findings import Findings
-from pyropunct.compare.results import Runs, SystemResult
 from pyropunct.figures import plots
+from pyropunct.rivals.restoration.findings import Findings
+from pyropunct.rivals.restoration.results import Runs, SystemResult
 
 WITH_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "s", "markerfacecolor": "white"},

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from pyropunct.compare.conditions import Conditions, require_positive
 from pyropunct.compare.significance import PERMUTATIONS
-from pyropunct.compare.systems import SYSTEMS
+from pyropunct.rivals.restoration.conditions import Conditions, require_positive
+from pyropunct.rivals.restoration.systems import SYSTEMS
 
 QUICK_SAMPLES = 50
 """Draws for each sentence in a quick run that only checks whether everything works."""
@@ -31,8 +31,8 @@ They can be used again if only other settings change.
 class Settings(Conditions):
     """All settings that determine a comparison, apart from the data and the number of threads.
 
-    :ivar systems: which of `pyropunct.compare.systems.SYSTEMS` to compare; the order is always the one
-        there.
+    :ivar systems: which of `pyropunct.rivals.restoration.systems.SYSTEMS` to compare, always in the order
+        of these.
     :ivar shares: for each parser the percentage of the training sentences, from the first on, that it is
         trained on; the tables have the results with the last parser.
     :ivar permutations: the number of permutations in each significance test.

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from pyropunct.compare import Comparison, Settings, compare
 from pyropunct.compare.progress import Advance
-from pyropunct.compare.results import SystemResult
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.fitted.recipes import Recipe
@@ -22,6 +20,8 @@ from pyropunct.nets.parser import BiaffineParser, ParserRecipe, attachment_score
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.rivals.restoration import Comparison, Settings, compare
+from pyropunct.rivals.restoration.results import SystemResult
 from pyropunct.rivals.taggers.kinds import load_rival
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.trivial import trivial_restorer
