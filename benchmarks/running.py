@@ -31,8 +31,9 @@ from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import RawSentence, line_of
 from pyropunct.restore.reading import CHUNK
-from pyropunct.restore.restoring import SAMPLES, Restoration
-from pyropunct.restore.running import ENDING, Finding
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.running import ENDING
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
@@ -90,8 +91,8 @@ def main() -> None:
         texts = [joined(part) for part in by_document(dev)]
         for lower in (False, True):
             given = [sentence.tree.forms for sentence in dev]
-            finding = Finding(model.reader, running=True)
-            cut = [list(finding.sentences([line_of(_seen(text.words, lower))])) for text in texts]
+            restorer = Restorer(model, RestoreSettings(running=True))
+            cut = [list(restorer.sentences([line_of(_seen(text.words, lower))])) for text in texts]
             print(_row(name, lower, "model", texts, restored(model, cut, options.samples)), flush=True)
             lines = iter([line_of(_seen(words, lower)) for words in given])
             cut = [[next(lines) for _ in range(sum(text.ends))] for text in texts]
@@ -119,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("train", type=Path)
     made.add_argument("dev", nargs="+", type=Path)
     made.add_argument("--tagger-epochs", type=int, default=4)
-    made.add_argument("--samples", type=int, default=SAMPLES)
+    made.add_argument("--samples", type=int, default=RestoreSettings.samples)
     made.add_argument("--seed", type=int, default=0)
     return made
 
@@ -149,9 +150,9 @@ def put_together(sentences: Sequence[tuple[Sequence[str], Surface]]) -> Found:
 def restored(model: Punctuator, texts: Sequence[Sequence[RawSentence]], samples: int) -> list[Found]:
     """What the model makes of documents, given their sentences."""
     lines = [line for lines in texts for line in lines]
-    restoration = Restoration(model, samples=samples)
+    restorer = Restorer(model, RestoreSettings(samples=samples))
     parts = (lines[start : start + CHUNK] for start in range(0, len(lines), CHUNK))
-    found = (one for part in parts for one in restoration.restore(part))
+    found = (one for part in parts for one in restorer.restore(part))
     pairs = ((one.source.words, one.surface) for one in found if isinstance(one.source, RawSentence))
     return [put_together(list(islice(pairs, len(lines)))) for lines in texts]
 

@@ -34,8 +34,9 @@ from pyropunct.nets.parser.recipes import ParserRecipe
 from pyropunct.nets.reader import RunningReader, train_reader
 from pyropunct.nets.reader.encoding import documents
 from pyropunct.nets.reader.training import evaluate
+from pyropunct.restore.deciding import decide
 from pyropunct.restore.mark_scores import RestorationScores
-from pyropunct.restore.restoring import decide, weighted_trees
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.fitting import COPIES

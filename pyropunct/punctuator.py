@@ -11,19 +11,13 @@ import torch
 
 from pyropunct.fitted.model import FittedModel
 from pyropunct.fitted.registry import Trusted
+from pyropunct.restore.deciding import Posteriors, decide, tagged
 from pyropunct.restore.given import Known, evidence_about
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import Posterior
 from pyropunct.restore.raw_words import RawReader
-from pyropunct.restore.restoring import (
-    Posteriors,
-    Restoration,
-    decide,
-    raw_text,
-    tagged,
-    weighted_trees,
-)
-from pyropunct.restore.running import Finding
-from pyropunct.restore.settings import SAMPLES, TREES, RestoreSettings
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.tree import Tree
@@ -66,29 +60,16 @@ class Punctuator(FittedModel):
         :raises NoParserError: if the model has no parser.
         :raises NoReaderError: if running text is to be read, or case to be restored, and the model has no
             reader of running text.
+        :raises MarkError: if the model does not know a mark in ``marks`` or ``hidden``.
         """
-        chosen = replace(self.settings, **settings)
+        restorer = Restorer(self, replace(self.settings, **settings), self.raw_reader)
         if isinstance(text, str):
-            return self._restored(text, chosen)
+            return restorer.text(text)
         texts = list(text)
-        if chosen.running:
-            return [self._restored(each, chosen) for each in texts]
-        lines = iter(self._restored("\n".join(texts), chosen).split("\n"))
+        if restorer.settings.running:
+            return [restorer.text(each) for each in texts]
+        lines = iter(restorer.text("\n".join(texts)).split("\n"))
         return ["\n".join(islice(lines, each.count("\n") + 1)) for each in texts]
-
-    def _restored(self, text: str, settings: RestoreSettings) -> str:
-        lines = text.split("\n")
-        items = (
-            self.raw_reader.read(line, number, "\n" * (number < len(lines)))
-            for number, line in enumerate(lines, 1)
-        )
-        finding = Finding(self.reader, settings.running, settings.case, settings.capital)
-        sources = list(finding.sentences(items))
-        restored = Restoration(self, **vars(settings)).restore(sources)
-        return "".join(
-            raw_text(sentence, self.conventions, capital=settings.capital) + source.end
-            for sentence, source in zip(restored, sources, strict=True)
-        )
 
     @cached_property
     def raw_reader(self) -> RawReader:
@@ -100,8 +81,8 @@ class Punctuator(FittedModel):
         sentences: Sequence[Sequence[str] | Tree],
         *,
         decoder: str = "mbr",
-        samples: int = SAMPLES,
-        trees: int = TREES,
+        samples: int = RestoreSettings.samples,
+        trees: int = RestoreSettings.trees,
         seed: int | None = None,
     ) -> list[Surface]:
         """Punctuation for raw words, or for trees (Li, Wang & Eisner 2019, section 6.1).
@@ -127,8 +108,8 @@ class Punctuator(FittedModel):
         known: Sequence[Known],
         *,
         hidden: Collection[str] = (),
-        samples: int = SAMPLES,
-        trees: int = TREES,
+        samples: int = RestoreSettings.samples,
+        trees: int = RestoreSettings.trees,
         seed: int | None = None,
     ) -> Posterior:
         """The punctuation of a sentence of n words, given what is known of it: p(x, T | words, evidence).

@@ -10,12 +10,14 @@ import os
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import pyropunct
 from pyropunct.cli.main import main
+from pyropunct.restore.restorer import MarkError
 from pyropunct.shipped import FOLDER
 from pyropunct.treebank.reading import read_treebank
 
@@ -50,6 +52,25 @@ def test_it_says_what_it_said(punctuator: pyropunct.Punctuator) -> None:
     raw = [re.sub(r"[,.?!]", "", sentence) for sentence in SENTENCES]
     assert len(raw) == 20
     assert punctuator(raw) == SENTENCES
+
+
+@pytest.mark.parametrize("settings", [{"keep": True}, {"hidden": ","}, {"marks": '.?"'}])
+def test_settings_are_those_of_load_and_of_each_call_and_of_the_command(settings: dict[str, Any]) -> None:
+    text = "However the meeting , which lasted three hours ended without a vote"
+    called = pyropunct.load("en")(text, **settings)
+    assert called == pyropunct.load("en", **settings)(text)
+    options = [word for name, value in settings.items() for word in (f"--{name}", value) if word is not True]
+    assert called + "\n" == CliRunner().invoke(main, ["restore", "en", "-", *options], input=text).stdout
+    assert ("meeting," in called) == ("keep" in settings)
+
+
+def test_settings_that_name_marks_are_checked(punctuator: pyropunct.Punctuator) -> None:
+    with pytest.raises(MarkError, match="the model has no mark ‽, it has ! "):
+        punctuator("a b", marks=",‽")
+    with pytest.raises(MarkError, match="there is no mark"):
+        punctuator("a b", hidden=" ")
+    with pytest.raises(MarkError, match="exclude each other"):
+        punctuator("a b", hidden=",", marks=[","])
 
 
 def test_the_example_of_the_guide(punctuator: pyropunct.Punctuator) -> None:

@@ -1,14 +1,14 @@
 """The command ``pyropunct restore``."""
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import BAD_INPUT, OneLineError, polite
+from pyropunct.cli.frame import polite
 from pyropunct.cli.loading import load_model, model_and_file, use_threads
 from pyropunct.cli.options import (
     decoding_options,
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pyropunct.cli.sources import Reject
     from pyropunct.corpus.shards import Work
     from pyropunct.punctuator import Punctuator
-    from pyropunct.restore.cases import CaseMode
     from pyropunct.restore.raw_words import RawSentence
-    from pyropunct.restore.restoring import Restoration, Restored, Source
+    from pyropunct.restore.restorer import Restorer
+    from pyropunct.restore.restoring import Restored, Source
     from pyropunct.treebank.lines import Part
     from pyropunct.treebank.reading import Omission
 
@@ -87,7 +87,7 @@ def restore(
     hidden: str | None,
     capital: bool,
     running: bool,
-    case: "CaseMode",
+    case: str,
     shape: str,
     score: bool,
     encoder: str | None,
@@ -130,48 +130,17 @@ class Way:
     """A way to restore texts, with a model.
 
     :param model: its folder.
-    :param keep_dots: see `Restoration`.
-    :param settings: the options of the command that have other names here.
-    :raises UsageError: if options exclude each other.
-    :raises OneLineError: if the model does not know a mark in an option.
+    :param settings: see `RestoreSettings`.
     """
 
     def __init__(
-        self,
-        model: str,
-        *,
-        marks: str | None,
-        hidden: str | None,
-        running: bool,
-        case: "CaseMode",
-        capital: bool,
-        shape: str,
-        encoder: str | None,
-        trust_variants: bool,
-        **settings: Any,
+        self, model: str, *, shape: str, encoder: str | None, trust_variants: bool, **settings: Any
     ) -> None:
-        from pyropunct.restore.restoring import Restoration
-        from pyropunct.restore.running import Finding
+        from pyropunct.restore.restorer import Restorer
+        from pyropunct.restore.settings import RestoreSettings
 
-        if hidden is not None and marks is not None:
-            raise click.UsageError(
-                "--hidden and --marks exclude each other: all marks but the hidden ones stay"
-            )
         self.model = load_model(model, trust_variants, encoder)
-        unseen = () if hidden is None else _known_marks(self.model, hidden, "--hidden")
-        if hidden is not None and not unseen:
-            raise OneLineError("--hidden: there is no mark", BAD_INPUT)
-        self._running = running
-        self._finding = Finding(self.model.reader, running, case, capital, last_end="\n")
-        self._restoration = Restoration(
-            self.model,
-            marks=None if marks is None else _known_marks(self.model, marks, "--marks"),
-            hidden=unseen,
-            best_tree=shape == "conllu",
-            case=case,
-            capital=capital,
-            **settings,
-        )
+        self._restorer = Restorer(self.model, RestoreSettings(best_tree=shape == "conllu", **settings))
 
     def show(
         self,
@@ -190,24 +159,11 @@ class Way:
         :returns: the sentences that were left out, and how many could be doubted.
         """
         from pyropunct.cli.sources import Items, show
-        from pyropunct.restore.reading import LONGEST_PIECE, read_items
-        from pyropunct.restore.running import FoundItems
-        from pyropunct.treebank.lines import LONGEST_LINE, ByteLines
 
-        lines = ByteLines(part.stream, LONGEST_PIECE if self._running else LONGEST_LINE)
-        read = read_items(
-            lines,
-            part.name,
-            part.kind,
-            self.model.raw_reader,
-            running=self._running,
-            start=part.start,
-            tolerant=reject is not None,
-        )
-        tell = partial(_tell_long, part.name) if reject is None else _tell_nothing
-        found = FoundItems(read, lines, self._finding, tell)
-        items, doubted = Items(found, part.name, quiet, reject), _Doubted(self._restoration)
-        show(items, found, part.name, doubted.restore, output, advance)
+        tell = partial(_tell_long, part.name) if reject is None else None
+        read = self._restorer.read(part, tolerant=reject is not None, tell_long=tell)
+        items, doubted = Items(read, part.name, quiet, reject), _Doubted(self._restorer)
+        show(items, read, part.name, doubted.restore, output, advance)
         return items.omitted, doubted
 
 
@@ -218,16 +174,16 @@ class _Doubted:
     :ivar first: the first of them.
     """
 
-    def __init__(self, restoration: "Restoration") -> None:
-        self._restoration, self.number = restoration, 0
+    def __init__(self, restorer: "Restorer") -> None:
+        self._restorer, self.number = restorer, 0
         self.first: Restored | None = None
 
     def restore(self, sources: "Sequence[Source]") -> "Iterator[Restored]":
         """What becomes of some sentences."""
         from pyropunct.restore.posterior import FEW_DRAWS
 
-        few = min(FEW_DRAWS, self._restoration.samples / 2)
-        for restored in self._restoration.restore(sources):
+        few = min(FEW_DRAWS, self._restorer.settings.samples / 2)
+        for restored in self._restorer.restore(sources):
             if restored.effective_draws is not None and restored.effective_draws < few:
                 self.number, self.first = self.number + 1, self.first or restored
             yield restored
@@ -259,27 +215,6 @@ def work(model: str, shape: str, capital: bool, **settings: Any) -> "Work":
         way.show(part, kind(out, printer), lambda: None, reject=reject)
 
     return restored
-
-
-def _tell_nothing(line: "RawSentence") -> None:
-    """For where nobody watches."""
-
-
-def _known_marks(model: "Punctuator", wanted: str, option: str) -> Collection[str]:
-    """The marks of an option as tokens of the model, with directed quotation marks.
-
-    :raises OneLineError: if the model lacks one of them.
-    """
-    from pyropunct.treebank.quotes import STRAIGHT
-
-    known = [token for token in model.vocabulary.tokens if not token.startswith("\t")]
-    chosen: set[str] = set()
-    for mark in wanted.split() if len(wanted.split()) > 1 else wanted.strip():
-        meant = {mark, *STRAIGHT.get(mark, ())}.intersection(known)
-        if not meant:
-            raise OneLineError(f"{option}: the model has no mark {mark}, it has {' '.join(known)}", BAD_INPUT)
-        chosen |= meant
-    return chosen
 
 
 def _output(model: "Punctuator", name: str, score: bool, shape: str, capital: bool) -> "Output":

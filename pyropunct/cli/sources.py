@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, TypeVar
 from pyropunct.cli import console
 from pyropunct.cli.frame import BAD_INPUT, OneLineError
 from pyropunct.nets.pretrained import PretrainedError
+from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
-from pyropunct.restore.restoring import NoParserError, Restored, Source, has_marks
+from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.windows import LONGEST_WHOLE
 from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
 from pyropunct.treebank.lines import ByteLines, Part

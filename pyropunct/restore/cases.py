@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Literal, get_args
 
 from torch import Tensor
 
 from pyropunct.nets.reader.case import OTHER, case_of, in_case
 from pyropunct.nets.reader.reader import RunningReader
 from pyropunct.restore.raw_words import RawSentence, Together
-
-CaseMode = Literal["auto", "restore", "keep"]
-CASE_MODES: tuple[CaseMode, ...] = get_args(CaseMode)
-"""Restore capital letters where there is nothing to go by, everywhere, or nowhere."""
+from pyropunct.restore.settings import CaseMode
 
 
 def loses_case(words: Sequence[str], mode: CaseMode) -> bool:

@@ -6,8 +6,6 @@ at a time, and no more than some windows and the current sentence are kept.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 from torch import Tensor, stack
@@ -22,9 +20,10 @@ from pyropunct.nets.reader.reader import (
     Window,
     windows_of,
 )
-from pyropunct.restore.cases import CaseMode, loses_case, lowered, recased
+from pyropunct.restore.cases import loses_case, lowered, recased
 from pyropunct.restore.raw_words import RawSentence, Together, opens
 from pyropunct.restore.reading import AtHand, Item
+from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.spacing import space_between_words
 
@@ -310,85 +309,72 @@ class NoReaderError(UserError, ValueError):
         )
 
 
-@dataclass(frozen=True)
-class Finding:
-    """How sentences are found in lines of raw text.
+def require_reader(reader: RunningReader | None, settings: RestoreSettings) -> None:
+    """:raises NoReaderError: if settings ask for a reader of running text, and there is none."""
+    if reader is None and (settings.running or settings.case == "restore"):
+        raise NoReaderError
 
-    :ivar reader: finds sentence ends and cases; None for a model that has none.
-    :ivar running: whether lines are running text.  Otherwise each is a sentence, unless it is too long, or
-        marks inside of it end sentences.
-    :ivar case: see `pyropunct.restore.cases.loses_case`.
-    :ivar capital: see `SentenceFinder`.
-    :ivar last_end: what ends the last line if nothing does.
-    :raises NoReaderError: if there is no reader, and the others ask for one.
+
+class SentenceStream(Iterator[Item]):
+    """The sentences of lines of raw text, as soon as they are certain; other items in their places.
+
+    A line that is not running text is a sentence, unless it is too long, or marks inside of it end sentences.
+
+    :param items: lines, and items of other kinds.
+    :param reader: finds sentence ends and cases; with None each line is a sentence.
+    :param settings: say whether lines are running text, and which case they get.
+    :param lines: the source of the items, for `at_hand`; by default all are at hand.
+    :param tell_long: called with lines that are running text because they are too long for sentences.
+    :param last_end: ends the last line if nothing does.
     """
 
-    reader: RunningReader | None
-    running: bool = False
-    case: CaseMode = "auto"
-    capital: bool = True
-    last_end: str = ""
+    def __init__(
+        self,
+        items: Iterable[Item],
+        reader: RunningReader | None,
+        settings: RestoreSettings,
+        *,
+        lines: AtHand | None = None,
+        tell_long: Callable[[RawSentence], None] | None = None,
+        last_end: str = "",
+    ) -> None:
+        self._items, self._reader, self._settings = items, reader, settings
+        self._lines, self._tell_long, self._last_end = lines, tell_long, last_end
+        self._groups = self._sentences_of_each()
+        self._group: Iterator[Item] = iter(())
+        self._next: Item | None = None
 
-    def __post_init__(self) -> None:
-        if self.reader is None and (self.running or self.case == "restore"):
-            raise NoReaderError
-
-    def apart(self, items: Iterable[Item], tell: Callable[[RawSentence], None]) -> Iterator[Iterator[Item]]:
-        """What each item comes to: sentences, none where none is certain yet, or just itself.
-
-        :param tell: called with lines that are running text because they are too long for sentences.
-        """
-        if self.reader is None:
-            yield from (iter((item,)) for item in items)
+    def _sentences_of_each(self) -> Iterator[Iterator[Item]]:
+        """The sentences that become certain with each item, which may be none; or just the item."""
+        if self._reader is None:
+            yield from (iter((item,)) for item in self._items)
             return
-        finder = SentenceFinder(self.reader, self.case, capital=self.capital)
-        for item in items:
+        finder = SentenceFinder(self._reader, self._settings.case, capital=self._settings.capital)
+        for item in self._items:
             if not isinstance(item, RawSentence):
                 yield finder.finish()
                 yield iter((item,))
-            elif self.running:
+            elif self._settings.running:
                 yield finder.add(item)
             elif (is_long := len(item.words) > LONGEST_SENTENCE) or _has_ends(item):
-                if is_long:
-                    tell(item)
+                if is_long and self._tell_long is not None:
+                    self._tell_long(item)
                 yield finder.add(item)
                 yield finder.finish()
             else:
                 yield iter((item,))
-        yield finder.finish(self.last_end)
-
-    def sentences(self, lines: Iterable[RawSentence]) -> Iterator[RawSentence]:
-        """The sentences of all lines."""
-        found = chain.from_iterable(self.apart(lines, lambda line: None))
-        return (item for item in found if isinstance(item, RawSentence))
-
-
-class FoundItems(Iterator[Item]):
-    """The sentences of lines, and in their places items that are no lines of raw text.
-
-    :param items: lines and others.
-    :param lines: what they are read from.
-    :param finding: how sentences are found.
-    :param tell: see `Finding.apart`.
-    """
-
-    def __init__(
-        self, items: Iterable[Item], lines: AtHand, finding: Finding, tell: Callable[[RawSentence], None]
-    ) -> None:
-        self._apart, self._lines = finding.apart(items, tell), lines
-        self._started: Iterator[Item] = iter(())
-        self._next: Item | None = None
+        yield finder.finish(self._last_end)
 
     def __next__(self) -> Item:
         item, self._next = self._next, None
         while item is None:
-            item = next(self._started, None)
+            item = next(self._group, None)
             if item is None:
-                self._started = next(self._apart)
+                self._group = next(self._groups)
         return item
 
     def at_hand(self) -> bool:
-        """Whether the next sentence can be had without waiting, as far as one can tell."""
+        """Whether the next sentence can be had without waiting for input, if that is certain already."""
         if self._next is None:
-            self._next = next(self._started, None)
-        return self._next is not None or self._lines.at_hand()
+            self._next = next(self._group, None)
+        return self._next is not None or self._lines is None or self._lines.at_hand()

@@ -28,7 +28,7 @@ from pyropunct.nets.parser import attachment_scores, with_trees
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.pretrained import kept
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.restoring import weighted_trees
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import Training, Watch, held_out
 from pyropunct.treebank.sentence import Sentence

@@ -27,7 +27,7 @@ from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger.training import SlotTaggerWatch, train_slot_tagger
 from pyropunct.nets.training import NetworkCheckpoint
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.restoring import NoParserError, weighted_trees
+from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.fitting import held_out
 from pyropunct.treebank.sentence import Sentence
 

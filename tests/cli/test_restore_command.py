@@ -17,7 +17,8 @@ from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import CHUNK
-from pyropunct.restore.restoring import Restoration, Source
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.restoring import Source
 from pyropunct.restore.rewriting import Rewriting
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.printing import print_words
@@ -273,11 +274,11 @@ def test_hidden_marks_are_scored(model: Path, small: Path) -> None:
 def test_hidden_marks_that_cannot_be(model: Path, small: Path) -> None:
     dev = small / "dev.conllu"
     message = complaint(BAD_INPUT, "restore", model, dev, "--hidden", ",‽")
-    assert message.startswith("--hidden: the model has no mark ‽, it has ! ( ) ,")
-    assert complaint(BAD_INPUT, "restore", model, dev, "--hidden", " ").startswith("--hidden: there is no")
+    assert message.startswith("the model has no mark ‽, it has ! ( ) ,")
+    assert complaint(BAD_INPUT, "restore", model, dev, "--hidden", " ").startswith("hidden: there is no")
     result = invoke("restore", model, dev, "--hidden", ",", "--marks", ".")
     assert result.exit_code == BAD_INPUT
-    assert "--hidden and --marks exclude each other" in result.stderr
+    assert "hidden and marks exclude each other" in result.stderr
 
 
 @pytest.mark.parametrize("options", [("--keep",), ("--hidden", ",")])
@@ -290,7 +291,7 @@ def test_what_nothing_explains_is_left_as_it_was(
         known = evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
         return known if len(known) > 2 else [known[0], Evidence(1, (), (), ())]
 
-    monkeypatch.setattr("pyropunct.restore.restoring.evidence_of_marks", impossible_in_go)
+    monkeypatch.setattr("pyropunct.restore.restorer.evidence_of_marks", impossible_in_go)
     result = invoke("restore", model, write(file, "my sister sings\ngo ‽\n"), *QUICK, *options)
     assert (result.exit_code, result.stdout.count("\n")) == (BAD_INPUT, 2)
     assert result.stdout.endswith("\ngo ‽\n")
@@ -309,7 +310,7 @@ def test_few_effective_draws_are_told(model: Path, file: Path, monkeypatch: pyte
 
 def test_unknown_marks(model: Path, small: Path) -> None:
     message = complaint(BAD_INPUT, "restore", model, small / "dev.conllu", "--marks", ",‽")
-    assert message.startswith("--marks: the model has no mark ‽, it has ! ( ) ,")
+    assert message.startswith("the model has no mark ‽, it has ! ( ) ,")
 
 
 # CoNLL-U
@@ -403,7 +404,7 @@ def test_a_model_without_a_parser(small: Path, file: Path) -> None:
     file.write_text("my sister\n")
     message = complaint(BAD_INPUT, "restore", small / "model", file)
     assert message == (
-        "the model has no parser, so it cannot restore raw words: "
+        "the model has no parser, so it cannot read raw words: "
         "fit one with `pyropunct fit TRAIN --parser`, or give CoNLL-U input"
     )
     file.write_text("\n\n")
@@ -449,17 +450,17 @@ def test_an_error_in_one_sentence_ends_no_other(
         blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:3]
         file.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
     expected = invoke("restore", model, file, *QUICK).stdout.splitlines()
-    tell = Restoration._rewriting
+    tell = Restorer._rewriting
     calls: list[Source] = []
 
-    def fail(restoration: Restoration, source: Source) -> Rewriting:
+    def fail(restorer: Restorer, source: Source) -> Rewriting:
         number = source.line if isinstance(source, RawSentence) else source.layout.block.first_line
         if number > 1 and (not calls or source == calls[0]):
             calls.append(source)
             raise RuntimeError("no memory")
-        return tell(restoration, source)
+        return tell(restorer, source)
 
-    monkeypatch.setattr(Restoration, "_rewriting", fail)
+    monkeypatch.setattr(Restorer, "_rewriting", fail)
     result = invoke("restore", model, file, *QUICK)
     first, second, third = result.stdout.splitlines()
     assert (result.exit_code, first, third) == (BAD_INPUT, expected[0], expected[2])

@@ -12,7 +12,8 @@ from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
-from pyropunct.restore.restoring import Restoration
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, marks_of
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.treebank.tree import Tree
@@ -191,13 +192,13 @@ def test_many_marks_are_linear(model: Punctuator) -> None:
 
 def test_restored_commas(model: Punctuator, sentence: Sentence) -> None:
     """Nothing else is changed; and what has no commas is restored to the same."""
-    (found,) = Restoration(model, hidden=[","], samples=100).restore([sentence])
+    (found,) = Restorer(model, RestoreSettings(hidden=[","], samples=100)).restore([sentence])
     bare = replace(sentence, surface=[[t for t in slot if t != ","] for slot in sentence.surface])
-    (same,) = Restoration(model, hidden=[","], samples=100).restore([bare])
+    (same,) = Restorer(model, RestoreSettings(hidden=[","], samples=100)).restore([bare])
     assert found.surface == same.surface
     for slot, given in zip(found.surface, sentence.surface, strict=True):
         assert [one for one in marks_of(slot) if one != ","] == [one for one in marks_of(given) if one != ","]
-    (kept,) = Restoration(model, hidden=[","], keep=True, samples=100).restore([sentence])
+    (kept,) = Restorer(model, RestoreSettings(hidden=[","], keep=True, samples=100)).restore([sentence])
     assert all(
         slot == given for slot, given in zip(kept.surface, sentence.surface, strict=True) if "," in given
     )

@@ -14,21 +14,16 @@ from pyropunct.models.drawing import Numbers
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.deciding import FIRST_ROUND, decide
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.given import evidence_of_marks
+from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.restore.raw_words import RawReader
-from pyropunct.restore.restoring import (
-    FIRST_ROUND,
-    SAMPLES,
-    NoParserError,
-    Restoration,
-    decide,
-    has_marks,
-    weighted_trees,
-    words_of,
-)
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.taggers.trivial import trivial_restorer
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -143,7 +138,12 @@ def test_a_sentence_gets_the_draws_that_its_decision_needs(decoder: str) -> None
     decisions = list(
         decide(coins, [[WeightedTree(chain([word]), 1.0)] for word in words], seed=5, decoder=decoder)
     )
-    assert coins.drawn == {"0": FIRST_ROUND, "0.02": FIRST_ROUND, "1": FIRST_ROUND, "0.5": SAMPLES}
+    assert coins.drawn == {
+        "0": FIRST_ROUND,
+        "0.02": FIRST_ROUND,
+        "1": FIRST_ROUND,
+        "0.5": RestoreSettings.samples,
+    }
     assert len(coins.seeds) == 4  # each round is independent of the others
     assert [list(decisions[number].surface) for number in (0, 1, 3)] == [
         [(START,), ()],
@@ -207,7 +207,7 @@ def raw(model: Punctuator, text: str) -> tuple[tuple[str, ...], ...]:
 
 def restored(model: Punctuator, text: str, **settings: object) -> list[tuple[str, ...]]:
     source = RawReader(model.vocabulary, Conventions()).read(text)
-    (found,) = Restoration(model, samples=20, **settings).restore([source])  # type: ignore[arg-type]
+    (found,) = Restorer(model, RestoreSettings(samples=20, **settings)).restore([source])  # type: ignore[arg-type]
     return [tuple(token for token in slot if token != START) for slot in found.surface]
 
 
@@ -225,8 +225,8 @@ def test_kept_marks_are_evidence(model: Punctuator) -> None:
     source = RawReader(model.vocabulary, Conventions()).read("Ann , a doctor sings")
     evidence = evidence_of_marks(model.vocabulary, source.surface)
     settings = {"samples": 200, "seed": 0, "trees": 2}
-    (found,) = Restoration(model, keep=True, **settings).restore([source])  # type: ignore[arg-type]
-    (free,) = Restoration(model, **settings).restore([source])  # type: ignore[arg-type]
+    (found,) = Restorer(model, RestoreSettings(keep=True, **settings)).restore([source])  # type: ignore[arg-type]
+    (free,) = Restorer(model, RestoreSettings(**settings)).restore([source])  # type: ignore[arg-type]
     assert found.surface == model.posterior(source.words, evidence, **settings).best()  # type: ignore[arg-type]
     assert found.surface[1] == (",",)
     assert (found.effective_draws is None, free.effective_draws is None) == (False, True)
@@ -259,7 +259,7 @@ def test_abbreviation_dots_are_kept(model: Punctuator) -> None:
 def test_marks_are_restricted(model: Punctuator, dev: Treebank) -> None:
     sources = list(dev)
     for marks in ((), (",",), (".", "“")):
-        found = Restoration(model, samples=20, marks=marks).restore(sources)
+        found = Restorer(model, RestoreSettings(samples=20, marks=marks)).restore(sources)
         printed = {token for one in found for slot in one.surface for token in slot}
         assert printed - {START, ABBREVIATION_DOT} <= set(marks)
         assert (ABBREVIATION_DOT in printed) <= ("." in marks)
@@ -268,7 +268,7 @@ def test_marks_are_restricted(model: Punctuator, dev: Treebank) -> None:
 def test_a_line_without_words_stays(model: Punctuator, dev: Treebank) -> None:
     reader = RawReader(model.vocabulary, Conventions())
     lines = [reader.read("?!"), reader.read("a"), reader.read("")]
-    first, second, third = Restoration(model, samples=5).restore(lines)
+    first, second, third = Restorer(model, RestoreSettings(samples=5)).restore(lines)
     assert (first.surface, first.tree, third.surface, third.tree) == (
         lines[0].surface,
         None,
@@ -287,7 +287,7 @@ def test_trees_of_a_treebank_are_used_or_not(model: Punctuator, dev: Treebank) -
     changed = replace(sentence, tree=chain(words_of(sentence)))
     assert isinstance(changed, Sentence)
     for parse, tree in ((False, changed.tree), (True, sentence.tree)):
-        (found,) = Restoration(model, samples=5, parse=parse).restore([changed])
+        (found,) = Restorer(model, RestoreSettings(samples=5, parse=parse)).restore([changed])
         assert found.tree == tree
         assert found.source is changed
 

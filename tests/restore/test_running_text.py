@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from pyropunct.nets.reader.encoding import ReaderVocabulary
 from pyropunct.nets.reader.network import RunningNetwork
 from pyropunct.nets.reader.reader import CORE, Reading, Window
 from pyropunct.nets.reader.recipes import ReaderRecipe
-from pyropunct.restore.cases import CaseMode, in_their_cases, loses_case
+from pyropunct.restore.cases import in_their_cases, loses_case
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.reading import BadLine, chunks, cut_between_words, read_items
 from pyropunct.restore.running import (
@@ -22,11 +23,12 @@ from pyropunct.restore.running import (
     LEAST_CUT,
     LONGEST_MARKED,
     LONGEST_SENTENCE,
-    Finding,
-    FoundItems,
     NoReaderError,
     SentenceFinder,
+    SentenceStream,
+    require_reader,
 )
+from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.lines import ByteLines
@@ -55,12 +57,18 @@ TOLD = Told(VOCABULARY, RECIPE, RunningNetwork(VOCABULARY, RECIPE), {})
 TOLD.network.at_start.data[CAPITAL] = 2
 
 
+def stream(lines: Iterable[RawSentence], reader: RunningReader | None, **settings: Any) -> list[RawSentence]:
+    items = list(SentenceStream(lines, reader, RestoreSettings(**settings)))
+    assert all(isinstance(item, RawSentence) for item in items)
+    return items  # type: ignore[return-value]
+
+
 def found(text: str, mode: CaseMode = "keep", reader: RunningReader = TOLD) -> list[RawSentence]:
     lines = (
         LINES.read(line.removesuffix("\n"), number, "\n" * line.endswith("\n"))
         for number, line in enumerate(text.splitlines(keepends=True), 1)
     )
-    return list(Finding(reader, running=True, case=mode).sentences(lines))
+    return stream(lines, reader, running=True, case=mode)
 
 
 def texts(some: Iterable[RawSentence]) -> list[str]:
@@ -164,7 +172,7 @@ def test_a_stream_gives_what_the_whole_gives(random_reader: RunningReader) -> No
     for stream in (io.BytesIO(text.encode()), Waiting(text.encode())):
         lines = ByteLines(stream, 100)
         read = read_items(lines, "x", "text", LINES, running=True)
-        items = FoundItems(read, lines, Finding(random_reader, True, "auto", last_end="\n"), print)
+        items = SentenceStream(read, random_reader, RestoreSettings(running=True), lines=lines, last_end="\n")
         some = [item for chunk in chunks(items, items) for item in chunk]
         assert some == expected
 
@@ -177,7 +185,8 @@ def test_sentences_are_there_before_the_input_ends() -> None:
             seen.append(number)
             yield LINES.read("a b stop", number)
 
-    first = next(Finding(TOLD, running=True).sentences(endless()))
+    first = next(SentenceStream(endless(), TOLD, RestoreSettings(running=True)))
+    assert isinstance(first, RawSentence)
     assert first.words == ("A", "b", "stop")
     assert 3 * len(seen) < CORE + AHEAD + 6
 
@@ -186,7 +195,7 @@ def test_lines_that_cannot_be_read_stay_in_their_places() -> None:
     data = b"a b\n\xff c\nd stop e\n"
     lines = ByteLines(io.BytesIO(data))
     read = read_items(lines, "x", "text", LINES, running=True)
-    items = list(FoundItems(read, lines, Finding(TOLD, True, "keep"), print))
+    items = list(SentenceStream(read, TOLD, RestoreSettings(running=True, case="keep"), lines=lines))
     told = [item.text if isinstance(item, BadLine | RawSentence) else "" for item in items]
     assert told == ["a b", "\udcff c\n", "d stop", "e"]
 
@@ -204,17 +213,19 @@ def test_which_lines_are_running_text_by_default() -> None:
     told: list[int] = []
     texts = ("a stop b", "a stop " * 101, "c stop d.", "e. f", "“G?” h J. Doe", "I. J")
     lines = [LINES.read(text, number) for number, text in enumerate(texts, start=1)]
-    parts = Finding(TOLD, case="keep").apart(lines, lambda line: told.append(line.line))
-    some = [item for part in parts for item in part]
+    some = SentenceStream(
+        lines, TOLD, RestoreSettings(case="keep"), tell_long=lambda line: told.append(line.line)
+    )
+    places = [item.line for item in some if isinstance(item, RawSentence)]
     assert told == [2]
-    assert [item.line for item in some if isinstance(item, RawSentence)] == [1, *[2] * 101, 3, 4, 4, 5, 6]
-    assert list(Finding(None).sentences(lines)) == lines
+    assert places == [1, *[2] * 101, 3, 4, 4, 5, 6]
+    assert stream(lines, None) == lines
 
 
 def test_running_text_and_cases_need_a_reader() -> None:
-    for running, case in ((True, "keep"), (False, "restore")):
+    for asked in (RestoreSettings(running=True, case="keep"), RestoreSettings(case="restore")):
         with pytest.raises(NoReaderError, match="the model has no reader of running text"):
-            Finding(None, running, case)  # type: ignore[arg-type]
+            require_reader(None, asked)
 
 
 def test_running_text_is_no_treebank() -> None:

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.restoring import Restored, Source, in_windows, weighted_trees
+from pyropunct.restore.restoring import Restored, Source, in_windows
 from pyropunct.restore.windows import CORE, LONGEST_WHOLE, MARGIN, joined, windows
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN

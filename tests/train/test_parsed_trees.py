@@ -10,7 +10,9 @@ import torch
 from pyropunct.fitted.model_file import ModelFileError, read_model_file
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.restoring import NoParserError, Restoration
+from pyropunct.restore.parses import NoParserError
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import Progress
 from pyropunct.train.parsed_trees import fit_parsed
@@ -78,7 +80,7 @@ def test_trees_that_are_given_and_trees_that_are_found(
 
 def test_treebanks_that_are_parsed_anew(model: Punctuator, dev: list[Sentence]) -> None:
     def restored(one: Punctuator, parse: bool) -> list[object]:
-        restoration = Restoration(one, samples=20, trees=1, parse=parse)
+        restoration = Restorer(one, RestoreSettings(samples=20, trees=1, parse=parse))
         return [restored.surface for restored in restoration.restore(dev)]
 
     without = replace(model, parsed=None)

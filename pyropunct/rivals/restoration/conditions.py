@@ -9,7 +9,7 @@ from pyropunct.nets.parser import FOLDS, ParserRecipe
 from pyropunct.nets.pretrained import Kept
 from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.restore.restoring import SAMPLES, TREES
+from pyropunct.restore.settings import DecisionSettings
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 
 
@@ -34,8 +34,8 @@ class Conditions:
     """
 
     decoder: str = "mbr"
-    samples: int = SAMPLES
-    trees: int = TREES
+    samples: int = DecisionSettings.samples
+    trees: int = DecisionSettings.trees
     recipe: Recipe = field(default_factory=Recipe)
     rival_recipe: RivalRecipe = field(default_factory=RivalRecipe)
     parser_recipe: ParserRecipe = field(default_factory=ParserRecipe)

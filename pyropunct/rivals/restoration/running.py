@@ -17,7 +17,7 @@ from pyropunct.compare.progress import Watch, unwatched
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.nets.parser.jackknife import folds_of, parse_folds
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.restoring import TREES
+from pyropunct.restore.settings import DecisionSettings
 from pyropunct.rivals.restoration.comparison import Comparison
 from pyropunct.rivals.restoration.folder import ComparisonFolder, Trained, checksum, train_timed
 from pyropunct.rivals.restoration.parts import FoldPart, ParserPart, Parses, Part, Treebanks
@@ -197,7 +197,7 @@ class _Work:
         parsers = [self._trained(f"fold-{fold + 1}", FoldPart(fold)).model for fold in range(len(parts))]
         with self.watch("parsing folds: sentences", len(train) + len(dev)) as advance:
             found = parse_folds(parts, parsers)
-            found_dev = parsers[0].parse([sentence.tree.forms for sentence in dev], TREES)
+            found_dev = parsers[0].parse([sentence.tree.forms for sentence in dev], DecisionSettings.trees)
             advance(len(train) + len(dev))
         return self.treebanks._replace(parses=(found, found_dev))
 

@@ -14,7 +14,7 @@ from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variant_options import reads_pretrained
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.restoring import decide
+from pyropunct.restore.deciding import decide
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.parts import Model, Parses, Part, Treebanks
 from pyropunct.rivals.taggers.attention import BiGRUAttention

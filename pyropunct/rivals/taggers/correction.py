@@ -10,7 +10,8 @@ from pyropunct.compare.significance import PERMUTATIONS, permutation_test
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import surface_distance
-from pyropunct.restore.restoring import SAMPLES, TREES, weighted_trees
+from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.settings import DecisionSettings
 from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correcting_crf
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
@@ -68,8 +69,8 @@ class CorrectionSettings:
     systems: tuple[str, ...] = tuple(SYSTEMS)
     copies: int = COPIES
     epochs: int = EPOCHS
-    samples: int = SAMPLES
-    trees: int = TREES
+    samples: int = DecisionSettings.samples
+    trees: int = DecisionSettings.trees
     errors: float = 1.0
     permutations: int = PERMUTATIONS
     seed: int = 0

@@ -11,8 +11,8 @@ from pyropunct.nets.parser.jackknife import folds_of, in_order, others_of
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.raw_words import line_of
 from pyropunct.restore.reading import CHUNK
-from pyropunct.restore.restoring import SAMPLES, Restoration
-from pyropunct.restore.running import Finding
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.ma_2014.comparison import Progress
 from pyropunct.rivals.transitions.arc_eager import FULL
 from pyropunct.rivals.zhang_2013 import (
@@ -61,7 +61,7 @@ class JointSettings:
     beam: int = ArcEagerRecipe.beam
     iterations: int = ArcEagerRecipe.iterations
     folds: int = FOLDS
-    samples: int = SAMPLES
+    samples: int = RestoreSettings.samples
     permutations: int = PERMUTATIONS
     seed: int = 0
 
@@ -117,28 +117,22 @@ def _found(one: ParsedStream) -> Found:
     return Found(one.marks, [mark == FULL for mark in one.marks], one.heads, one.relations)
 
 
-@dataclass(frozen=True)
 class Restoring:
     """Restoration of running text, whose model finds sentences, parses and punctuates them.
 
     :raises NoReaderError: if it has no reader of running text.
     """
 
-    model: Punctuator
-    samples: int = SAMPLES
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        Finding(self.model.reader, running=True)
+    def __init__(self, model: Punctuator, samples: int = RestoreSettings.samples, seed: int = 0) -> None:
+        settings = RestoreSettings(running=True, samples=samples, seed=seed, best_tree=True)
+        self._restorer = Restorer(model, settings)
 
     def find(self, some: Sequence[Stream]) -> list[Found]:
         """Its marks, and the best trees of the sentences that it finds."""
-        finding = Finding(self.model.reader, running=True)
-        cut = [list(finding.sentences([line_of(one.forms)])) if one.forms else [] for one in some]
+        cut = [list(self._restorer.sentences([line_of(one.forms)])) if one.forms else [] for one in some]
         lines = [line for sentences in cut for line in sentences]
-        restoration = Restoration(self.model, samples=self.samples, seed=self.seed, best_tree=True)
         parts = (lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK))
-        restored = (one for part in parts for one in restoration.restore(part))
+        restored = (one for part in parts for one in self._restorer.restore(part))
         return [_joined(list(islice(restored, len(sentences)))) for sentences in cut]
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from pyropunct.errors import UserError
 from pyropunct.nets.parser.protocol import Parser
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.restoring import weighted_trees
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.tasks.correct.channel import Context, Error, ErrorChannel, String, contexts, features
 from pyropunct.tasks.correct.fitting import with_drawn_trees
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies

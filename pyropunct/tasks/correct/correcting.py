@@ -20,8 +20,8 @@ from pyropunct.fitted.registry import Trusted
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import Decision
-from pyropunct.restore.restoring import decide
 from pyropunct.restore.rewriting import (
     Rewriting,
     rewritten,

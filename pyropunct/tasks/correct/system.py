@@ -12,21 +12,10 @@ from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.raw_words import RawSentence
-from pyropunct.restore.restoring import (
-    SAMPLES,
-    TREES,
-    NoParserError,
-    Restored,
-    Source,
-    as_decided,
-    in_windows,
-    weighted_trees,
-    words_of,
-)
+from pyropunct.restore.restoring import Restored, Source, punctuated
+from pyropunct.restore.settings import DecisionSettings
 from pyropunct.tasks.correct.hearing import WritersRate
 from pyropunct.treebank.marks import Surface, marks_of
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
 
 String = tuple[str, ...]
 
@@ -57,36 +46,13 @@ def changes(wrong: Surface, right: Surface) -> list[Change]:
     return [Change(slot, before, after) for slot, before, after in both if before != after]
 
 
-class CannotParseError(NoParserError):
-    """Raised when raw words are given to a corrector without a parser."""
-
-    def __init__(self) -> None:
-        ValueError.__init__(
-            self,
-            "the corrector has no parser, so it cannot correct raw text: fit it with a MODEL that was fitted "
-            "with `pyropunct fit TRAIN --parser`, or give CoNLL-U input",
-        )
-
-
-@dataclass(frozen=True)
-class CorrectingSettings:
+@dataclass(frozen=True, kw_only=True)
+class CorrectingSettings(DecisionSettings):
     """How sentences are corrected.
 
-    :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`.
-    :ivar samples: the greatest number of draws of x_c for each sentence, for systems that draw.
-    :ivar trees: the greatest number of the parser's trees to average over.
-    :ivar seed: equal seeds give equal results.
-    :ivar parse: parse the words of treebanks anew.
-    :ivar best_tree: see `pyropunct.restore.restoring.Restoration`.
     :ivar threshold: the probability that the string of a slot must have for the slot to be changed.
     """
 
-    decoder: str = "mbr"
-    samples: int = SAMPLES
-    trees: int = TREES
-    seed: int = 0
-    parse: bool = False
-    best_tree: bool = False
     threshold: float = 0.0
 
 
@@ -135,29 +101,16 @@ class Correcting(ABC):
         Long lines of raw text are corrected in windows: see `pyropunct.restore.windows`.
 
         :param rate: see `decide`; it is that of one writer.
-        :raises CannotParseError: if words have to be parsed and there is no parser.
+        :raises NoParserError: if words have to be parsed and the model has no parser.
         """
         known = WritersRate() if rate is None else rate
-        yield from in_windows(sources, lambda some: self._correct(some, settings, known))
 
-    def _correct(
-        self, sources: Sequence[Source], settings: CorrectingSettings, rate: WritersRate
-    ) -> Iterator[Restored]:
-        used = [source for source in sources if words_of(source)]
-        to_parse = [self._to_parse(source, settings.parse) for source in used]
-        parses = weighted_trees(self.model, to_parse, settings.trees)
-        wrong = [source.surface for source in used]
-        closed = [source.inside if isinstance(source, RawSentence) else () for source in used]
-        decisions = self.decide(parses, wrong, settings, closed=closed, rate=rate)
-        told = weighted_trees(self.model, to_parse, 1) if settings.best_tree else parses
-        yield from as_decided(sources, told, decisions)
+        def decide(batch: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]) -> Iterator[Decision]:
+            wrong = [source.surface for source in batch]
+            closed = [source.inside if isinstance(source, RawSentence) else () for source in batch]
+            return self.decide(parses, wrong, settings, closed=closed, rate=known)
 
-    def _to_parse(self, source: Source, anew: bool) -> Sequence[str] | Tree:
-        if isinstance(source, Sentence) and not anew:
-            return source.tree
-        if self.model.parser is None:
-            raise CannotParseError
-        return words_of(source)
+        return punctuated(self.model, sources, settings, decide)
 
 
 def check_writable(folder: Path) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.parser.eisner import best_tree
-from pyropunct.restore.restoring import weighted_trees
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.tree import Tree
 

@@ -17,6 +17,7 @@ from pyropunct.models.attach.correcting import ERROR_COLUMNS, string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.tasks.correct.correcting import Corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
@@ -32,7 +33,6 @@ from pyropunct.tasks.correct.fitting import (
 )
 from pyropunct.tasks.correct.learner_errors import wrong_copies, wrong_surfaces
 from pyropunct.tasks.correct.system import (
-    CannotParseError,
     Change,
     CorrectingSettings,
     changes,
@@ -295,9 +295,9 @@ def test_sentences_are_corrected_and_lines_without_words_stay(
     assert first.surface == decided(corrector, dev[:1], wrong[:1])[0]
     assert (first.source, first.tree is None) == (sentence, False)
     assert (second.surface, second.risk, second.tree) == (empty.surface, 0.0, None)
-    with pytest.raises(CannotParseError, match="has no parser"):
+    with pytest.raises(NoParserError, match="has no parser"):
         list(corrector.correct([RawSentence(1, "go", ("go",), ((START,), ()), (None, None))]))
-    with pytest.raises(CannotParseError, match="has no parser"):
+    with pytest.raises(NoParserError, match="has no parser"):
         list(corrector.correct([sentence], CorrectingSettings(parse=True)))
 
 

@@ -10,7 +10,7 @@ from brute_force import projective_trees
 
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.restoring import NoParserError
+from pyropunct.restore.parses import NoParserError
 from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
 from pyropunct.treebank.marks import START, Surface
 from pyropunct.treebank.tree import Tree

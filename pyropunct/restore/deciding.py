@@ -1,0 +1,223 @@
+"""Deciding on the punctuation of sentences, given their trees: draws in rounds, until they are enough."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+import torch
+
+from pyropunct.draws import Draws
+from pyropunct.fitted.model import FittedModel
+from pyropunct.inference.machines.evidence import Evidence
+from pyropunct.models.conditioning import Conditioner
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.tagger.given import TaggerConditioner
+from pyropunct.nets.tagger.tagger import Probabilities, generator_for
+from pyropunct.restore.decoders import DECODERS, Decision, Decoder
+from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
+from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
+from pyropunct.restore.settings import DecisionSettings
+
+FIRST_ROUND, GROWTH = 50, 3
+"""The draws of a sentence in the first round, and the factor by which each further round multiplies them."""
+
+REGRET = 0.001
+"""No more draws are made once they are expected to save fewer edits a slot."""
+
+DECIDED_AT_ONCE = 100
+"""Sentences whose draws are in memory together."""
+
+
+def decide(
+    model: FittedModel,
+    parses: Sequence[Sequence[WeightedTree]],
+    *,
+    decoder: str = DecisionSettings.decoder,
+    samples: int = DecisionSettings.samples,
+    seed: int | None = None,
+    rewritings: Sequence[Rewriting] | None = None,
+) -> Iterator[Decision]:
+    """Punctuate sentences, given their trees.
+
+    A sentence with several trees is restored from the mixture of p(x | T) over them (Li, Wang & Eisner 2019,
+    footnote 20).  Trees of a parser are punctuated by the story trained on such trees, and the model's
+    tagger, if it has one, is a member of the mixture: see `pyropunct.Punctuator.log_prob_over_trees`.  Draws
+    are made in rounds, until more cannot be expected to save many edits.
+
+    :param parses: for each sentence its trees, with weights that add up to 1.
+    :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
+    :param samples: the greatest number of draws of a sentence, which its trees share in equal numbers, so
+        that it may be exceeded by less than the number of trees in each round.
+    :param seed: equal seeds give equal results, independently of the other sentences.
+    :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are left out,
+        since they cannot be printed.
+    :raises KeyError: if there is no such decoder.
+    """
+    choose = DECODERS[decoder]
+    if rewritings is None:
+        rewritings = [without_unknown] * len(parses)
+    for first in range(0, len(parses), DECIDED_AT_ONCE):
+        batch = slice(first, first + DECIDED_AT_ONCE)
+        yield from _decided(model, parses[batch], choose, samples, seed, rewritings[batch])
+
+
+def _decided(
+    model: FittedModel,
+    parses: Sequence[Sequence[WeightedTree]],
+    choose: Decoder,
+    samples: int,
+    seed: int | None,
+    rewritings: Sequence[Rewriting],
+) -> list[Decision]:
+    """The decisions for a batch of sentences, each from as many rounds of draws as it needs."""
+    decisions: dict[int, Decision] = {}
+    draws: dict[int, Draws] = {}
+    undecided = list(range(len(parses)))
+    tags = tagged(model, parses)
+    for number, size in enumerate(_rounds(samples)):
+        trees, of_words = [parses[place] for place in undecided], [tags[place] for place in undecided]
+        new = _draws(model, trees, of_words, size, _seed_of_round(seed, number))
+        for place, more in zip(undecided, new, strict=True):
+            draws[place] = more if number == 0 else _together(draws[place], more)
+            decisions[place] = choose(rewritings[place](draws[place]))
+        undecided = [place for place in undecided if not _is_clear(decisions[place])]
+    return [decisions[place] for place in range(len(parses))]
+
+
+def decide_given(
+    model: FittedModel,
+    parses: Sequence[Sequence[WeightedTree]],
+    evidence: Sequence[Sequence[Evidence]],
+    rewritings: Sequence[Rewriting],
+    *,
+    decoder: str = DecisionSettings.decoder,
+    samples: int = DecisionSettings.samples,
+    seed: int = 0,
+) -> Iterator[Decision]:
+    """Punctuate sentences of which something is known, given their trees.
+
+    Each sentence is restored from the posterior of its trees and its punctuation; if the trees are a
+    parser's, the mixture with the model's tagger is conditioned.
+
+    :param parses: as for `decide`.
+    :param evidence: for each sentence what is known of its slots 0..n.
+    :param rewritings: as for `decide`.
+    :raises ImpossibleSurfaceError: if nothing explains what is known of a sentence.
+    """
+    choose, posteriors = DECODERS[decoder], Posteriors(model)
+    tags = tagged(model, parses)
+    for trees, known, rewriting, of_words in zip(parses, evidence, rewritings, tags, strict=True):
+        draws = posteriors.of(trees, known, seed, of_words)
+        for size in _rounds(samples):
+            posterior = draws.more(size)
+            decision = choose(rewriting(posterior.draws))
+            if posterior.effective_draws >= FEW_DRAWS and _is_clear(decision):
+                break
+        yield decision._replace(effective_draws=posterior.effective_draws)
+
+
+def _is_clear(decision: Decision) -> bool:
+    """Whether more draws cannot be expected to save many edits."""
+    return decision.regret <= REGRET * len(decision.surface)
+
+
+class Posteriors:
+    """Makes posteriors of sentences of which something is known.
+
+    :param model: the model; its tagger is part of the mixture if a parser has found the trees.
+    """
+
+    def __init__(self, model: FittedModel) -> None:
+        self._model = model
+        self._conditioners: dict[bool, Conditioner] = {}
+        self._tagger = None if model.tagger is None else TaggerConditioner(model.tagger, model.vocabulary)
+
+    def of(
+        self,
+        trees: Sequence[WeightedTree],
+        evidence: Sequence[Evidence],
+        seed: int,
+        of_words: Probabilities | None = None,
+    ) -> PosteriorDraws:
+        """The posterior of a sentence.
+
+        :param trees: its trees, with weights that add up to 1.
+        :param evidence: what is known of its slots 0..n.
+        :param of_words: what the model's tagger reads in its words; None leaves the tagger out.
+        """
+        given = trees[0].given
+        fitted = self._model if given else self._model.for_parsed
+        if given not in self._conditioners:
+            self._conditioners[given] = Conditioner(fitted.story)
+        slots = None
+        if self._tagger is not None and of_words is not None:
+            slots = self._tagger.given(trees[0].tree.forms, of_words, evidence)
+        return PosteriorDraws(
+            self._conditioners[given], fitted, trees, evidence, seed, slots, self._model.share
+        )
+
+
+def _rounds(samples: int) -> list[int]:
+    """How many draws there are in each round: each but the last leads to `GROWTH` times as many as before."""
+    totals = [min(FIRST_ROUND, samples)]
+    while totals[-1] < samples:
+        totals.append(min(totals[-1] * GROWTH, samples))
+    return [total - before for total, before in zip(totals, [0, *totals], strict=False)]
+
+
+def _seed_of_round(seed: int | None, number: int) -> int | None:
+    """The seed of a round's draws, which are independent of those of other rounds."""
+    if seed is None or number == 0:
+        return seed
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
+
+
+def _together(before: Draws, more: Draws) -> Draws:
+    """The draws of two rounds, which have equal weights."""
+    share = len(more) / (len(before) + len(more))
+    return mixture([before, more], [1 - share, share])
+
+
+def tagged(model: FittedModel, parses: Sequence[Sequence[WeightedTree]]) -> list[Probabilities | None]:
+    """What the model's tagger reads in the words of each sentence that was parsed; None for others."""
+    parsed = [trees[0].tree.forms for trees in parses if not trees[0].given]
+    if model.tagger is None or not parsed:
+        return [None] * len(parses)
+    rows = iter(model.tagger.read(parsed))
+    return [None if trees[0].given else next(rows) for trees in parses]
+
+
+def _draws(
+    model: FittedModel,
+    parses: Sequence[Sequence[WeightedTree]],
+    tags: Sequence[Probabilities | None],
+    samples: int,
+    seed: int | None,
+) -> Iterator[Draws]:
+    """The draws of each sentence: equally many from each of its trees, which share the tree's weight.
+
+    The tagger draws as many again, which share its weight.
+    """
+    seed = int(torch.randint(2**63 - 1, ())) if seed is None else seed
+    kinds = {given: _of_trees(model, parses, given, samples, seed) for given in (True, False)}
+    for trees, of_words in zip(parses, tags, strict=True):
+        parts = list(islice(kinds[trees[0].given], len(trees)))
+        weights = [parse.weight for parse in trees]
+        if model.tagger is not None and of_words is not None:
+            generator = generator_for(trees[0].tree.forms, seed)
+            parts.append(model.tagger.draw(of_words, samples, generator))
+            weights = [*((1 - model.share) * weight for weight in weights), model.share]
+        yield mixture(parts, weights)
+
+
+def _of_trees(
+    model: FittedModel, parses: Sequence[Sequence[WeightedTree]], given: bool, samples: int, seed: int
+) -> Iterator[Draws]:
+    """The draws of the trees of those sentences whose trees were given, or were parsed."""
+    chosen = [trees for trees in parses if trees[0].given == given]
+    return (model if given else model.for_parsed).draws(
+        [parse.tree for trees in chosen for parse in trees],
+        [-(-samples // len(trees)) for trees in chosen for _ in trees],
+        seed,
+        alike=True,  # so that it makes no difference which sentences are restored together
+    )
