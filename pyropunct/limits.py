@@ -7,12 +7,11 @@ docstring of its class, is everything that checks and the command line need to k
 import inspect
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,7 @@ class Internal:
 
 
 Count = Annotated[int, Range(1)]
+NotNegative = Annotated[int, Range(0)]
 Seed = Annotated[int, Range(0, 2**32 - 1), Help("Equal seeds give equal results.")]
 
 
@@ -89,14 +89,6 @@ class Limits(NamedTuple):
     def first(self, kind: type) -> Any:
         """The first remark of a class, None without any."""
         return next((extra for extra in (*self.extras, *self.item) if isinstance(extra, kind)), None)
-
-    @property
-    def names(self) -> Sequence[str] | None:
-        """The values that are possible, if they are names; None if they are something else."""
-        if get_origin(self.kind) is Literal:
-            return get_args(self.kind)
-        found = self.first(NamesIn)
-        return None if found is None else found.names
 
 
 def limits(annotation: Any) -> Limits:

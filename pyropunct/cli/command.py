@@ -22,12 +22,12 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 
 from pyropunct.cli.frame import polite
-from pyropunct.limits import Help, Internal, Limits, Placeholder, Range, limits, meanings
+from pyropunct.limits import Help, Internal, Limits, NamesIn, Placeholder, Range, limits, meanings
 
 REQUIRED = inspect.Parameter.empty
 
@@ -38,25 +38,31 @@ class Command(click.Command):
     :ivar function: the function.
     """
 
-    def __init__(self, function: Callable[..., None], name: str | None = None) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        hints = get_type_hints(function, include_extras=True)
+        hints = {
+            name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()
+        }
         self._groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-        self._plain = [name for name in inspect.signature(function).parameters if name not in self._groups]
+        self._plain = [name for name in hints if name not in self._groups]
         super().__init__(
-            name or function.__name__.replace("_", "-"),
+            function.__name__.replace("_", "-"),
             callback=self._called,
             params=list(_parameters(function, hints)),
             help=re.sub(r"^:\w+ .*", "", inspect.getdoc(function) or "", flags=re.MULTILINE | re.DOTALL),
         )
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of the function, by the values of options."""
+        """The arguments of the function; values that are missing or None are left to its defaults."""
         groups = {name: made(group, values) for name, group in self._groups.items()}
-        return {name: values[name] for name in self._plain if name in values} | groups
+        return {name: values[name] for name in self._plain if values.get(name) is not None} | groups
+
+    def run(self, values: dict[str, Any]) -> None:
+        """Call the function with the values of arguments and options."""
+        self.function(**self.arguments(values))
 
     def _called(self, **values: Any) -> None:
-        polite(self.function)(**self.arguments(values))
+        polite(self.run)(values)
 
 
 def command(function: Callable[..., None]) -> Command:
@@ -65,8 +71,9 @@ def command(function: Callable[..., None]) -> Command:
 
 
 def made(settings: Any, values: dict[str, Any]) -> Any:
-    """The settings of a class, of the values that are meant for it."""
-    return settings(**{one.name: values[one.name] for one in fields(settings) if one.name in values})
+    """The settings of a class, of the values that are meant for it and are not None."""
+    names = [field.name for field in fields(settings) if values.get(field.name) is not None]
+    return settings(**{name: values[name] for name in names})
 
 
 def options(settings: Any) -> Iterator[click.Option]:
@@ -117,7 +124,7 @@ def option(name: str, annotation: Any, default: Any, text: str | None) -> click.
         is_flag=flag,
         multiple=repeated,
         required=default is REQUIRED,
-        default=None if default is REQUIRED else default,
+        default=None if default in (REQUIRED, ()) else default,
         show_default=not flag or default is True,
         metavar=limit.first(Placeholder),
         help=text[:1].upper() + text[1:],
@@ -129,8 +136,10 @@ def _type(limit: Limits) -> click.ParamType:
     bounds = limit.first(Range) or Range()
     if convert is not None:
         return _Converted(convert)
-    if limit.names is not None:
-        return click.Choice(limit.names)
+    if get_origin(limit.kind) is Literal:
+        return click.Choice(get_args(limit.kind))
+    if names := limit.first(NamesIn):
+        return Registered(names)
     low, high = (bounds.least, bounds.above), (bounds.most, bounds.below)
     lowest, highest = (pair[0] if pair[1] is None else pair[1] for pair in (low, high))
     opened = {"min_open": bounds.above is not None, "max_open": bounds.below is not None}
@@ -139,6 +148,18 @@ def _type(limit: Limits) -> click.ParamType:
     if limit.kind is int:
         return click.IntRange(lowest, highest, **opened)  # type: ignore[arg-type]  # bounds of integers
     return click.STRING
+
+
+class Registered(click.Choice):
+    """A choice among names that are imported when they are needed."""
+
+    def __init__(self, names: NamesIn) -> None:
+        self._names, self.case_sensitive = names, True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # an attribute of click
+        """The names."""
+        return self._names.names
 
 
 class _FiniteRange(click.FloatRange):

@@ -12,6 +12,7 @@ from pyropunct.files import json_text
 from pyropunct.treebank.showing import shortened, visible
 
 if TYPE_CHECKING:
+    from pyropunct.compare.table import Table
     from pyropunct.fitted.edits import Edit
     from pyropunct.treebank.reading import Omission, Treebank
 
@@ -121,6 +122,11 @@ def bar() -> Any:
         # Results that go to a file must not be redirected to the bar.
         redirect_stdout=_is_terminal(sys.stdout),
     )
+
+
+def show_table(table: "Table[Any]") -> None:
+    """Print a table for people; on a terminal that is too narrow cells are folded."""
+    say(table.text(None if _is_terminal(sys.stdout) else WIDE))
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -4,18 +4,22 @@ import copy
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import BAD_INPUT, FAILURE, OneLineError, polite
-from pyropunct.cli.options import MOST_THREADS
+from pyropunct.cli.command import Command, made, options
+from pyropunct.cli.frame import polite
+from pyropunct.cli.options import Threads
 from pyropunct.cli.outputs import is_in
+from pyropunct.errors import FailureError, UserError
 from pyropunct.files import held, remove_unwritten, written_whole
+from pyropunct.limits import Count, Placeholder
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,70 +32,50 @@ if TYPE_CHECKING:
 class Corpus(NamedTuple):
     """How a command works on a corpus.
 
-    :ivar module: that of the command, with its function ``work``.
     :ivar endings: of the names of shards, for each value of --format that can be cut into shards.
-    :ivar without: parameters that make no sense for a corpus.
+    :ivar without: options that make no sense for a corpus.
     :ivar conllu: whether it reads nothing but CoNLL-U.
+    :ivar work: the name of the function in its module that gives a `pyropunct.corpus.shards.Work`.
     """
 
-    module: str
     endings: dict[str, str]
     without: tuple[str, ...] = ()
     conllu: bool = False
-
-    @property
-    def work(self) -> str:
-        """Where its work is, see `pyropunct.corpus.shards.Job`."""
-        return f"pyropunct.cli.{self.module}:work"
+    work: str = "work"
 
 
 TASKS = {
-    "restore": Corpus("restore", {"text": ".txt", "conllu": ".conllu"}, ("score",)),
-    "correct": Corpus("correct", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}),
+    "restore": Corpus({"text": ".txt", "conllu": ".conllu"}, ("score",), work="restore.function"),
+    "correct": Corpus({"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}, work="correct.function"),
     "underlying": Corpus(
-        "underlying",
         {"brackets": ".brackets.txt", "conllu": ".conllu", "text": ".trees.txt"},
-        ("samples", "identifier", "width", "seed"),
+        ("samples", "sentence", "width", "seed"),
         conllu=True,
     ),
-    "evaluate": Corpus("evaluate", {"": ".sums.json"}, conllu=True),
-    "parse": Corpus("parse", {"": ".conllu"}, ("shape", "score")),
+    "evaluate": Corpus({"": ".sums.json"}, conllu=True),
+    "parse": Corpus({"": ".conllu"}, ("format", "score"), work="parse.function"),
 }
 """The commands that work on corpora."""
-
-ALWAYS_WITHOUT = ("as_json", "threads")
-"""Parameters that a corpus has itself."""
 
 REJECTED, RESULT = "rejects.tsv", "result.json"
 """The files that are written last of all."""
 
-_OWN = (
-    click.Option(
-        ["--shard-size"],
-        type=click.IntRange(1),
-        default=10_000,
-        show_default=True,
-        help="The most sentences of a shard; in raw text, lines.",
-    ),
-    click.Option(
-        ["--scheduler"],
-        metavar="ADDRESS",
-        help="The Dask scheduler of a cluster, such as tcp://node7:8786, whose workers see MODEL, IN and OUT "
-        "under the same names.  By default the work is done on this machine.",
-    ),
-    click.Option(
-        ["--processes"],
-        type=click.IntRange(1, MOST_THREADS),
-        help="Processes on this machine; by default one for each core.",
-    ),
-    click.Option(
-        ["--threads"],
-        type=click.IntRange(1, MOST_THREADS),
-        default=1,
-        show_default=True,
-        help="Threads of each process.",
-    ),
-)
+
+@dataclass(frozen=True, kw_only=True)
+class Sharding:
+    """How a corpus is cut and worked on.
+
+    :ivar shard_size: the most sentences of a shard; in raw text, lines.
+    :ivar scheduler: the Dask scheduler of a cluster, such as tcp://node7:8786, whose workers see MODEL, IN
+        and OUT under the same names.  By default the work is done on this machine.
+    :ivar processes: processes on this machine; by default one for each core.
+    :ivar threads: threads of each process.
+    """
+
+    shard_size: Count = 10_000
+    scheduler: Annotated[str | None, Placeholder("ADDRESS")] = None
+    processes: Threads | None = None
+    threads: Threads = 1
 
 
 class _Tasks(click.Group):
@@ -102,7 +86,7 @@ class _Tasks(click.Group):
         return list(TASKS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """One of them."""
+        """The command of a name."""
         return _command(cmd_name) if cmd_name in TASKS else None
 
 
@@ -117,45 +101,40 @@ def corpus() -> None:
     """
 
 
+def _plain(name: str) -> Command:
+    """The command for a file."""
+    command = getattr(import_module(f"pyropunct.cli.{name}"), name)
+    assert isinstance(command, Command)
+    return command
+
+
 def _command(name: str) -> click.Command:
-    """The command for a corpus, with the options of that for a file."""
-    task = TASKS[name]
-    plain: click.Command = getattr(import_module(f"pyropunct.cli.{task.module}"), name)
-    taken = {*task.without, *ALWAYS_WITHOUT}
-    options = [copy.copy(one) for one in plain.params if isinstance(one, click.Option)]
-    own = [one for one in options if one.name not in taken]
-    for option in own:
-        if option.name == "shape":
-            option.type = click.Choice(list(task.endings))
-    as_json = [one for one in options if one.name == "as_json"]
+    """The command for a corpus, with the options of the command for a file."""
+    task, plain = TASKS[name], _plain(name)
+    kept = [
+        copy.copy(parameter)
+        for parameter in plain.params
+        if isinstance(parameter, click.Option) and parameter.name not in (*task.without, "threads")
+    ]
+    for parameter in kept:
+        if parameter.name == "format":
+            parameter.type = click.Choice(list(task.endings))
     places = {"model": "MODEL", "given": "IN", "out": "OUT"}
     return click.Command(
         name,
         callback=polite(partial(_run, name)),
         params=[
             *(click.Argument([place], metavar=shown) for place, shown in places.items()),
-            *own,
-            *_OWN,
-            *as_json,
+            *(parameter for parameter in kept if parameter.name != "json"),
+            *options(Sharding),
+            *(parameter for parameter in kept if parameter.name == "json"),
         ],
         help=f"The command {name} for a corpus: see `pyropunct {name} --help` and `pyropunct corpus --help`.",
         short_help=plain.get_short_help_str(limit=100),
     )
 
 
-def _run(
-    name: str,
-    model: str,
-    given: str,
-    out: str,
-    shard_size: int,
-    scheduler: str | None,
-    processes: int | None,
-    threads: int,
-    as_json: bool,
-    kind: str = "auto",
-    **settings: Any,
-) -> None:
+def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any) -> None:
     from pyropunct.cli.loading import use_threads
     from pyropunct.corpus.cluster import check_workers, connected, cut_all
     from pyropunct.corpus.inputs import files_of
@@ -163,33 +142,33 @@ def _run(
     from pyropunct.corpus.shards import Job, folder_checksum, load_work
     from pyropunct.shipped import place_of
 
-    task = TASKS[name]
-    files = files_of(given, any_name=kind != "auto", conllu=task.conllu)
+    task, sharding = TASKS[name], made(Sharding, values)
+    kind = "conllu" if task.conllu else values["input"]
+    files = files_of(given, any_name=kind != "auto" and not task.conllu, conllu=task.conllu)
     _check_apart(Path(out), [given, str(place_of(model)), *files])
     model = os.path.abspath(model) if Path(model).is_dir() else model
-    use_threads(threads)
-    load_work(task.work, model, settings)  # whatever is wrong with the model or the settings is told at once
-    told = {**settings, "input": kind, "threads": threads}
+    use_threads(sharding.threads)
+    arguments = _plain(name).arguments({key: value for key, value in values.items() if key != "threads"})
+    place = f"pyropunct.cli.{name}:{task.work}"
+    load_work(place, model, arguments)  # whatever is wrong with the model or the settings is told at once
+    told = {key: value for key, value in values.items() if key not in vars(sharding)}
     checksum = folder_checksum(place_of(model))
-    manifest = described(name, checksum, told, shard_size)
+    manifest = described(name, checksum, {**told, "threads": sharding.threads}, sharding.shard_size)
     check(Path(out), manifest)
-    with _alone(Path(out)), connected(scheduler, processes or _cores()) as client:
+    with _alone(Path(out)), connected(sharding.scheduler, sharding.processes or _cores()) as client:
         check_workers(client, console.tell)
-        kind = "conllu" if task.conllu else kind
         files = list(map(os.path.abspath, files))
-        found = cut_all(client, files, kind, shard_size, settings.get("running", False))
-        manifest = with_files(manifest, given, found)
-        shards = [shard for file in found for shard in file.shards]
+        cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
+        manifest = with_files(manifest, given, cut_files)
+        shards = [shard for file in cut_files for shard in file.shards]
         if not shards:
-            raise OneLineError(f"{given}: there is no sentence in it", BAD_INPUT)
+            raise UserError(f"{given}: there is no sentence in it")
         if not check(Path(out), manifest):
             write(Path(out), manifest)
-        ending = task.endings[settings.get("shape", "")]
-        job = Job(
-            task.work, model, checksum, tuple(sorted(settings.items())), threads, os.path.abspath(out), ending
-        )
+        ending, settings = task.endings[values.get("format", "")], tuple(sorted(arguments.items()))
+        job = Job(place, model, checksum, settings, sharding.threads, os.path.abspath(out), ending)
         failed = _make(client, job, shards)
-    _finish(name, job, shards, failed, given, as_json)
+    _finish(name, job, shards, failed, given, json)
 
 
 def _cores() -> int:
@@ -197,21 +176,21 @@ def _cores() -> int:
 
 
 def _check_apart(out: Path, inputs: Sequence[str]) -> None:
-    """:raises OneLineError: if the results would be written into something that is read."""
-    for one in inputs:
-        if is_in(out, Path(one)):
-            raise OneLineError(f"{out}: is in {one}, which is read: choose another folder", BAD_INPUT)
+    """:raises UserError: if the results would be written into an input."""
+    for path in inputs:
+        if is_in(out, Path(path)):
+            raise UserError(f"{out}: is in {path}, which is read: choose another folder")
 
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """Let nobody else write to a folder meanwhile, and clear away what those before left half written.
+    """Let nobody else write to a folder meanwhile, and remove files that were left half written.
 
-    :raises OneLineError: if somebody does.
+    :raises UserError: if somebody does.
     """
     with held(out) as alone:
         if not alone:
-            raise OneLineError(f"{out}: the same command is at work there already", BAD_INPUT)
+            raise UserError(f"{out}: the same command is at work there already")
         remove_unwritten(out, "")
         yield
 
@@ -234,16 +213,15 @@ def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shar
 def _finish(
     name: str, job: "Job", shards: "Sequence[Shard]", failed: "Sequence[Shard]", given: str, as_json: bool
 ) -> None:
-    """Write what is of the whole corpus, and say what came of it.
+    """Write the files about the whole corpus, and report.
 
     :param failed: the shards that could not be made.
-    :raises OneLineError: if there are such.
+    :raises FailureError: if there are any.
     """
     if failed:
-        raise OneLineError(
+        raise FailureError(
             f"{job.out}: {len(failed):,} of {len(shards):,} shards could not be made, the first of them "
-            f"{failed[0].number}; the same command tries them again",
-            FAILURE,
+            f"{failed[0].number}; the same command tries them again"
         )
     rejected = _merge_rejects(job, shards)
     if rejected:
@@ -276,13 +254,13 @@ def _merge_rejects(job: "Job", shards: "Sequence[Shard]") -> int:
 
 
 def _tell_evaluation(job: "Job", shards: "Sequence[Shard]", given: str, as_json: bool) -> None:
-    from pyropunct.cli.evaluate import Merged
+    from pyropunct.cli.evaluate import Result
     from pyropunct.files import json_text
 
-    merged = Merged(given, (job.path(shard.number).read_text(encoding="utf-8") for shard in shards))
+    result = Result.merged(given, (job.path(shard.number).read_text(encoding="utf-8") for shard in shards))
     with written_whole(Path(job.out) / RESULT) as stream:
-        stream.write((json_text(merged.to_json()) + "\n").encode())
+        stream.write((json_text(result.to_json()) + "\n").encode())
     if as_json:
-        console.print_json(merged.to_json())
+        console.print_json(result.to_json())
     else:
-        merged.show()
+        result.show()

@@ -1,30 +1,24 @@
 """The command ``pyropunct evaluate``."""
 
-import json
+import json as json_module
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-import click
-
 from pyropunct.cli import console
-from pyropunct.cli.frame import polite
-from pyropunct.cli.loading import load_model, use_threads
-from pyropunct.cli.options import encoder_option, json_option, threads_option, trust_option
+from pyropunct.cli.command import command
+from pyropunct.cli.options import Json, ModelUse
 from pyropunct.files import json_text
 
 if TYPE_CHECKING:
-    from pyropunct.cli.sources import Reject
-    from pyropunct.corpus.shards import Work
-    from pyropunct.fitted.evaluation import Evaluation, SlotEvaluations
+    from pyropunct.corpus.shards import Reject, Work
+    from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
     from pyropunct.fitted.story import ImpossibleSentenceError
+    from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.lines import Part
     from pyropunct.treebank.reading import Omission
     from pyropunct.treebank.sentence import Sentence
-
-# Modules that need torch are imported inside the functions, so that --help answers at once.
 
 NONE = "–"
 
@@ -38,196 +32,181 @@ NOT_COUNTED = (
 )
 
 
-@click.command()
-@click.argument("model")
-@click.argument("file")
-@trust_option
-@encoder_option
-@threads_option
-@json_option
-@polite
-def evaluate(
-    model: str,
-    file: str,
-    trust_variants: bool,
-    encoder: str | None,
-    threads: int | None,
-    as_json: bool,
-) -> None:
+@command
+def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> None:
     """Measure how well MODEL predicts the punctuation of FILE, a CoNLL-U file, given its trees.
 
     The perplexity with trees is that of heads, relations, tags and punctuation together.
     """
-    from pyropunct.treebank.lines import opened, read_lines
-    from pyropunct.treebank.reading import nothing_kept, read_sentences
+    from pyropunct.treebank.lines import Part, opened
+    from pyropunct.treebank.reading import nothing_kept
 
-    use_threads(threads)
-    punctuator = load_model(model, trust_variants, encoder)
-    omitted: list[Omission] = []
-    impossible: list[ImpossibleSentenceError] = []
+    punctuator = use.load(model)
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
-        sentences = _kept(read_sentences(read_lines(stream, name), name), omitted, advance)
-        first = next(sentences, None)
-        if first is None:
-            raise nothing_kept(name, omitted)
-        found = punctuator.evaluate_slots(chain([first], sentences), impossible)
-    console.tell_omitted(name, omitted)
-    _tell_impossible(name, list(map(str, impossible)))
-    if as_json:
-        left_out = {**console.plain_omissions(omitted), "impossible": list(map(str, impossible))}
-        console.print_json(_values(*found, left_out))
-    else:
-        _print_tables(file, *found, {"omitted": len(omitted), "impossible": len(impossible)})
-
-
-def work(model: str, trust_variants: bool, encoder: str | None) -> "Work":
-    """What the command does with a part of a corpus: it writes a line of JSON with sums."""
-    from pyropunct.cli.sources import why_omitted
-    from pyropunct.treebank.lines import ByteLines, lines_or_errors
-    from pyropunct.treebank.reading import Omission, TreebankError, sentences_or_errors
-
-    punctuator = load_model(model, trust_variants, encoder)
-
-    def measured(part: "Part", out: TextIO, reject: "Reject") -> None:
-        number = {"omitted": 0, "malformed": 0}
-        impossible: list[ImpossibleSentenceError] = []
-
-        def kept() -> "Iterator[Sentence]":
-            lines = lines_or_errors(ByteLines(part.stream), part.name, part.start)
-            for item in sentences_or_errors(lines, part.name, part.start):
-                if isinstance(item, TreebankError):
-                    number["malformed"] += 1
-                    reject(item)
-                elif isinstance(item, Omission):
-                    number["omitted"] += 1
-                    reject(why_omitted(part.name, item))
-                else:
-                    yield item
-
-        sums = punctuator.evaluation_sums(kept(), impossible)
-        for error in impossible:
-            reject(error)
-        print(json_text({**number, "impossible": len(impossible), "sums": sums.to_json()}), file=out)
-
-    return measured
-
-
-class Merged:
-    """What `work` wrote of all parts of a corpus, as one result.
-
-    :param name: of the corpus.
-    :param parts: what it wrote of each.
-    :raises TreebankError: if no sentence was evaluated.
-    """
-
-    def __init__(self, name: str, parts: Iterable[str]) -> None:
-        from pyropunct.fitted.evaluation import EvaluationSums
-        from pyropunct.treebank.errors import TreebankError
-
-        self._name, self._left_out = name, dict.fromkeys(("omitted", "malformed", "impossible"), 0)
-        sums = EvaluationSums()
-        for plain in map(json.loads, parts):
-            sums += EvaluationSums(plain["sums"])
-            for reason in self._left_out:
-                self._left_out[reason] += plain[reason]
-        if not sums.sentences:
-            raise TreebankError(name, "no sentence can be used")
-        self._found = sums.evaluation()
-
-    def to_json(self) -> dict[str, Any]:
-        """What ``pyropunct evaluate --json`` prints, with numbers of the sentences that were left out."""
-        return _values(*self._found, self._left_out)
-
-    def show(self) -> None:
-        """Print the tables of ``pyropunct evaluate``."""
-        _print_tables(self._name, *self._found, self._left_out)
-
-
-def _values(
-    own: "SlotEvaluations",
-    unigram: "SlotEvaluations | None",
-    with_trees: "Evaluation | None",
-    left_out: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The results in plain JSON types."""
-    result = own.all
-    return {
-        "sentences": result.sentences,
-        **left_out,
-        "slots": result.slots,
-        "log_likelihood": result.log_likelihood,
-        "perplexity": result.perplexity,
-        "perplexity_with_trees": None if with_trees is None else with_trees.perplexity,
-        **_plain(own, ""),
-        **_plain(unigram, "unigram_"),
-    }
-
-
-def _print_tables(
-    title: str,
-    own: "SlotEvaluations",
-    unigram: "SlotEvaluations | None",
-    with_trees: "Evaluation | None",
-    left_out: Mapping[str, int],
-) -> None:
-    result = own.all
-    shown: dict[str, float] = {"sentences": result.sentences, **left_out, "slots": result.slots}
-    shown |= {"log_likelihood": result.log_likelihood, "perplexity": result.perplexity}
-    if with_trees is not None:
-        shown["perplexity_with_trees"] = with_trees.perplexity
-    rows = [[name.replace("_", " "), _shown(value)] for name, value in shown.items()]
-    console.print_table(title, [" ", "value"], rows)
-    _tell_slots(own, unigram)
-
-
-def _kept(
-    items: "Iterable[Sentence | Omission]", omitted: "list[Omission]", advance: Callable[[], None]
-) -> "Iterator[Sentence]":
-    """The sentences that are not omitted; the others are remembered, but not their lines."""
-    from pyropunct.treebank.reading import Omission
-
-    for item in items:
-        advance()
-        if isinstance(item, Omission):
-            omitted.append(replace(item, lines=()))
-        else:
-            yield item
-
-
-def _tell_impossible(name: str, messages: Sequence[str]) -> None:
-    """Say beside the results which sentences have probability zero, if any have."""
+        measured = _measured(punctuator, Part(stream, name, "conllu"), None, advance)
+    if not measured.sums.sentences:
+        raise measured.impossible[0] if measured.impossible else nothing_kept(name, measured.omitted)
+    console.tell_omitted(name, measured.omitted)
+    messages = list(map(str, measured.impossible))
     if messages:
         left_out = f"{len(messages)} left out as impossible"
         console.tell(f"pyropunct: {name}: {left_out}, with which the perplexity would be infinite")
     for message in messages[: console.IDS_SHOWN]:
         console.tell(f"pyropunct: {message}")
+    result = Result(name, measured.sums.evaluation(), measured.counts)
+    if json:
+        omissions = console.plain_omissions(measured.omitted)
+        console.print_json(result.to_json({**omissions, "impossible": messages}))
+    else:
+        result.show()
 
 
-def _plain(found: "SlotEvaluations | None", prefix: str) -> dict[str, dict[str, float] | None]:
-    """What was found in plain JSON types; what stands elsewhere in the object already is left out."""
-    if found is None:
-        return dict.fromkeys(("unigram", "unigram_last_slots", "unigram_other_slots"))
-    parts = {f"{prefix}last_slots": found.last, f"{prefix}other_slots": found.others}
-    parts = {"unigram": found.all, **parts} if prefix else parts
-    return {
-        name: {"slots": one.slots, "log_likelihood": one.log_likelihood, "perplexity": one.perplexity}
-        for name, one in parts.items()
-    }
+def work(model: str, *, use: ModelUse) -> "Work":
+    """What the command does with a part of a corpus: it writes a line of JSON with sums."""
+    punctuator = use.load(model)
+
+    def measure(
+        part: "Part", out: TextIO, reject: "Reject | None" = None, advance: Callable[[], None] = lambda: None
+    ) -> None:
+        measured = _measured(punctuator, part, reject, advance)
+        counts = {**measured.counts, "malformed": measured.malformed}
+        print(json_text({**counts, "sums": measured.sums.to_json()}), file=out)
+
+    return measure
 
 
-def _tell_slots(own: "SlotEvaluations", unigram: "SlotEvaluations | None") -> None:
-    rows = []
-    for place, title in enumerate(("all", "last of a sentence", "others")):
-        other = NONE if unigram is None else _perplexity(unigram[place])
-        rows.append([title, f"{own[place].slots:,}", _perplexity(own[place]), other])
-    console.print_table("Perplexity per slot", [" slots", "number", "model", "unigram"], rows)
-    console.say(LEGEND)
-    if unigram is None:
-        console.say(NOT_COUNTED)
+@dataclass
+class _Measured:
+    """The sums over a text, and the sentences that were left out, without their lines."""
+
+    sums: "EvaluationSums"
+    omitted: "list[Omission]"
+    impossible: "list[ImpossibleSentenceError]"
+    malformed: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {"omitted": len(self.omitted), "impossible": len(self.impossible)}
 
 
-def _perplexity(one: "Evaluation") -> str:
-    return _shown(one.perplexity) if one.slots else NONE
+def _measured(
+    model: "Punctuator", part: "Part", reject: "Reject | None", advance: Callable[[], None]
+) -> _Measured:
+    """Evaluate the sentences of a text.
+
+    :param reject: takes errors, the first of which is raised by default.
+    """
+    from pyropunct.cli.sources import why_omitted
+    from pyropunct.fitted.evaluation import EvaluationSums
+    from pyropunct.treebank.lines import ByteLines, lines_or_errors
+    from pyropunct.treebank.reading import Omission, TreebankError, sentences_or_errors
+
+    measured = _Measured(EvaluationSums(), [], [])
+
+    def kept() -> "Iterator[Sentence]":
+        lines = lines_or_errors(ByteLines(part.stream), part.name, part.start)
+        for item in sentences_or_errors(lines, part.name, part.start):
+            advance()
+            if isinstance(item, TreebankError):
+                if reject is None:
+                    raise item
+                measured.malformed += 1
+                reject(item)
+            elif isinstance(item, Omission):
+                measured.omitted.append(replace(item, lines=()))
+                if reject is not None:
+                    reject(why_omitted(part.name, item))
+            else:
+                yield item
+
+    measured.sums = model.evaluation_sums(kept(), measured.impossible)
+    if reject is not None:
+        for error in measured.impossible:
+            reject(error)
+    return measured
+
+
+@dataclass(frozen=True)
+class Result:
+    """How well a model predicts a text.
+
+    :ivar name: of the text.
+    :ivar evaluation: of all sentences.
+    :ivar left_out: the numbers of sentences that were left out, by the reasons.
+    """
+
+    name: str
+    evaluation: "WholeEvaluation"
+    left_out: Mapping[str, int]
+
+    @classmethod
+    def merged(cls, name: str, parts: Iterable[str]) -> "Result":
+        """The result for a corpus, by the lines that `work` wrote.
+
+        :raises TreebankError: if no sentence was evaluated.
+        """
+        from pyropunct.fitted.evaluation import EvaluationSums
+        from pyropunct.treebank.errors import TreebankError
+
+        sums, left_out = EvaluationSums(), dict.fromkeys(("omitted", "malformed", "impossible"), 0)
+        for plain in map(json_module.loads, parts):
+            sums += EvaluationSums(plain["sums"])
+            left_out = {reason: count + plain[reason] for reason, count in left_out.items()}
+        if not sums.sentences:
+            raise TreebankError(name, "no sentence can be used")
+        return cls(name, sums.evaluation(), left_out)
+
+    def to_json(self, left_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The result in plain JSON types.
+
+        :param left_out: more about the sentences that were left out than their numbers.
+        """
+        slots, unigram, with_trees = self.evaluation
+        return {
+            "sentences": slots.all.sentences,
+            **(self.left_out if left_out is None else left_out),
+            **_plain(slots.all),
+            "perplexity_with_trees": None if with_trees is None else with_trees.perplexity,
+            "last_slots": _plain(slots.last),
+            "other_slots": _plain(slots.others),
+            "unigram": None if unigram is None else _plain(unigram.all),
+            "unigram_last_slots": None if unigram is None else _plain(unigram.last),
+            "unigram_other_slots": None if unigram is None else _plain(unigram.others),
+        }
+
+    def show(self) -> None:
+        """Print the result for people."""
+        from pyropunct.compare.table import Column, Table
+
+        slots, unigram, with_trees = self.evaluation
+        values: dict[str, float] = {"sentences": slots.all.sentences, **self.left_out, **_plain(slots.all)}
+        if with_trees is not None:
+            values["perplexity with trees"] = with_trees.perplexity
+        whole: list[Column[tuple[str, float]]] = [
+            Column("name", " ", lambda row: row[0].replace("_", " ")),
+            Column("value", "value", lambda row: row[1], shown=lambda row: _shown(row[1])),
+        ]
+        console.show_table(Table(self.name, whole, list(values.items())))
+        titles = ("all", "last of a sentence", "others")
+        others = unigram or (None, None, None)
+        by_place: list[Column[tuple[str, Evaluation, Evaluation | None]]] = [
+            Column("slots", "slots", lambda row: row[0]),
+            Column("number", "number", lambda row: row[1].slots),
+            Column("model", "model", lambda row: None, shown=lambda row: _perplexity(row[1])),
+            Column("unigram", "unigram", lambda row: None, shown=lambda row: _perplexity(row[2])),
+        ]
+        rows = list(zip(titles, slots, others, strict=True))
+        notes = [LEGEND] if unigram is not None else [LEGEND, NOT_COUNTED]
+        console.show_table(Table("Perplexity per slot", by_place, rows, notes))
+
+
+def _plain(evaluation: "Evaluation") -> dict[str, float]:
+    names = ("slots", "log_likelihood", "perplexity")
+    return {name: getattr(evaluation, name) for name in names}
+
+
+def _perplexity(evaluation: "Evaluation | None") -> str:
+    return NONE if evaluation is None or not evaluation.slots else _shown(evaluation.perplexity)
 
 
 def _shown(value: float) -> str:

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from pyropunct.cli.command import Registered
 from pyropunct.cli.frame import BAD_INPUT, OneLineError
 from pyropunct.cli.loading import load_model, use_threads
-from pyropunct.limits import Help, Placeholder, Range, Seed
+from pyropunct.limits import Help, NamesIn, Placeholder, Range, Seed
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
 MOST_THREADS = 1024
 """More than this break down in torch, on any machine."""
 
+Threads = Annotated[int, Range(1, MOST_THREADS)]
+SentenceId = Annotated[str | None, Placeholder("ID"), Help("Only the sentence with this sent_id.")]
 Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
-Out = Annotated[str | None, Placeholder("FILE")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class Machine:
     :ivar threads: threads to use; by default all cores.
     """
 
-    threads: Annotated[int, Range(1, MOST_THREADS)] | None = None
+    threads: Threads | None = None
 
     def start(self) -> None:
         """Use these threads from now on."""
@@ -70,23 +70,6 @@ class Drawing(ModelUse):
         self.start()
         pyro.set_rng_seed(self.seed)
         return super().load(model)
-
-
-class Registered(click.Choice):
-    """A choice among the names in a registry, whose module is imported only when they are needed.
-
-    :param registry: ``module:NAME`` of a dictionary with these names as keys.
-    """
-
-    def __init__(self, registry: str) -> None:
-        self._registry = registry
-        self.case_sensitive = True
-
-    @cached_property
-    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names."""
-        module, _, name = self._registry.partition(":")
-        return tuple(getattr(import_module(module), name))
 
 
 tables_option = click.option(
@@ -163,7 +146,7 @@ permutations_option = click.option(
 
 decoder_option = click.option(
     "--decoder",
-    type=Registered("pyropunct.restore.decoders:DECODERS"),
+    type=Registered(NamesIn("pyropunct.restore.decoders:DECODERS")),
     default="mbr",
     show_default=True,
     help="Take the draw of least expected edit distance, decide each slot separately, or take the most "

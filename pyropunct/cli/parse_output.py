@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
-from pyropunct.cli.restore_output import JsonOutput, Printer
+from pyropunct.cli.restore_output import JsonOutput, Output, Printer
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.restore.restoring import Restored
 from pyropunct.tasks.explain.derivations import Derivations
@@ -17,8 +17,6 @@ from pyropunct.treebank.tree import Tree
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
-    from pyropunct.restore.reading import BadLine
-    from pyropunct.restore.restoring import Source
 
 
 class TreePrinter(Printer):
@@ -67,7 +65,7 @@ class JsonTrees(JsonOutput):
         return {"heads": tree.heads, "relations": tree.relations, "tags": tree.tags}
 
 
-class TreeScores:
+class TreeScores(Output):
     """Compares trees with those of the file.
 
     :param name: the name of the file.
@@ -76,20 +74,14 @@ class TreeScores:
 
     def __init__(self, name: str, as_json: bool) -> None:
         self._name, self._as_json = name, as_json
-        self._found: list[Tree] = []
+        self._parsed: list[Tree] = []
         self._right: list[Tree] = []
 
     def add(self, restored: Restored) -> None:
         """Remember the tree of a sentence of a treebank."""
         if isinstance(restored.source, Sentence) and restored.tree is not None:
-            self._found.append(restored.tree)
+            self._parsed.append(restored.tree)
             self._right.append(restored.source.tree)
-
-    def omit(self, omission: Omission) -> None:
-        """There is nothing to compare."""
-
-    def leave(self, item: "Source | BadLine") -> None:
-        """There is nothing to compare."""
 
     def finish(self, omitted: Sequence[Omission]) -> None:
         """Print the scores.
@@ -98,7 +90,7 @@ class TreeScores:
         """
         if not self._right:
             raise TreebankError(self._name, "there is no tree to compare with: --score takes CoNLL-U")
-        scores = attachment_scores(self._found, self._right)
+        scores = attachment_scores(self._parsed, self._right)
         values = {"sentences": len(self._right), **scores._asdict(), **console.plain_omissions(omitted)}
         if self._as_json:
             console.print_json(values)

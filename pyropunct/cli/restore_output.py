@@ -1,7 +1,7 @@
 """Output of the command ``pyropunct restore``, sentence by sentence."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pyropunct.cli import console
 from pyropunct.files import json_text
@@ -24,27 +24,28 @@ SHOWN_FROM = 5
 """Marks that are rarer than this in the file and were never restored share a line of the table."""
 
 
-class Output(Protocol):
-    """Shows restored sentences, given in order."""
+class Output:
+    """Shows restored sentences, given in order; a subclass says how.
+
+    :cvar keeps_omitted: whether sentences that could not be used are written as they were.
+    """
+
+    keeps_omitted: bool = False
 
     def add(self, restored: Restored) -> None:
         """Show one sentence, or remember it."""
-        ...
 
     def omit(self, omission: Omission) -> None:
         """Take a sentence that could not be used."""
-        ...
 
     def leave(self, item: Source | BadLine) -> None:
-        """Take what is left as it was, because something is wrong with it."""
-        ...
+        """Take a line or a sentence that stays as it was, because of an error."""
 
     def finish(self, omitted: Sequence[Omission]) -> None:
         """Show the rest of the output.
 
         :param omitted: the sentences that could not be used.
         """
-        ...
 
 
 class Printer:
@@ -83,20 +84,22 @@ class Printer:
         )
 
     def _multiword(self, source: RawSentence) -> dict[int, tuple[int, str]]:
-        """The written words that are not just their words side by side."""
-        found = {}
-        for one in source.together:
-            if one.contracted(source.words):
-                capital = self._capital and one.first == 1
-                found[one.first] = one.last, at_the_beginning(one.text) if capital else one.text
-        return found
+        """Written words that differ from their words side by side: last word and text, by the first word."""
+        return {
+            written.first: (
+                written.last,
+                at_the_beginning(written.text) if self._capital and written.first == 1 else written.text,
+            )
+            for written in source.together
+            if written.contracted(source.words)
+        }
 
 
 def _end(source: Source) -> str:
     return source.end if isinstance(source, RawSentence) else "\n"
 
 
-class TextOutput:
+class TextOutput(Output):
     """Prints a line of text for each sentence.
 
     :param out: the stream to write to.
@@ -113,9 +116,6 @@ class TextOutput:
         """Print a line, which ends as it did."""
         self._write(self._printer.text(restored) + _end(restored.source))
 
-    def omit(self, omission: Omission) -> None:
-        """There is nothing to print."""
-
     def leave(self, item: Source | BadLine) -> None:
         """Print it as it was."""
         if isinstance(item, BadLine):
@@ -123,12 +123,11 @@ class TextOutput:
         else:
             self._write((item.text if isinstance(item, RawSentence) else item.text()) + _end(item))
 
-    def finish(self, omitted: Sequence[Omission]) -> None:
-        """Print nothing: every line is complete."""
-
 
 class ConlluOutput(TextOutput):
     """Prints CoNLL-U, which leaves out empty lines."""
+
+    keeps_omitted = True
 
     def add(self, restored: Restored) -> None:
         """Print the lines of a sentence."""
@@ -166,7 +165,7 @@ class JsonOutput(TextOutput):
             "words": words_of(source),
             "marks": [displayed(slot) for slot in restored.surface],
             **self._more(restored),
-            **_effective(restored),
+            **({} if restored.effective_draws is None else {"effective_draws": restored.effective_draws}),
             self.expected: restored.risk,
         }
         self._write(self._before + json_text(value))
@@ -186,12 +185,7 @@ class JsonOutput(TextOutput):
         self._write(f"{start}], {rest[1:]}\n")
 
 
-def _effective(restored: Restored) -> dict[str, float]:
-    found = restored.effective_draws
-    return {} if found is None else {"effective_draws": found}
-
-
-class ScoreOutput:
+class ScoreOutput(Output):
     """Scores the restored punctuation of all sentences against their original punctuation.
 
     :param name: the name of the restored file.
@@ -205,12 +199,6 @@ class ScoreOutput:
         """Compare a sentence with its original punctuation; a line without words does not count."""
         if restored.tree is not None:
             self._scores.add(restored.surface, restored.source.surface)
-
-    def omit(self, omission: Omission) -> None:
-        """There is nothing to compare."""
-
-    def leave(self, item: Source | BadLine) -> None:
-        """There is nothing to compare."""
 
     def finish(self, omitted: Sequence[Omission]) -> None:
         """Print the scores.
@@ -239,19 +227,24 @@ class ScoreOutput:
         }
 
     def _print_table(self) -> None:
+        from pyropunct.compare.table import Column, Table
+
         scores = self._scores
-        named: list[tuple[str, MarkScore]] = []
-        rare = []
-        for mark, score in scores.of_marks().items():
-            if score.gold < SHOWN_FROM and not score.restored:
-                rare.append(score.gold)
-            else:
-                named.append((display(mark), score))
+        rows = {display(mark): score for mark, score in scores.of_marks().items()}
+        rare = {mark for mark, score in rows.items() if score.gold < SHOWN_FROM and not score.restored}
+        named = [(mark, score) for mark, score in rows.items() if mark not in rare]
         if rare:
-            named.append(("rare", MarkScore(sum(rare), 0, 0)))
-        rows = [_row(name, score) for name, score in [*named, ("all", scores.overall())]]
-        header = [" mark", "in file", "restored", "right", "precision", "recall", "F1"]
-        console.print_table(self._name, header, rows)
+            named.append(("rare", MarkScore(sum(rows[mark].gold for mark in rare), 0, 0)))
+        columns: list[Column[tuple[str, MarkScore]]] = [
+            Column("mark", "mark", lambda row: row[0]),
+            Column("gold", "in file", lambda row: row[1].gold),
+            Column("restored", "restored", lambda row: row[1].restored),
+            Column("right", "right", lambda row: row[1].right),
+            Column("precision", "precision", lambda row: row[1].precision, 3),
+            Column("recall", "recall", lambda row: row[1].recall, 3),
+            Column("f1", "F1", lambda row: row[1].f1, 3),
+        ]
+        console.show_table(Table(self._name, columns, [*named, ("all", scores.overall())]))
         edits = f"{scores.edits:,} edits in {scores.slots:,} slots of {scores.sentences:,} sentences"
         console.say(f"average edit distance per slot: {scores.average_edit_distance:.4f} ({edits})")
         share = scores.right_sentences / scores.sentences
@@ -260,12 +253,3 @@ class ScoreOutput:
 
 def _score(score: MarkScore) -> dict[str, Any]:
     return {**score._asdict(), "precision": score.precision, "recall": score.recall, "f1": score.f1}
-
-
-def _row(name: str, score: MarkScore) -> Sequence[str]:
-    shares = (score.precision, score.recall, score.f1)
-    return [
-        name,
-        *(f"{count:,}" for count in score),
-        *("" if share is None else f"{share:.3f}" for share in shares),
-    ]

@@ -1,10 +1,10 @@
-"""How the commands for restoring and correcting go through the sentences that they read."""
+"""How commands go through the sentences of a text."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import BAD_INPUT, OneLineError
+from pyropunct.errors import UserError
 from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.raw_words import RawSentence
@@ -17,39 +17,77 @@ from pyropunct.treebank.reading import Omission
 
 if TYPE_CHECKING:
     from pyropunct.cli.restore_output import Output
+    from pyropunct.corpus.shards import Reject, Work
     from pyropunct.punctuator import Punctuator
+    from pyropunct.restore.restorer import Restorer
 
-Reject = Callable[[TreebankError], None]
-"""Takes what is wrong with a line or a sentence."""
-
+Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
-class Items:
-    """Iterates over the sentences that were read, and reports once on what is done with some of them.
+def text_work(
+    model: "Punctuator",
+    begin: Callable[[], Restore],
+    output: "Callable[[TextIO, str], Output]",
+    *,
+    restorer: "Restorer | None" = None,
+    quiet: bool = True,
+    few_draws: float = 0.0,
+) -> "Work":
+    """Work that reads a text, lets its sentences be restored, and shows them in order.
 
-    :param items: the sentences that were read, including those that cannot be used.
-    :param name: of the file.
+    :param model: reads words.
+    :param begin: gives, for a new text, the function that restores its sentences.
+    :param output: shows results, given a stream to write to and the name of the text.
+    :param restorer: reads the text, which may be running text; by default each line is a sentence.
     :param quiet: do not report that punctuation is removed.
-    :param reject: takes what is wrong with lines and sentences, omitted ones too, and nothing is reported; by
-        default it is.
-    :ivar omitted: those of a treebank that cannot be used.
-    :ivar failed: how many lines or sentences are left as they were because something is wrong with them.
+    :param few_draws: fewer effective draws than these make a sentence doubtful.
     """
 
-    def __init__(self, items: Iterable[Item], name: str, quiet: bool, reject: Reject | None = None) -> None:
-        self._items, self._name, self._reject = items, name, reject
+    def work(
+        part: Part, out: TextIO, reject: "Reject | None" = None, advance: Callable[[], None] = lambda: None
+    ) -> None:
+        tolerant = reject is not None
+        items = Items(part.name, quiet, reject, few_draws)
+        found: Iterable[Item]
+        at_hand: AtHand
+        if restorer is not None:
+            found = at_hand = restorer.read(part, tolerant=tolerant, tell_long=items.long_line)
+        else:
+            at_hand = lines = ByteLines(part.stream)
+            reader = model.raw_reader
+            found = read_items(lines, part.name, part.kind, reader, start=part.start, tolerant=tolerant)
+        show(found, items, at_hand, begin(), output(out, part.name), advance)
+
+    return work
+
+
+class Items:
+    """Reports on the sentences of a text, once on each matter.
+
+    :param name: of the text.
+    :param quiet: do not report that punctuation is removed.
+    :param reject: takes what is wrong with lines and sentences, omitted ones too; by default it is reported.
+    :param few_draws: see `text_work`.
+    :ivar omitted: sentences of a treebank that cannot be used.
+    :ivar failed: the number of lines or sentences that are left as they were, because of errors.
+    """
+
+    def __init__(self, name: str, quiet: bool, reject: "Reject | None", few_draws: float) -> None:
+        self.name, self._reject, self._few_draws = name, reject, few_draws
         self._quiet, self._cut = quiet or reject is not None, reject is not None
         self.omitted: list[Omission] = []
-        self.failed = 0
+        self.failed, self._doubtful = 0, 0
+        self._first_doubtful: Restored | None = None
 
-    def __iter__(self) -> Iterator[Item]:
-        for item in self._items:
+    def reported(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items, each of which is reported on if need be."""
+        for item in items:
             if isinstance(item, Omission):
                 self.omitted.append(item)
                 if self._reject is not None:
-                    self._reject(why_omitted(self._name, item))
+                    self._reject(why_omitted(self.name, item))
             elif isinstance(item, BadLine):
                 if item.problem is not None:
                     self.fail(item.problem)
@@ -62,11 +100,17 @@ class Items:
             console.tell("pyropunct: existing punctuation is removed first (--keep keeps it)")
             self._quiet = True
         if not self._cut and isinstance(item, RawSentence) and len(item.words) > LONGEST_WHOLE:
-            what = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"
-            console.tell(
-                f"pyropunct: {self._name}:{item.line}: {what} (is each sentence on a line of its own?)"
-            )
+            parts = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"
+            self._tell(item, f"{parts} (is each sentence on a line of its own?)")
             self._cut = True
+
+    def _tell(self, source: Source, message: str) -> None:
+        console.tell(f"pyropunct: {place_in(self.name, source)}: {message}")
+
+    def long_line(self, line: RawSentence) -> None:
+        """Report on a line that is too long for a sentence."""
+        if self._reject is None:
+            self._tell(line, f"{len(line.words)} words; it is read as running text (--running)")
 
     def fail(self, problem: TreebankError) -> None:
         """Report on a line or a sentence that is left as it was."""
@@ -76,17 +120,26 @@ class Items:
             self._reject(problem)
         self.failed += 1
 
-    def could_not(self, source: Source, error: Exception) -> None:
-        """Report on a sentence with which something went wrong."""
-        self.fail(what_went_wrong(self._name, source, error))
+    def weigh(self, restored: Restored) -> None:
+        """Count the sentences whose marks leave few draws."""
+        if restored.effective_draws is not None and restored.effective_draws < self._few_draws:
+            self._doubtful += 1
+            self._first_doubtful = self._first_doubtful or restored
 
-    def conclude(self) -> None:
-        """Say at the end that something was left as it was.
+    def conclude(self, *, kept: bool) -> None:
+        """Report at the end, unless errors are taken elsewhere.
 
-        :raises OneLineError: if that was reported.
+        :param kept: whether omitted sentences were written as they were.
+        :raises UserError: if something was left as it was.
         """
-        if self.failed and self._reject is None:
-            raise OneLineError(f"{self._name}: {self.failed} left as they were because of errors", BAD_INPUT)
+        if self._reject is not None:
+            return
+        if first := self._first_doubtful:
+            few = f"{first.effective_draws:.1f} effective draws, which are few: more --samples would help"
+            self._tell(first.source, few + f" (and {self._doubtful - 1} more)" * (self._doubtful > 1))
+        console.tell_omitted(self.name, self.omitted, kept=kept)
+        if self.failed:
+            raise UserError(f"{self.name}: {self.failed} left as they were because of errors")
 
 
 def why_omitted(name: str, omission: Omission) -> TreebankError:
@@ -115,64 +168,44 @@ def place_in(name: str, source: Source) -> str:
 
 
 def show(
+    found: Iterable[Item],
     items: Items,
     lines: AtHand,
-    name: str,
-    restore: Callable[[Sequence[Source]], Iterator[Restored]],
+    restore: Restore,
     output: "Output",
     advance: Callable[[], None],
 ) -> None:
-    """Show what becomes of each sentence that can be used, and those that cannot in their places.
+    """Show the results of all sentences that can be used, and the others in their places.
 
-    :param lines: what is read.
-    :param name: the name that errors give to it.
+    :param lines: the text that is read.
     :param advance: called after each part.
-    :raises TreebankError: if nothing is there.
-    :raises OneLineError: at the end, if lines or sentences were left as they were.
+    :raises TreebankError: if there is no sentence.
+    :raises UserError: at the end, if lines or sentences were left as they were.
     """
     empty = True
-    for some in chunks(items, lines):
+    for chunk in chunks(items.reported(found), lines):
         empty = False
-        usable = [item for item in some if not isinstance(item, Omission | BadLine)]
-        restored = one_after_the_other(usable, restore)
-        for item in some:
+        usable = [item for item in chunk if not isinstance(item, Omission | BadLine)]
+        results = one_after_the_other(usable, restore)
+        for item in chunk:
             if isinstance(item, Omission):
                 output.omit(item)
-            elif isinstance(item, BadLine):
+                continue
+            if isinstance(item, BadLine):
+                output.leave(item)
+                continue
+            restored = next(results)
+            if isinstance(restored, Exception):
+                items.fail(what_went_wrong(items.name, item, restored))
                 output.leave(item)
             else:
-                found = next(restored)
-                if isinstance(found, Exception):
-                    items.could_not(item, found)
-                    output.leave(item)
-                else:
-                    output.add(found)
+                items.weigh(restored)
+                output.add(restored)
         advance()
     if empty:
-        raise TreebankError(name, NO_SENTENCE)
+        raise TreebankError(items.name, NO_SENTENCE)
     output.finish(items.omitted)
-    items.conclude()
-
-
-def show_part(
-    part: Part,
-    model: "Punctuator",
-    restore: Callable[[Sequence[Source]], Iterator[Restored]],
-    output: "Output",
-    advance: Callable[[], None],
-    reject: Reject | None = None,
-) -> list[Omission]:
-    """`show` what becomes of a text whose lines are sentences, or that is CoNLL-U.
-
-    :param model: which reads its words.
-    :param reject: see `Items`; with it no sentence of CoNLL-U that is malformed ends the work.
-    :returns: the sentences that were left out.
-    """
-    lines, tolerant = ByteLines(part.stream), reject is not None
-    read = read_items(lines, part.name, part.kind, model.raw_reader, start=part.start, tolerant=tolerant)
-    items = Items(read, part.name, True, reject)
-    show(items, lines, part.name, restore, output, advance)
-    return items.omitted
+    items.conclude(kept=output.keeps_omitted)
 
 
 def one_after_the_other(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
@@ -31,17 +32,28 @@ REJECTS = ".rejects.tsv"
 """The end of the name of the file beside a shard that lists what could not be used."""
 
 
+Reject = Callable[[TreebankError], None]
+"""Takes what is wrong with a line or a sentence."""
+
+
 class Work(Protocol):
     """What is done with a text, by a model that is loaded.
 
-    It depends on nothing but the text, and what comes of a sentence does not depend on the others; if it
-    does, on those of the same shard alone.
+    The result of a sentence depends on this sentence and on others of the same text alone.
     """
 
-    def __call__(self, part: Part, out: TextIO, reject: Callable[[TreebankError], None]) -> None:
-        """Write what comes of a text.
+    def __call__(
+        self,
+        part: Part,
+        out: TextIO,
+        reject: Reject | None = None,
+        advance: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Write the results of a text.
 
-        :param reject: takes what is wrong with each line or sentence that cannot be used.
+        :param reject: takes what is wrong with each line or sentence that cannot be used; by default the user
+            is told, and what cannot be read ends the work.
+        :param advance: called after each part of the text.
         """
         ...
 
@@ -187,7 +199,7 @@ class _Sentences:
 class Job(NamedTuple):
     """What is done with all shards.
 
-    :ivar work: ``module:function``, where the function is given a model and settings and returns a `Work`.
+    :ivar work: ``module:function``, where the function takes a model and settings and returns a `Work`.
     :ivar model: where the model is, or its name if it comes with the package.
     :ivar model_checksum: see `folder_checksum`.
     :ivar settings: names and values, by the names.
@@ -259,7 +271,7 @@ def load_work(place: str, model: str, settings: Mapping[str, Any]) -> Work:
     :param place: ``module:function``.
     """
     module, _, name = place.partition(":")
-    return cast(Work, getattr(import_module(module), name)(model, **settings))
+    return cast(Work, attrgetter(name)(import_module(module))(model, **settings))
 
 
 def _write(job: Job, shard: Shard, work: Work) -> None:

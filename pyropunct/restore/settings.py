@@ -2,53 +2,61 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pyropunct.limits import Count, Internal, NamesIn, Placeholder, Seed
 
 CaseMode = Literal["auto", "restore", "keep"]
 """Restore capital letters where a text has only one case, everywhere, or nowhere."""
+
+Decoder = Annotated[str, NamesIn("pyropunct.restore.decoders:DECODERS")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionSettings:
     """How punctuation is decided on, whether it is restored or corrected.
 
-    :ivar decoder: one of `pyropunct.restore.decoders.DECODERS`.
-    :ivar samples: the most draws for each sentence; 1000 is their number in the paper.
-    :ivar trees: the most trees of the parser to average over (footnote 20 of the paper).
-    :ivar seed: equal seeds give equal results, which do not depend on the other sentences.
-    :ivar parse: parse the words of treebanks anew.
+    :ivar samples: the most draws for each sentence; fewer where the decision is clear.  The paper has 1000.
+    :ivar decoder: take the draw of least expected edit distance, decide each slot separately, or take the
+        most frequent draw.
+    :ivar trees: average over at most this many trees of the parser (footnote 20 of the paper).
+    :ivar parse: parse the words of CoNLL-U input anew.
     :ivar best_tree: parse words once more for their best tree, which is part of the result.
+    :ivar seed: equal seeds give equal results, whatever the other sentences are.
     """
 
-    decoder: str = "mbr"
-    samples: int = 1000
-    trees: int = 10
-    seed: int = 0
+    samples: Count = 1000
+    decoder: Decoder = "mbr"
+    trees: Count = 10
     parse: bool = False
-    best_tree: bool = False
+    best_tree: Annotated[bool, Internal] = False
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class RestoreSettings(DecisionSettings):
     """How sentences that may have punctuation already are restored.
 
-    :ivar marks: the only marks to restore; None for all that the model knows.  A text lists single
-        characters, or marks with spaces between them; straight quotation marks stand for both directions.
-    :ivar keep: keep existing marks, and fill only empty slots.  Otherwise existing marks are removed, except
-        abbreviation dots if ``keep_dots`` is set.  Kept marks are evidence about the others.
-    :ivar hidden: restore these marks alone, written like ``marks``, given all others, which are evidence.
-        Existing hidden marks are removed; with ``keep`` their slots stay as they are.
-    :ivar keep_dots: keep the abbreviation dots of raw text, which belong to the spelling of its words.
-    :ivar running: read texts as running text, whose sentences may end anywhere.
-    :ivar case: the words of raw text that get the case which the model's reader of running text finds
-        probable: with "auto" those of texts that have only one case, with "restore" all, with "keep" none.
-    :ivar capital: begin sentences with a capital letter.
+    Existing marks are removed first, unless ``keep`` or ``hidden`` is set: then they are evidence about the
+    others.
+
+    :ivar marks: restore only these marks, such as ".,?!"; by default all that the model knows.  In a text,
+        spaces separate marks of several characters; straight quotation marks stand for both directions.
+    :ivar keep: keep existing punctuation, and fill only empty slots.
+    :ivar hidden: restore only these marks, such as ",", and take all others as they are: they tell where
+        these belong.
+    :ivar keep_dots: keep the abbreviation dots of raw text, which are part of how words are spelt.
+    :ivar capital: begin sentences of raw text with a capital letter.
+    :ivar running: the text is running text, with sentences that end anywhere in lines: find them.  Blank
+        lines part paragraphs.
+    :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
+        text; or nowhere.
     """
 
     marks: str | Collection[str] | None = None
     keep: bool = False
-    hidden: str | Collection[str] | None = None
-    keep_dots: bool = True
+    hidden: Annotated[str | Collection[str] | None, Placeholder("MARKS")] = None
+    keep_dots: Annotated[bool, Internal] = True
+    capital: bool = True
     running: bool = False
     case: CaseMode = "auto"
-    capital: bool = True

@@ -135,7 +135,6 @@ def test_annotations_are_taken_apart() -> None:
     assert limits(Annotated[int, Range(1)] | None) == limits(Annotated[int | None, Range(1)])
     several = limits(tuple[Count, ...])
     assert (several.kind, several.several, several.item) == (int, True, (Range(1),))
-    assert limits(Literal["a", "b"]).names == ("a", "b")
     assert meanings(Settings) == {
         "seed": "of all draws, even these.",
         "trees": "how many trees.",

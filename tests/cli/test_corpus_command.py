@@ -244,7 +244,7 @@ def test_nothing_else_gets_mixed_in(
         (refusal("underlying", model, treebank, out, size=6), "shards of this size (it was 5, not 6)"),
         (
             refusal("underlying", model, treebank, out, "--format", "text"),
-            "these settings (shape was 'brackets', not 'text')",
+            "these settings (format was 'brackets', not 'text')",
         ),
         (
             refusal("underlying", model, other, out),

@@ -21,7 +21,8 @@ from pyropunct.tasks.correct.hearing import WritersRate
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies, wrong_surfaces
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel
-from pyropunct.tasks.correct.system import USUAL, Correcting, CorrectingSettings
+from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
+from pyropunct.tasks.correct.system import Correcting
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 

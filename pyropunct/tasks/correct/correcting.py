@@ -33,7 +33,8 @@ from pyropunct.restore.rewriting import (
 )
 from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.hearing import WritersRate
-from pyropunct.tasks.correct.system import PARTS, USUAL, Correcting, CorrectingSettings, check_writable
+from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
+from pyropunct.tasks.correct.system import PARTS, Correcting, check_writable
 from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, Surface
 from pyropunct.vocabulary import Vocabulary
 

@@ -21,7 +21,8 @@ from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
 from pyropunct.shipped import place_of
 from pyropunct.tasks.correct.channel import ErrorChannel
 from pyropunct.tasks.correct.hearing import Floats, Heard, Noisy, WritersRate, hear
-from pyropunct.tasks.correct.system import USUAL, Correcting, CorrectingSettings, check_writable
+from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
+from pyropunct.tasks.correct.system import Correcting, check_writable
 from pyropunct.treebank.marks import Surface
 
 FORMAT, VERSION = "pyropunct errors", 1

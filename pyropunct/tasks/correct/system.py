@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +12,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, Source, punctuated
-from pyropunct.restore.settings import DecisionSettings
 from pyropunct.tasks.correct.hearing import WritersRate
+from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.treebank.marks import Surface, marks_of
 
 String = tuple[str, ...]
@@ -44,20 +43,6 @@ def changes(wrong: Surface, right: Surface) -> list[Change]:
     pairs = enumerate(zip(wrong, right, strict=True))
     both = ((slot, marks_of(before), marks_of(after)) for slot, (before, after) in pairs)
     return [Change(slot, before, after) for slot, before, after in both if before != after]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorrectingSettings(DecisionSettings):
-    """How sentences are corrected.
-
-    :ivar threshold: the probability that the string of a slot must have for the slot to be changed.
-    """
-
-    threshold: float = 0.0
-
-
-USUAL = CorrectingSettings()
-"""How sentences are corrected, unless something else is said."""
 
 
 class Correcting(ABC):

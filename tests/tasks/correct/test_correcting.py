@@ -32,9 +32,9 @@ from pyropunct.tasks.correct.fitting import (
     with_drawn_trees,
 )
 from pyropunct.tasks.correct.learner_errors import wrong_copies, wrong_surfaces
+from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import (
     Change,
-    CorrectingSettings,
     changes,
     check_writable,
 )

@@ -22,7 +22,8 @@ from pyropunct.tasks.correct.hearing import RATES, Heard, Noisy, WritersRate, he
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.tasks.correct.loading import load_corrector
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel
-from pyropunct.tasks.correct.system import CorrectingSettings, changes
+from pyropunct.tasks.correct.settings import CorrectingSettings
+from pyropunct.tasks.correct.system import changes
 from pyropunct.treebank.marks import START, Surface
 from pyropunct.treebank.pairs import unpaired
 from pyropunct.treebank.sentence import Sentence

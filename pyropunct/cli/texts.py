@@ -1,0 +1,54 @@
+"""Commands that work through texts: one function loads the model and says what to do with a text."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import click
+
+from pyropunct.cli import console
+from pyropunct.cli.command import Command, option
+from pyropunct.cli.loading import model_and_file
+from pyropunct.limits import Help
+
+if TYPE_CHECKING:
+    from pyropunct.corpus.shards import Work
+
+InputKind = Annotated[
+    Literal["auto", "text", "conllu"],
+    Help("The kind of FILE; by default recognised by its name or its first lines."),
+]
+
+
+class TextCommand(Command):
+    """A command for a file, which `pyropunct corpus` has for many files too.
+
+    :param function: loads a model, its first parameter, and gives what is to be done with a text; without a
+        model, if that has a default, the command takes the one of the package.
+    """
+
+    def __init__(self, function: "Callable[..., Work]") -> None:
+        super().__init__(function)
+        model, *own = self.params
+        model_file: list[click.Parameter] = [model, click.Argument(["file"])]
+        if not model.required:
+            model_file = [click.Argument(["places"], nargs=-1, required=True, metavar="[MODEL] FILE")]
+        self.params = [*model_file, option("input", InputKind, "auto", None), *own]
+
+    def run(self, values: dict[str, Any]) -> None:
+        """Work on a file."""
+        from pyropunct.treebank.lines import Part, opened
+
+        if "places" in values:
+            model, file = model_and_file(values["places"])
+        else:
+            model, file = values["model"], values["file"]
+        work = self.function(**self.arguments({**values, "model": model}))
+        out = sys.stdout  # before a progress bar replaces it
+        with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
+            work(Part(stream, name, values["input"]), out, None, advance)
+
+
+def text_command(function: "Callable[..., Work]") -> TextCommand:
+    """Make a command of a function: see `TextCommand`."""
+    return TextCommand(function)
