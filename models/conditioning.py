@@ -228,8 +228,9 @@ class Conditioned:
         trees, forest = self._trees.pick(tree.tolist()), self._trees.forest
         surface = padded([self.strings.tokens(number) for number in numbers.reshape(-1).tolist()])
         views = views_of(trees.forest, surface)
-        slot = np.add.outer(forest.slot_start.numpy()[tree], np.arange(numbers.shape[1])).reshape(-1)
-        views = Views(forest.nodes_of(tree.tolist())[views.node], views.start, views.token, slot[views.slot])
+        node = torch.from_numpy(forest.nodes_of(tree.tolist()))
+        slot = torch.add(forest.slot_start[tree][:, None], torch.arange(numbers.shape[1])).flatten()
+        views = Views(node[views.node], views.start, views.token, slot[views.slot])
         log_pairs = self._log_pairs(views, trees)
         first, last = (self._choice_start[forest.node_start.numpy()[tree + after]] for after in (0, 1))
         blind = np.concatenate([self._blind[a:b] for a, b in zip(first, last, strict=True)])

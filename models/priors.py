@@ -9,6 +9,7 @@ import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
+from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled
@@ -58,7 +59,7 @@ class IsotropicNormal(TorchDistribution):
     support = constraints.real_vector
 
     def __init__(self, size: int, scale: float, like: Tensor, shares: PriorShares | None = None) -> None:
-        self.scale, self._like, self._shares = scale, like, shares
+        self.scale, self.like, self._shares = scale, like, shares
         super().__init__(torch.Size(), torch.Size([size]), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "IsotropicNormal":
@@ -73,12 +74,12 @@ class IsotropicNormal(TorchDistribution):
     @property
     def mean(self) -> Tensor:
         """Zeros."""
-        return torch.zeros(self.event_shape, device=self._like.device)
+        return torch.zeros(self.event_shape, device=self.like.device)
 
     @property
     def variance(self) -> Tensor:
         """s^2 everywhere."""
-        return torch.full(self.event_shape, self.scale**2, device=self._like.device)
+        return torch.full(self.event_shape, self.scale**2, device=self.like.device)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The formula above, for values of shape (..., size); with shares, for one of shape (size,)."""
@@ -91,9 +92,30 @@ class IsotropicNormal(TorchDistribution):
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw all variables."""
-        return self.scale * torch.randn(*sample_shape, *self.event_shape, device=self._like.device)
+        return self.scale * torch.randn(*sample_shape, *self.event_shape, device=self.like.device)
 
     has_rsample = True
+
+
+class shared_prior(Messenger):  # noqa: N801  # handlers have small names in Pyro
+    """Counts, of each `IsotropicNormal` site inside, the shares alone: the prior of a mini-batch.
+
+    Example::
+
+        with shared_prior(shares):
+            weights = self.weights
+
+    :param shares: how much each variable counts.
+    """
+
+    def __init__(self, shares: PriorShares) -> None:
+        super().__init__()
+        self._shares = shares
+
+    def _pyro_sample(self, msg: Any) -> None:
+        prior = msg["fn"]
+        if isinstance(prior, IsotropicNormal):
+            msg["fn"] = IsotropicNormal(*prior.event_shape, prior.scale, prior.like, self._shares)
 
 
 class _HalfSquare(torch.autograd.Function):

@@ -130,18 +130,16 @@ class Story(PyroModule):
     def scorer(self, trees: TreeBatch) -> Scorer:
         """`Attach.scorer` for these trees, with the score of the empty pair raised."""
         scorer = self.attach.scorer(trees)
+        return lambda views: self._raised(scorer(views), trees.relation.cpu()[views.node])
+
+    def _raised(self, scores: Tensor, relation: Tensor) -> Tensor:
+        """(..., C) scores of the pairs of nodes with these relations, with that of the empty pair raised."""
         if not self.empty_score:
-            return scorer
-
-        def raised(views: Views) -> Tensor:
-            scores = scorer(views)
-            relation = trees.relation.cpu()[torch.from_numpy(views.node)]
-            empty = torch.from_numpy(choice_start(self.inventory, relation)[:-1])  # the first of each set
-            more = scores.new_zeros(scores.shape[-1])
-            more[empty.to(more.device)] = self.empty_score
-            return scores + more
-
-        return raised
+            return scores
+        empty = torch.from_numpy(choice_start(self.inventory, relation)[:-1])  # the first pair of each set
+        more = scores.new_zeros(scores.shape[-1])
+        more[empty.to(more.device)] = self.empty_score
+        return scores + more
 
     def _views(self, trees: TreeBatch, surface: Tensor | SlotEvidence) -> Views:
         """All nodes with the marks inside them that are known."""
@@ -156,7 +154,7 @@ class Story(PyroModule):
 
         `pyropunct.inference.pyro.collapse.collapse_trees` sums over all decisions.
         """
-        scores = self.scorer(trees)(views)
+        scores = self._raised(self.attach.observed(trees, views), trees.relation)
         choices = self._sprout("", trees, torch.arange(trees.forest.num_nodes), scores)
         slots = torch.arange(trees.forest.num_slots)
         shown = self._rewrite("", trees, choices, slots, self.channel.probabilities(), surface)
@@ -173,7 +171,7 @@ class Story(PyroModule):
         surface = torch.full((forest.num_slots, 1), EMPTY)
         weights = self.channel.probabilities()
         for height, nodes, slots in heights_of(forest):
-            scores = scorer(views_of(forest, surface, nodes.numpy()))
+            scores = scorer(views_of(forest, surface, nodes))
             sprouted = self._sprout(f" {height}", trees, nodes, scores)
             if sprouted.dim() > 1:
                 raise NotImplementedError(

@@ -1,4 +1,4 @@
-"""Whether an attach model or a channel of one's own keeps to the rules of the story.
+"""Checks that an attach model or a channel keeps to the rules of the story.
 
 `fit` calls these checks, on a few sentences, for variants that are not the package's own.  In a test::
 
@@ -8,14 +8,15 @@
         check_channel(MyChannel(3, "right"))
         check_attach(my_attach_model, vocabulary.encode_trees(trees))
 
-Weights that have a prior are drawn from it.  The variant itself is left as it is, and so are the random
-numbers that are drawn later.
+Weights that have a prior are drawn from it.  The checks use copies of the variant, and they do not change the
+random numbers that are drawn later.
 """
 
 import copy
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -31,9 +32,8 @@ from pyropunct.inference.machines.evidence import EMPTY, any_over
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.surface import Underlying
-from pyropunct.inference.ragged import Ints, starts_of
-from pyropunct.models.attach.base import Attach
-from pyropunct.models.attach.views import Views, views_of
+from pyropunct.models.attach.base import Attach, ScoresError
+from pyropunct.models.attach.views import Views, join_views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.trees import TreeBatch
 
@@ -63,6 +63,7 @@ def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
 
     - alone and among others, whose constituents have other marks inside them: those at its own edges too;
     - in its tree alone and in a batch;
+    - in training, whatever the other trees of the batch: no model may read statistics of the batch;
     - each time, for the same weights: a model that is not in training leaves nothing to chance;
     - whatever the marks, if the model says that it does not read them (``reads_surface``).
 
@@ -83,23 +84,49 @@ def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
         changed = asked(views_of(trees.forest, other))
         if not model.reads_surface:
             asked.same(scores, changed, "change with the marks inside it, though reads_surface is False")
-        asked.same(torch.cat([scores, changed]), asked(_twice(trees, one, other)), _LOOKS_ELSEWHERE)
+        asked.same(
+            torch.cat([scores, changed]),
+            asked(join_views([views_of(trees.forest, marks) for marks in (one, other)])),
+            _LOOKS_ELSEWHERE,
+        )
         for node in range(trees.forest.num_nodes):
-            alone = asked(views_of(trees.forest, one, np.array([node])))
+            alone = asked(views_of(trees.forest, one, torch.tensor([node])))
             asked.same(scores[asked.pairs(node)], alone, _LOOKS_ELSEWHERE, first=node)
         slot, node = 0, 0
         for tree in range(len(trees)):
             some = trees.pick([tree])
             here = _Asked(model, some)(views_of(some.forest, one[slot : slot + some.forest.num_slots]))
-            asked.same(
-                scores[asked.pairs(node, node + some.forest.num_nodes)],
-                here,
-                "depend on the other trees of the batch",
-                first=node,
-            )
-            slot, node = slot + some.forest.num_slots, node + some.forest.num_nodes
+            end = node + some.forest.num_nodes
+            asked.same(scores[asked.pairs(node, end)], here, _OTHER_TREES, first=node)
+            slot, node = slot + some.forest.num_slots, end
+        _check_training(model, trees)
 
 
+def _check_training(model: Attach, trees: TreeBatch) -> None:
+    """Check that scores in training do not change with the words and marks of other trees.
+
+    The trees are scored twice, each time in one batch with other trees of the same shapes: these have the
+    same words, or all the same word and other marks.  Equal shapes take equal random numbers, so that dropout
+    changes nothing.
+    """
+    model.train()
+    both = trees.pick([*range(len(trees)), *range(len(trees))])
+    words, slots = trees.forest.num_nodes, trees.forest.num_slots
+    word = torch.cat([torch.arange(words), torch.randint(words, (1,)).expand(words)])
+    columns = {name: getattr(both, name)[word] for name in ("tag", "form", "shape")}
+    others = replace(both, **columns, more={name: column[word] for name, column in both.more.items()})
+    marks = _random_marks(both, model.inventory.num_tokens)
+    other_marks = torch.where(marks == EMPTY, EMPTY, (marks + 1) % model.inventory.num_tokens)
+    other_marks[:slots] = marks[:slots]
+    seed, scores = int(torch.randint(1 << 31, ())), []
+    for batch, surface in ((both, marks), (others, other_marks)):
+        torch.manual_seed(seed)
+        asked = _Asked(model, batch)
+        scores.append(asked(views_of(batch.forest, surface))[asked.pairs(0, words)])
+    asked.same(*scores, f"{_OTHER_TREES} in training: use no statistics of the batch")
+
+
+_OTHER_TREES = "depend on the other trees of the batch"
 _LOOKS_ELSEWHERE = (
     "depend on marks that are not strictly inside its constituent, or on which other constituents are asked "
     "for: look at the trees, and at each view's own marks alone"
@@ -110,25 +137,18 @@ class _Asked:
     """The scores that a model gives to views of some trees, checked."""
 
     def __init__(self, model: Attach, trees: TreeBatch) -> None:
-        self._name, self._trees = f"the attach model {type(model).__name__}", trees
+        self._name, self._model, self._trees = f"the attach model {type(model).__name__}", model, trees
         self._start = choice_start(model.inventory, trees.relation)
         self._scorer = self._try(lambda: model.scorer(trees))
 
     def __call__(self, views: Views) -> Tensor:
         """(C,) the scores of the pairs of some views."""
-        found = self._try(lambda: self._scorer(views))
-        wanted = int((self._start[views.node + 1] - self._start[views.node]).sum())
-        if not isinstance(found, Tensor) or not found.is_floating_point() or found.shape != (wanted,):
-            what = f"numbers of shape {tuple(found.shape)}" if isinstance(found, Tensor) else repr(found)
-            raise VariantError(
-                f"{self._name}: its scores are {what}, where {wanted} numbers are needed: one for each pair "
-                "of each view, as pairs_of has them"
-            )
-        for place in (~found.isfinite()).nonzero()[:1, 0].tolist():
-            view = int(np.searchsorted(np.cumsum(np.diff(self._start)[views.node]), place, "right"))
+        scores = self._try(lambda: self._model.flat(self._scorer(views), self._trees, views))
+        for place in (~scores.isfinite()).nonzero()[:1, 0].tolist():
+            view = int(self._model.pairs_of(self._trees, views).view[place])
             where = self._word(int(views.node[view]))
-            raise VariantError(f"{self._name}: a score of {where} is {float(found[place])}")
-        return found
+            raise VariantError(f"{self._name}: a score of {where} is {float(scores[place])}")
+        return scores
 
     def pairs(self, first: int, last: int | None = None) -> slice:
         """The places of the pairs of a node, or of some consecutive nodes."""
@@ -150,6 +170,8 @@ class _Asked:
     def _try(self, call: Callable[[], T]) -> T:
         try:
             return call()
+        except ScoresError as error:
+            raise VariantError(f"{self._name}: {error}") from error
         except Exception as error:  # a foreign class can raise anything
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise VariantError(f"{self._name}: cannot score constituents: {reason}") from error
@@ -161,16 +183,6 @@ def _random_marks(trees: TreeBatch, num_tokens: int) -> Tensor:
     marks[torch.rand(len(marks)) < 0.4, 1] = EMPTY
     marks[torch.rand(len(marks)) < 0.4] = EMPTY
     return marks
-
-
-def _twice(trees: TreeBatch, one: Tensor, other: Tensor) -> Views:
-    """All nodes with the marks of one surface, and then again with those of another."""
-    parts = [views_of(trees.forest, surface) for surface in (one, other)]
-    node, token, slot = (
-        np.concatenate([getattr(views, name) for views in parts]) for name in ("node", "token", "slot")
-    )
-    sizes: Ints = np.concatenate([views.sizes for views in parts])
-    return Views(node, starts_of(sizes), token, slot)
 
 
 # Channels

@@ -6,7 +6,6 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pyro.distributions as dist
 import torch
 from brute_force import (
@@ -27,10 +26,9 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.ragged import starts_of
 from pyropunct.models.attach.attributes import Attributes, ViewAttributes
 from pyropunct.models.attach.base import Attach
-from pyropunct.models.attach.views import Views, views_of
+from pyropunct.models.attach.views import Views, join_views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
@@ -187,12 +185,8 @@ def attributes_of(trees: TreeBatch, surface: Tensor) -> ViewAttributes:
 
 def seen_several_times(some: TreeBatch, surfaces: Sequence[Tensor]) -> Views:
     """The views of all nodes in several surface strings, node after node."""
-    nodes = np.arange(some.forest.num_nodes)[:, None]
-    each = [views_of(some.forest, surface, node) for node in nodes for surface in surfaces]
-    node, token, slot = (
-        np.concatenate([getattr(views, name) for views in each]) for name in ("node", "token", "slot")
-    )
-    return Views(node, starts_of([len(views.token) for views in each]), token, slot)
+    nodes = torch.arange(some.forest.num_nodes)[:, None]
+    return join_views([views_of(some.forest, surface, node) for node in nodes for surface in surfaces])
 
 
 class Table(Attach):

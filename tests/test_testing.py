@@ -9,7 +9,16 @@ import torch
 from command_line import complaint
 from problems import inventory, tree_batch
 from torch import Tensor
-from variants import Endless, Leaky, LooksAround, OneAtATime, PairFrequencies, Stutter, TagNetwork
+from variants import (
+    BatchStatistics,
+    Endless,
+    Leaky,
+    LooksAround,
+    OneAtATime,
+    PairFrequencies,
+    Stutter,
+    TagNetwork,
+)
 
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views
@@ -67,7 +76,7 @@ class LooksInside(Scores):
 
     def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
         view, row = self.pairs_of(trees, views)
-        return scores + torch.from_numpy(views.sizes)[view] * (row % 2)
+        return scores + views.sizes[view] * (row % 2)
 
 
 class Secretly(LooksInside):
@@ -78,11 +87,12 @@ class OncePerNode(LooksInside):
     def changed(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
         view, row = self.pairs_of(trees, views)
         of_node = dict(zip(views.node.tolist(), views.sizes.tolist(), strict=True))
-        return scores + torch.tensor([of_node[views.node[v]] for v in view.tolist()]) * (row % 2)
+        inside = torch.tensor([of_node[node] for node in views.node[view].tolist()])
+        return scores + inside * (row % 2)
 
 
 def attach_of(kind: type[Attach]) -> Attach:
-    return kind(inventory(), MARKS, *([2] if kind is TagNetwork else []))  # type: ignore[call-arg, arg-type, list-item]
+    return kind(inventory(), MARKS, *([2] if issubclass(kind, TagNetwork) else []))  # type: ignore[call-arg, arg-type, list-item]
 
 
 @pytest.mark.parametrize("kind", [PairFrequencies, TagNetwork, LooksInside])
@@ -109,14 +119,19 @@ ELSEWHERE = "depend on marks that are not strictly inside its constituent, or on
         (Chance, "the scores of word 1 of tree 1 differ when they are asked for again"),
         (Fails, "cannot score constituents: KeyError: 'bias'"),
         (OtherTrees, "the scores of word 1 of tree 1 depend on the other trees of the batch"),
+        (BatchStatistics, "the scores of word 1 of tree 1 depend on the other trees of the batch in train"),
         (Secretly, "the scores of word 3 of tree 1 change with the marks inside it, though reads_surface"),
         (OncePerNode, f"the scores of word 3 of tree 1 {ELSEWHERE}"),
         (LooksAround, f"the scores of word 4 of tree 1 {ELSEWHERE}"),
     ],
 )
 def test_an_attach_model_that_is_wrong(kind: type[Attach], what: str) -> None:
+    attach = attach_of(kind).eval()
+    before = copy.deepcopy(attach.state_dict())
     with pytest.raises(VariantError) as error:
-        check_attach(attach_of(kind), TREES)
+        check_attach(attach, TREES)
+    assert not attach.training
+    assert all(torch.equal(value, before[name]) for name, value in attach.state_dict().items())
     assert str(error.value).startswith(f"the attach model {kind.__name__}: {what}")
     assert "\n" not in str(error.value)
 

@@ -32,23 +32,33 @@ class PairFrequencies(Attach):
 
 
 class TagNetwork(Attach):
-    """A network of plain layers that looks at the tag alone.
+    """A network of plain layers that looks at the tag alone, and leaves features out in training.
 
-    One layer leaves features out in training, and one has statistics of its own.
+    It counts the tags that it is trained with, in a buffer.
     """
 
     def __init__(self, inventory: Inventory, marks: Sequence[str], num_tags: int) -> None:
         super().__init__(inventory)
         self.layers = nn.Sequential(
             nn.Embedding(num_tags, 8),
-            nn.BatchNorm1d(8),
+            nn.LayerNorm(8),
             nn.Dropout(0.3),
             nn.Linear(8, len(inventory.rows)),
         )
+        self.register_buffer("seen", torch.zeros(num_tags, dtype=torch.long))
 
     def scores(self, trees: TreeBatch, views: Views) -> Tensor:
-        view, row = self.pairs_of(trees, views)
-        return self.layers(trees.tag[views.node].to(self.layers[0].weight.device))[view, row]
+        if self.training:
+            self.seen += trees.tag.bincount(minlength=len(self.seen))
+        return self.layers(trees.tag[views.node])
+
+
+class BatchStatistics(TagNetwork):
+    """A network that reads, in training, statistics of the whole batch."""
+
+    def __init__(self, inventory: Inventory, marks: Sequence[str], num_tags: int) -> None:
+        super().__init__(inventory, marks, num_tags)
+        self.layers[1] = nn.BatchNorm1d(8)
 
 
 class Stutter(Channel):

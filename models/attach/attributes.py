@@ -46,14 +46,14 @@ class Inside:
     @cached_property
     def columns(self) -> dict[str, Ints]:
         """All of `IN_ONE_PASS`."""
-        node, start, token, slot, _ = self._views
+        node, start, token, slot = (column.numpy() for column in self._views[:4])
         found = _of_marks(node, start, token, slot, self._left_slot, self._right_slot, LENGTH_CLASSES)
         return dict(zip(IN_ONE_PASS, found, strict=True))
 
     @cached_property
     def types(self) -> tuple[Ints, Ints]:
         """Each view, in order, with each token type strictly inside its constituent, in order."""
-        return _types(self._views.start, self._views.token)
+        return _types(self._views.start.numpy(), self._views.token.numpy())
 
 
 @compiled
@@ -343,7 +343,7 @@ class ViewAttributes:
     """
 
     def __init__(self, of_nodes: Attributes, views: Views) -> None:
-        self._of_nodes, self._views = of_nodes, views
+        self._of_nodes, self._node = of_nodes, views.node.numpy()
         self._inside = Inside(of_nodes, views)
         self._single: dict[str, Ints] = {}
         self._several: dict[str, tuple[Ints, Ints]] = {}
@@ -358,7 +358,7 @@ class ViewAttributes:
         if name in SURFACE:
             return self._inside.columns[name]
         if name not in self._single:
-            self._single[name] = self._of_nodes.single(name)[self._views.node]
+            self._single[name] = self._of_nodes.single(name)[self._node]
         return self._single[name]
 
     def several(self, name: str) -> tuple[Ints, Ints]:
@@ -367,7 +367,7 @@ class ViewAttributes:
             return self._inside.types
         if name not in self._several:
             node, value = self._of_nodes.several(name)
-            first = np.searchsorted(node, self._views.node)
-            sizes = np.searchsorted(node, self._views.node, side="right") - first
+            first = np.searchsorted(node, self._node)
+            sizes = np.searchsorted(node, self._node, side="right") - first
             self._several[name] = np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]
         return self._several[name]

@@ -1,6 +1,7 @@
-"""What an attach model is: p_theta(l, r | w) of Li, Wang & Eisner (2019, section 2.1, equation 4)."""
+"""The base class of attach models: p_theta(l, r | w) of Li, Wang & Eisner (2019, section 2.1, equation 4)."""
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -14,11 +15,15 @@ from pyropunct.models.attach.views import Contexts, Views
 from pyropunct.models.trees import TreeBatch
 
 Scorer = Callable[[Views], Tensor]
-"""Gives the scores of any views of the nodes of some trees: see `Attach.scores`."""
+"""Gives the scores of views of the nodes of a batch of trees: see `Attach.scorer`."""
+
+
+class ScoresError(ValueError):
+    """Scores of views that are neither a table nor one number for each pair."""
 
 
 class Pairs(NamedTuple):
-    """The puncteme pairs of V views, view after view: those that the relation d of a view's node has in W_d.
+    """The puncteme pairs of V views, view after view: the pairs that W_d has for the relation d of the node.
 
     :ivar view: (C,) the view of each pair.
     :ivar row: (C,) the pair, as a row of the inventory.
@@ -35,24 +40,30 @@ class Attach(PyroModule):
 
     The scores may depend on the whole unpunctuated tree, and on the surface punctuation strictly inside w.
 
-    A subclass overrides one method, `scores`; or `scorer` in its place, if much depends on the trees alone
-    and need be computed only once.  Weights with a prior are `pyro.nn.PyroSample` sites; plain parameters are
-    trained too, without a prior.  A model is in training mode during training alone.
+    A subclass overrides one method, `scores`.  Where a model computes much from the trees alone, it overrides
+    `scorer` instead, so that this is computed once for many views.  Weights with a prior are
+    `pyro.nn.PyroSample` sites; plain parameters are trained too, without a prior.  A model is in training
+    mode only while it is trained.
 
     :param inventory: the sets W_d.
     """
 
     grown: ClassVar[frozenset[str]] = frozenset()
-    """Buffers whose sizes only the training treebank tells; those of all others follow from the arguments."""
+    """The buffers whose sizes depend on the training treebank.  The arguments fix the sizes of all others."""
 
     def __init__(self, inventory: Inventory) -> None:
         super().__init__()
         self.inventory = inventory
 
     def scores(self, trees: TreeBatch, views: Views) -> Tensor:
-        """The scores of the pairs in W_d of each view's node, (C,), view after view.
+        """The scores of puncteme pairs for V views, in any of three forms:
 
-        `pairs_of` says which pairs these are, in this order.
+        - (..., V, R) a column for each of the R rows of the inventory;
+        - (..., V, K) a column for each pair of the relation's W_d, padded to the size K of the largest set;
+        - (..., C) the scores of the pairs that `pairs_of` lists, in its order.
+
+        Scores outside of a view's W_d are ignored.  Trees and views are on the device of the model's
+        parameters.  A tensor that fits a table is read as a table.
 
         :raises NotImplementedError: if a subclass overrides neither this method nor `scorer`.
         """
@@ -61,12 +72,43 @@ class Attach(PyroModule):
         return self.scorer(trees)(views)
 
     def scorer(self, trees: TreeBatch) -> Scorer:
-        """`scores` for these trees, as a function of the views: what stories and draws call."""
-        return lambda views: self.scores(trees, views)
+        """A function from views of these trees to the scores of their pairs, (..., C), view after view."""
+        device = next(chain(self.parameters(), self.buffers()), trees.relation).device
+        there = trees if device == trees.relation.device else trees.to(device)
+        return lambda views: self.flat(self.scores(there, views.to(device)), trees, views)
+
+    def flat(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
+        """(..., C) the scores of views' pairs, view after view, from any form that `scores` may have.
+
+        :raises ScoresError: if the scores have none of these forms.
+        """
+        relation = trees.relation.cpu()[views.node]
+        rows, start = len(self.inventory.rows), torch.from_numpy(self.inventory.pair_start)
+        largest, wanted = int(start.diff().max()), int(start.diff()[relation].sum())
+        shape = tuple(scores.shape) if isinstance(scores, Tensor) and scores.is_floating_point() else ()
+        if shape[-2:] in ((len(relation), rows), (len(relation), largest)):
+            view, row = self.pairs_of_nodes(relation)
+            column = row if shape[-1] == rows else row - start[relation[view]]
+            return scores[..., view, column]
+        if shape[-1:] == (wanted,):
+            return scores
+        given = f"numbers of shape {shape}" if shape else repr(scores)
+        raise ScoresError(
+            f"its scores are {given}, where {wanted} numbers are needed: one for each pair of each view, as "
+            f"pairs_of lists them; or a table of {len(relation)} views by the {rows} pairs of the inventory, "
+            f"or by {largest}, the most pairs of a relation"
+        )
+
+    def observed(self, trees: TreeBatch, views: Views) -> Tensor:
+        """The scores of all nodes, with the marks inside them observed: called by a story that is given x.
+
+        A model that learns in a way of its own adds a `pyro.factor` here while it is in training mode.
+        """
+        return self.scorer(trees)(views)
 
     @property
     def reads_surface(self) -> bool:
-        """Whether any score depends on the marks inside: where none does, many draws are quicker."""
+        """Whether any score depends on the marks inside.  If not, many draws are quicker."""
         return True
 
     def learn(self, treebank: Iterable[tuple[TreeBatch, Views]]) -> None:
@@ -76,33 +118,32 @@ class Attach(PyroModule):
         """
 
     def contexts(self, trees: TreeBatch, views: Views) -> Contexts | None:
-        """What is worth looking up once for views that are scored in each epoch: see `Views.contexts`."""
+        """The contexts of views, for models that look them up once rather than in each epoch."""
         return None
 
     def starting_point(self) -> dict[str, Tensor]:
-        """Values for some `pyro.nn.PyroSample` attributes from which training is to start."""
+        """Where training starts: values of `pyro.nn.PyroSample` attributes; others start at their means."""
         return {}
 
     def make_sparse(self) -> frozenset[str]:
-        """Let gradients be sparse from now on; returns the `pyro.nn.PyroSample` attributes whose are."""
+        """Make gradients sparse from now on; returns the `pyro.nn.PyroSample` attributes that have them."""
         return frozenset()
 
     def pairs_of(self, trees: TreeBatch, views: Views) -> Pairs:
-        """The pairs whose scores are wanted."""
-        return self.pairs_of_nodes(trees.relation.cpu()[torch.from_numpy(views.node)])
+        """The pairs that need a score: the pairs of each view's W_d, view after view."""
+        return self.pairs_of_nodes(trees.relation[views.node])
 
     def pairs_of_nodes(self, relation: Tensor) -> Pairs:
-        """The pairs of nodes or views with some relations."""
-        relation = relation.cpu()
+        """The pairs of nodes, or of views, with these relations."""
         sizes = torch.from_numpy(choice_start(self.inventory, relation)).diff()
-        view = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
-        return Pairs(view, choice_rows(self.inventory, relation))
+        view, row = torch.repeat_interleave(sizes), choice_rows(self.inventory, relation.cpu())
+        return Pairs(view.to(relation.device), row.to(relation.device))
 
     def of_views(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
-        """Scores of the nodes' pairs as those of views: for scores that depend on the trees alone.
+        """The scores of views' pairs, where scores depend on the trees alone.
 
         :param scores: (..., C) the scores of the pairs of all nodes, node after node.
         """
-        start = choice_start(self.inventory, trees.relation)
-        first, end = start[views.node], start[views.node + 1]
+        start, node = choice_start(self.inventory, trees.relation), views.node.numpy()
+        first, end = start[node], start[node + 1]
         return scores.index_select(-1, torch.from_numpy(runs(first, end - first)).to(scores.device))

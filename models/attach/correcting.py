@@ -129,7 +129,7 @@ class CorrectingAttach(LogLinearAttach):
     def _staying_scores(self, trees: TreeBatch) -> Tensor:
         """kappa[d, m, s] of the pairs of all nodes, (C,), node after node."""
         had = torch.stack([trees.more[name].cpu() for name in ERROR_COLUMNS[:2]], -1)
-        node, row = self.pairs_of_nodes(trees.relation)
+        node, row = self.pairs_of_nodes(trees.relation.cpu())
         stays = self._row_numbers[row] == had[node]
         place = (trees.relation.cpu() * 4 + _sides(had != 0))[node] * 4 + _sides(stays)
         return self.staying.flatten()[place.to(trees.relation.device)]

@@ -28,7 +28,7 @@ from pyropunct.models.attach.scores import (
 )
 from pyropunct.models.attach.templates import EVERYWHERE, FAMILIES
 from pyropunct.models.attach.views import Contexts, Views
-from pyropunct.models.priors import IsotropicNormal, PriorShares
+from pyropunct.models.priors import IsotropicNormal, PriorShares, shared_prior
 from pyropunct.models.symmetry import CLASSES, symmetry_classes
 from pyropunct.models.trees import TreeBatch
 
@@ -150,7 +150,6 @@ class LogLinearAttach(Attach):
         self.templates = [template for family in families for template in FAMILIES[family]]
         self.prior_scale, self.least = prior_scale, least
         self.sparse = False
-        self._shares: PriorShares | None = None
         self._index: Index | None = None
         self._made: dict[tuple[int, ...], _MadeOf] = {}
         self._parts = parts_of_pairs(inventory, np.array(symmetry_classes(inventory, marks)), len(CLASSES))
@@ -268,14 +267,12 @@ class LogLinearAttach(Attach):
             return self.scores_of_contexts(relation, contexts)
         in_use = WeightsInUse(self._blocks, contexts)
         share = in_use.uses / self._nodes[in_use.context] * (self._num_trees / trees)
-        self._shares = PriorShares(in_use.pick, share, in_use.sizes)
-        weights = self.weights
-        self._shares = None
         features = features_of(self._parts, in_use.blocks, relation, in_use.contexts)
-        return linear_scores(in_use.pick(weights), features)
+        with shared_prior(PriorShares(in_use.pick, share, in_use.sizes)):
+            return linear_scores(in_use.pick(self.weights), features)
 
     def _prior(self) -> IsotropicNormal:
-        return IsotropicNormal(int(self.starts[-1]), self.prior_scale, self.starts, self._shares)
+        return IsotropicNormal(int(self.starts[-1]), self.prior_scale, self.starts)
 
     @property
     def _blocks(self) -> WeightBlocks:
@@ -360,22 +357,24 @@ class _LogLinearScorer:
     def __call__(self, views: Views) -> Tensor:
         attach = self._attach
         if views.contexts is not None:
-            relation = self._trees.relation.cpu().numpy()[views.node]
+            relation = self._trees.relation.cpu()[views.node].numpy()
             return attach.scores_of_treebank(len(self._trees), relation, views.contexts)
         if not attach.reads_surface:
             return attach.of_views(self._of_trees, self._trees, views)
-        surface, marked = attach._templates_of_surface, np.flatnonzero(views.sizes)
+        surface, marked = attach._templates_of_surface, views.sizes.nonzero()[:, 0]
         if len(views.node) == self._trees.forest.num_nodes:  # all nodes at once, as in evaluation
             scores = attach.of_views(self._of_trees, self._trees, views)
             return scores + self._by(ViewAttributes(self._attributes, views), surface)
         scores = self._known_before(views)
         if not len(marked):
             return scores
-        contexts = attach._known(ViewAttributes(self._attributes, views.of(marked)), surface)
+        start = torch.cat([views.start[marked], views.start[-1:]])
+        looked_at = Views(views.node[marked], start, views.token, views.slot)
+        contexts = attach._known(ViewAttributes(self._attributes, looked_at), surface)
         sizes = np.zeros(len(views.node), np.int64)
-        sizes[marked] = np.diff(contexts.start)
+        sizes[marked.numpy()] = np.diff(contexts.start)
         contexts = Contexts(starts_of(sizes), contexts.number)
-        return scores + attach.scores_of_contexts(self._attributes.relation[views.node], contexts)
+        return scores + attach.scores_of_contexts(self._attributes.relation[views.node.numpy()], contexts)
 
     @cached_property
     def _attributes(self) -> Attributes:
@@ -384,9 +383,9 @@ class _LogLinearScorer:
     @cached_property
     def _unmarked(self) -> Views:
         """All nodes, without marks inside."""
-        nodes = np.arange(self._trees.forest.num_nodes)
-        nothing = np.zeros(0, np.int64)
-        return Views(nodes, np.zeros(len(nodes) + 1, np.int64), nothing, nothing)
+        nodes = torch.arange(self._trees.forest.num_nodes)
+        nothing = nodes[:0]
+        return Views(nodes, torch.zeros(len(nodes) + 1, dtype=torch.long), nothing, nothing)
 
     @cached_property
     def _of_trees(self) -> Tensor:
@@ -408,9 +407,8 @@ class _LogLinearScorer:
 
     def _known_before(self, views: Views) -> Tensor:
         """The scores of views without marks; of others, what the trees alone add to them."""
-        start = self._pair_start
-        first, sizes = start[views.node], np.diff(start)[views.node]
-        place = runs(first + start[-1] * (views.sizes > 0), sizes)
+        start, node = self._pair_start, views.node.numpy()
+        place = runs(start[node] + start[-1] * (views.sizes > 0).numpy(), np.diff(start)[node])
         return self._tables.index_select(-1, torch.from_numpy(place).to(self._tables.device))
 
     def _by(self, attributes: ViewAttributes, templates: Sequence[int]) -> Tensor:

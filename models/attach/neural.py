@@ -244,17 +244,17 @@ class MarksInside(nn.Module):
         :param views: some of them with surface punctuation inside.
         """
         seen, device = ViewAttributes(nodes, views), constituents.device
-        view, edge = views.view, _edges(nodes)[views.slot]
-        number = np.arange(len(view)) - views.start[view]
-        places = _places(nodes, views.node[view], edge, views.slot, number)
-        token, inner, place, outer = (
-            torch.from_numpy(some).to(device) for some in (views.token, edge, places, view)
-        )
-        vectors = torch.relu(self.tokens(token) + self.edges(constituents)[inner] + self.places(place))
-        total = vectors.new_zeros(len(views.node), SIZE).index_add(0, outer, vectors)
+        view, slot = views.view, views.slot.numpy()
+        edge = _edges(nodes)[slot]
+        rank = torch.arange(len(view)) - views.start[view]
+        place = _places(nodes, views.node[view].numpy(), edge, slot, rank.numpy())
+        inner, place = (torch.from_numpy(array).to(device) for array in (edge, place))
+        marks = self.tokens(views.token.to(device)) + self.edges(constituents)[inner] + self.places(place)
+        vectors = torch.relu(marks)
+        total = vectors.new_zeros(len(views.node), SIZE).index_add(0, view.to(device), vectors)
         several, kinds = seen.several(MARK_INSIDE)
         start = np.searchsorted(several, np.arange(len(views.node)))
-        bags = self.types(*(torch.from_numpy(some).to(device) for some in (kinds, start)))
+        bags = self.types(*(torch.from_numpy(array).to(device) for array in (kinds, start)))
         return self.sum(total) + bags + self.attributes(seen)
 
 
@@ -371,11 +371,10 @@ class Network(nn.Module):
         :param nodes: their attributes.
         :param views: some of them with surface punctuation inside.
         """
-        node = torch.from_numpy(views.node)
-        vectors = constituents[node.to(constituents.device)]
+        vectors = constituents[views.node.to(constituents.device)]
         vectors = torch.relu(vectors + self.inside(constituents, nodes, views))
         vectors = vectors + torch.relu(self.deep(vectors))
-        return self.pairs(vectors, torch.from_numpy(nodes.relation)[node])
+        return self.pairs(vectors, torch.from_numpy(nodes.relation)[views.node])
 
 
 class NeuralAttach(LogLinearAttach):
@@ -416,36 +415,39 @@ class NeuralAttach(LogLinearAttach):
         return True
 
     def scorer(self, trees: TreeBatch) -> Scorer:
-        """The scores of the pool; in training those of p_0, with the learning of one network beside it."""
-        wide, nodes = super().scorer(trees), Attributes(trees)
-        chosen = [int(torch.randint(len(self.networks), ()))] if self.training else None
-        deep = self._network_scorer(trees, nodes, chosen)
+        """The scores of the pool; in training those of p_0, which is trained as if alone."""
+        wide = super().scorer(trees)
         if self.training:
-            return lambda views: self._learning(trees, views, wide(views), deep(views))
+            return wide
+        deep = self._network_scorer(trees, self.networks)
         return lambda views: (1 - SHARE) * wide(views) + SHARE * deep(views)
 
-    def _learning(self, trees: TreeBatch, views: Views, wide: Tensor, deep: Tensor) -> Tensor:
-        """The scores ``wide``, and a factor of the model; from both a network learns the posterior.
+    def observed(self, trees: TreeBatch, views: Views) -> Tensor:
+        """The scores of the pool; in training those of p_0, from which a network drawn at random learns.
 
-        Its log p_k is added to the scores, and taken off again as a constant, which changes no number.  The
-        gradient of log p(x | T) in a score is the posterior p_0(l, r | w, x, T) less p_0(l, r | w).  So the
-        network gets the gradient of its objective, less that of the expectation of log p_k under
-        p_0(l, r | w), which the factor adds.
+        The log p_k of network k is added to the scores, and subtracted again as a constant, which changes no
+        number.  The gradient of log p(x | T) in a score is the posterior p_0(l, r | w, x, T) less
+        p_0(l, r | w).  So the network gets the gradient of its objective, less that of the expectation of
+        log p_k under p_0(l, r | w), which the factor "networks" adds.
         """
-        start = torch.from_numpy(choice_start(self.inventory, trees.relation[torch.from_numpy(views.node)]))
-        own, expected = PunctemePairs(deep, start).logits, PunctemePairs(wide.detach(), start).logits.exp()
-        pyro.factor("networks", (expected * own).sum())
-        return wide + own - own.detach()
+        scores = self.scorer(trees)(views)
+        if not self.training:
+            return scores
+        chosen = int(torch.randint(len(self.networks), ()))
+        deep = self._network_scorer(trees, self.networks[chosen : chosen + 1])(views)
+        start = torch.from_numpy(choice_start(self.inventory, trees.relation[views.node]))
+        log_network = PunctemePairs(deep, start).logits
+        expected = PunctemePairs(scores.detach(), start).logits.exp()
+        pyro.factor("networks", (expected * log_network).sum())
+        return scores + log_network - log_network.detach()
 
-    def _network_scorer(
-        self, trees: TreeBatch, nodes: Attributes, chosen: Sequence[int] | None = None
-    ) -> Scorer:
-        """The mean of the scores of all networks, or of some."""
-        networks: list[Any] = [self.networks[k] for k in chosen or range(len(self.networks))]
+    def _network_scorer(self, trees: TreeBatch, networks: Any) -> Scorer:
+        """The mean of the scores of networks."""
+        nodes = Attributes(trees)
         constituents = [network.constituents(trees, nodes) for network in networks]
 
         def scores(views: Views) -> Tensor:
             each = zip(networks, constituents, strict=True)
-            return torch.stack([network(own, nodes, views) for network, own in each]).mean(0)
+            return torch.stack([network(vectors, nodes, views) for network, vectors in each]).mean(0)
 
         return scores

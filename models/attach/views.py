@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -16,11 +17,9 @@ from pyropunct.inference.ragged import Ints, runs, starts_of
 
 
 class Contexts(NamedTuple):
-    """The contexts of V views that have weights in a log-linear model, view after view.
+    """The contexts of V views that have weights in a `LogLinearAttach`, view after view.
 
-    See `pyropunct.models.attach.log_linear.LogLinearAttach`.
-
-    :ivar start: (V + 1,) where each view's contexts start.
+    :ivar start: (V + 1,) where the contexts of each view start.
     :ivar number: ``int32``, the numbers of the contexts.
     """
 
@@ -28,7 +27,7 @@ class Contexts(NamedTuple):
     number: NDArray[np.int32]
 
     def of(self, views: Ints) -> "Contexts":
-        """Those of some views, in the order given."""
+        """The contexts of the views with these numbers, in this order."""
         first = self.start[views]
         sizes = self.start[views + 1] - first
         return Contexts(starts_of(sizes), self.number[runs(first, sizes)])
@@ -45,47 +44,56 @@ class Views(NamedTuple):
 
     A node may come several times, each time with other punctuation, as in several draws.
 
-    :ivar node: (V,) the node of each view.
-    :ivar start: (V + 1,) where the marks of each view start.
-    :ivar token: (M,) the marks of all views in turn, those of a view from left to right.
-    :ivar slot: (M,) the slot of each mark.
-    :ivar contexts: what a log-linear model has found in these views, if it has looked before.
+    :ivar node: (V,) ``int64``, the node of each view.
+    :ivar start: (V + 1,) ``int64``, where the marks of each view start.
+    :ivar token: (M,) ``int64``, the marks of all views, view after view, from left to right.
+    :ivar slot: (M,) ``int64``, the slot of each mark.
+    :ivar contexts: the contexts of the views, if a log-linear model has looked them up before.
     """
 
-    node: Ints
-    start: Ints
-    token: Ints
-    slot: Ints
+    node: Tensor
+    start: Tensor
+    token: Tensor
+    slot: Tensor
     contexts: Contexts | None = None
 
     @property
-    def sizes(self) -> Ints:
+    def sizes(self) -> Tensor:
         """(V,) how many marks each view has."""
-        return np.diff(self.start)
-
-    def of(self, marked: Ints) -> "Views":
-        """Some of the views in order, among them all that have marks."""
-        start = np.append(self.start[marked], self.start[-1])
-        return Views(self.node[marked], start, self.token, self.slot)
+        return self.start.diff()
 
     @property
-    def view(self) -> Ints:
+    def view(self) -> Tensor:
         """(M,) the view of each mark."""
-        return np.repeat(np.arange(len(self.node)), self.sizes)
+        return torch.repeat_interleave(self.sizes)
+
+    def to(self, device: torch.device) -> "Views":
+        """The same views on a device."""
+        return Views(*(column.to(device) for column in self[:4]), self.contexts)
 
 
-def views_of(forest: Forest, surface: Tensor, nodes: Ints | None = None) -> Views:
+def join_views(parts: Sequence[Views]) -> Views:
+    """Views of the same trees in one line, part after part, without contexts."""
+    node, sizes, token, slot = (
+        torch.cat(columns)
+        for columns in zip(*((part.node, part.sizes, part.token, part.slot) for part in parts), strict=True)
+    )
+    return Views(node, torch.nn.functional.pad(sizes.cumsum(0), (1, 0)), token, slot)
+
+
+def views_of(forest: Forest, surface: Tensor, nodes: Tensor | None = None) -> Views:
     """Nodes of a batch with the marks of one surface string strictly inside their constituents.
 
     :param surface: (S, L) surface strings, padded with -1.  Only slots strictly inside the constituents are
         read: the others may hold anything.
-    :param nodes: the nodes; without them all N.
+    :param nodes: the nodes; by default all N.
     """
     strings = surface.cpu().numpy()
     slot, column = np.nonzero(strings >= 0)
     start = np.searchsorted(slot, np.arange(len(strings) + 1))
-    node = np.arange(forest.num_nodes) if nodes is None else nodes
-    first = start[forest.left_slot.cpu().numpy()[node] + 1]
-    sizes = start[forest.right_slot.cpu().numpy()[node]] - first
+    nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
+    first = start[forest.left_slot.cpu()[nodes].numpy() + 1]
+    sizes = start[forest.right_slot.cpu()[nodes].numpy()] - first
     marks = runs(first, sizes)
-    return Views(node, starts_of(sizes), strings[slot, column][marks], slot[marks])
+    arrays = starts_of(sizes), strings[slot, column][marks], slot[marks]
+    return Views(nodes, *(torch.from_numpy(array) for array in arrays))

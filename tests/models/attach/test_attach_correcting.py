@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from problems import NOTHING, attributes_of, padded, scores_of, seen, tree_batch
@@ -106,7 +105,7 @@ def test_views_have_the_scores_of_nodes(attach: CorrectingAttach) -> None:
         views = views_of(batch.forest, surface(seed))
         known = views._replace(contexts=attach.contexts(batch, views))
         expected = attach.scores(batch, known)
-        some = views_of(batch.forest, surface(seed), np.arange(3, 5))
+        some = views_of(batch.forest, surface(seed), torch.arange(3, 5))
         torch.testing.assert_close(
             attach.scores(batch, some), expected[start[3] : start[5]], rtol=1e-12, atol=1e-12
         )

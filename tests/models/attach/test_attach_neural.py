@@ -301,6 +301,22 @@ def test_gradients_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
         torch.testing.assert_close(one, other, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("training", [True, False])
+def test_a_story_is_told_in_either_mode(training: bool) -> None:
+    """Told forward there is nothing to learn, so the trace has the density of the story, and no more."""
+    some = trees()
+    attach, channel = attach_of(some), SlidingWindow(4)
+    channel.edit_logits = torch.randn(4, 4, 4)
+    story = Story(attach.inventory, attach, channel).train(training)
+    told = poutine.trace(story).get_trace(some)
+    surface = told.nodes["_RETURN"]["value"].surface
+    assert "networks" not in told
+    story.attach = log_linear_of(attach, some) if training else attach
+    again = poutine.trace(poutine.condition(story, {"pairs": told.nodes["_RETURN"]["value"].choices}))
+    expected = again.get_trace(some, surface).log_prob_sum()
+    assert float(told.log_prob_sum().detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
+
+
 def test_each_network_gets_its_turn() -> None:
     some, surface = trees(), random_surface(0)
     attach = attach_of(some).train()
@@ -308,7 +324,7 @@ def test_each_network_gets_its_turn() -> None:
     for _ in range(30):
         attach.zero_grad()
         with poutine.trace() as tracing:
-            scores_of(attach, some, surface)
+            attach.observed(some, views_of(some.forest, surface))
         tracing.trace.nodes["networks"]["fn"].log_factor.backward()
         slopes = [network.deep.weight.grad for network in attach.networks]
         seen.add(tuple(slope is not None and bool(slope.any()) for slope in slopes))

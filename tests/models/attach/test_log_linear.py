@@ -263,6 +263,26 @@ def test_shares_of_an_epoch_are_the_whole_prior() -> None:
     torch.testing.assert_close(sum(estimated_slopes), slopes, rtol=1e-12, atol=1e-12)
 
 
+def test_shares_are_those_of_one_batch_alone() -> None:
+    """An error while weights are read, here values of a wrong shape, leaves the whole prior behind."""
+    attach = attach_of(*FAMILIES)
+    attach.make_sparse()
+    theta = torch.randn(int(attach.starts[-1]))
+    whole = attach._prior().log_prob(theta)
+    trees, surface = in_batches()[0]
+    views = remembered(attach, trees, surface)
+    with pytest.raises(ValueError, match="wrong"), pyro.poutine.trace(), Broken():
+        pyro_method(LogLinearAttach.scores)(attach, trees, views)
+    assert torch.equal(attach._prior().log_prob(theta), whole)
+
+
+class Broken(pyro.poutine.messenger.Messenger):
+    """A handler that fails at each site."""
+
+    def _pyro_sample(self, msg: object) -> None:
+        raise ValueError("wrong")
+
+
 def test_sparse_scores_are_the_dense_ones() -> None:
     attach = attach_of(*FAMILIES)
     attach.weights = torch.randn(int(attach.starts[-1]), requires_grad=True)

@@ -12,11 +12,11 @@ from variants import PairFrequencies
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
 from pyropunct.models.attach.attributes import COLUMNS, SEVERAL, SURFACE, Attributes, ViewAttributes
-from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.base import Attach, ScoresError
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.scores import Part
 from pyropunct.models.attach.templates import FAMILIES, Template
-from pyropunct.models.attach.views import views_of
+from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.trees import TreeBatch
 
 MARKS = ("^", ",", "(", ")")
@@ -57,7 +57,7 @@ def test_views_hold_the_marks_strictly_inside() -> None:
     """By the definition, for all nodes and for some; what is shown elsewhere leaves no trace."""
     some, surface = trees(), random_surface(0)
     left, right = some.forest.left_slot.tolist(), some.forest.right_slot.tolist()
-    for nodes in (np.arange(16), np.array([7, 1, 1, 15])):
+    for nodes in (torch.arange(16), torch.tensor([7, 1, 1, 15])):
         views = views_of(some.forest, surface, nodes)
         assert views.node.tolist() == nodes.tolist()
         for view, node in enumerate(nodes):
@@ -126,6 +126,41 @@ def test_scores_of_views(families: tuple[str, ...], monkeypatch: pytest.MonkeyPa
     torch.testing.assert_close(found, torch.cat(expected), rtol=1e-12, atol=1e-12)
     differ = any(not torch.equal(each[0], scores) for scores in each)
     assert differ == attach.reads_surface == bool({"inside", "rhythm", "mixed"}.intersection(families))
+
+
+class Given(Attach):
+    """Scores that somebody else has computed."""
+
+    def __init__(self, given: Tensor) -> None:
+        super().__init__(Inventory(4, PAIRS, 0))
+        self.given = given
+
+    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+        return self.given
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (3, 1)])
+def test_a_table_has_the_scores_of_the_flat_form(batch: tuple[int, ...]) -> None:
+    """A column for each row of the inventory, or for each pair of the relation; others are ignored."""
+    inventory, some = Inventory(4, PAIRS, 0), trees()
+    views = views_of(some.forest, random_surface(0), torch.tensor([0, 5, 5, 9, 15]))
+    everything = torch.randn(*batch, len(views.node), len(inventory.rows))
+    padded_table = torch.full((*batch, len(views.node), 5), torch.nan)
+    expected = []
+    for view, relation in enumerate(some.relation[views.node].tolist()):
+        first, last = inventory.pair_start[relation : relation + 2]
+        expected.append(everything[..., view, first:last])
+        padded_table[..., view, : last - first] = everything[..., view, first:last]
+    flat = torch.cat(expected, -1)
+    for given in (everything, padded_table, flat):
+        assert torch.equal(Given(given).scorer(some)(views), flat)
+
+
+def test_scores_that_are_no_numbers_of_pairs() -> None:
+    some = trees()
+    views = views_of(some.forest, random_surface(0), torch.tensor([0, 5]))
+    with pytest.raises(ScoresError, match=r"shape \(2, 3\), where \d+ .* 2 views by the 10 pairs .* or by 5"):
+        Given(torch.zeros(2, 3)).scorer(some)(views)
 
 
 class Neither(Attach):
