@@ -141,7 +141,7 @@ class DrawsOfTrees:
         # One view for each group, its first draw's.
         node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(groups, sizes, nodes)
         start, token, slot = self.strings.marks(self._shape, numbers, node, draw)
-        scores = self._scores(Views(*map(torch.from_numpy, (node, start, token, slot))))
+        scores = self._scores(Views(*map(torch.from_numpy, (node, start, token, slot))))  # type: ignore[arg-type]
         score_start, view_start = starts_of(self._num_pairs[node]), starts_of(sizes[nodes])
 
         def choose(first: int, last: int) -> None:

@@ -115,7 +115,7 @@ class shared_prior(Messenger):  # noqa: N801  # handlers have small names in Pyr
     def _pyro_sample(self, msg: Any) -> None:
         prior = msg["fn"]
         if isinstance(prior, IsotropicNormal):
-            msg["fn"] = IsotropicNormal(*prior.event_shape, prior.scale, prior.like, self._shares)
+            msg["fn"] = IsotropicNormal(prior.event_shape[0], prior.scale, prior.like, self._shares)
 
 
 class _HalfSquare(torch.autograd.Function):

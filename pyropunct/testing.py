@@ -118,12 +118,18 @@ def _check_training(model: Attach, trees: TreeBatch) -> None:
     marks = _random_marks(both, model.inventory.num_tokens)
     other_marks = torch.where(marks == EMPTY, EMPTY, (marks + 1) % model.inventory.num_tokens)
     other_marks[:slots] = marks[:slots]
-    seed, scores = int(torch.randint(1 << 31, ())), []
-    for batch, surface in ((both, marks), (others, other_marks)):
+    seed = int(torch.randint(1 << 31, ()))
+
+    def scores(batch: TreeBatch, surface: Tensor) -> Tensor:
         torch.manual_seed(seed)
         asked = _Asked(model, batch)
-        scores.append(asked(views_of(batch.forest, surface))[asked.pairs(0, words)])
-    asked.same(*scores, f"{_OTHER_TREES} in training: use no statistics of the batch")
+        return asked(views_of(batch.forest, surface))[asked.pairs(0, words)]
+
+    _Asked(model, both).same(
+        scores(both, marks),
+        scores(others, other_marks),
+        f"{_OTHER_TREES} in training: use no statistics of the batch",
+    )
 
 
 _OTHER_TREES = "depend on the other trees of the batch"

@@ -6,7 +6,6 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pyro.distributions as dist
 import torch
 from brute_force import (
     Explanation,
@@ -19,7 +18,6 @@ from brute_force import (
     sliding_window,
     underlying_strings,
 )
-from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
@@ -28,6 +26,7 @@ from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
 from pyropunct.models.attach.attributes import Attributes, ViewAttributes
 from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.frequencies import PairFrequencies
 from pyropunct.models.attach.views import Views, join_views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.window import SlidingWindow
@@ -189,20 +188,8 @@ def seen_several_times(some: TreeBatch, surfaces: Sequence[Tensor]) -> Views:
     return join_views([views_of(some.forest, surface, node) for node in nodes for surface in surfaces])
 
 
-class Table(Attach):
+class Table(PairFrequencies):
     """An attach model that knows only relations: a number for each pair of each of them."""
-
-    reads_surface = False
-
-    def __init__(self, some: Inventory) -> None:
-        super().__init__(some)
-        self.table = PyroSample(dist.Normal(torch.zeros(len(some.rows)), 1.0).to_event(1))
-
-    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
-        first = self.inventory.pair_start
-        relations = trees.relation[views.node].tolist()
-        rows = [row for relation in relations for row in range(first[relation], first[relation + 1])]
-        return self.table[..., torch.tensor(rows)]
 
     def chances(self, scores: Tensor) -> list[list[float]]:
         """The probabilities of the pairs of each relation."""

@@ -11,24 +11,12 @@ from torch import Tensor, nn
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.moves import END, Move
 from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.frequencies import PairFrequencies
 from pyropunct.models.attach.views import Views
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.identity import Identity
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.trees import TreeBatch
-
-
-class PairFrequencies(Attach):
-    """Every relation has its own distribution over its pairs, whatever stands around the constituent."""
-
-    reads_surface = False
-
-    def __init__(self, inventory: Inventory, marks: Sequence[str], prior_scale: float = 1.0) -> None:
-        super().__init__(inventory)
-        self.table = PyroSample(dist.Normal(torch.zeros(len(inventory.rows)), prior_scale).to_event(1))
-
-    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
-        return self.table[..., self.pairs_of(trees, views).row]
 
 
 class TagNetwork(Attach):

@@ -247,8 +247,8 @@ class MarksInside(nn.Module):
         view, slot = views.view, views.slot.numpy()
         edge = _edges(nodes)[slot]
         rank = torch.arange(len(view)) - views.start[view]
-        place = _places(nodes, views.node[view].numpy(), edge, slot, rank.numpy())
-        inner, place = (torch.from_numpy(array).to(device) for array in (edge, place))
+        places = _places(nodes, views.node[view].numpy(), edge, slot, rank.numpy())
+        inner, place = (torch.from_numpy(array).to(device) for array in (edge, places))
         marks = self.tokens(views.token.to(device)) + self.edges(constituents)[inner] + self.places(place)
         vectors = torch.relu(marks)
         total = vectors.new_zeros(len(views.node), SIZE).index_add(0, view.to(device), vectors)

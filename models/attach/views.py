@@ -69,7 +69,8 @@ class Views(NamedTuple):
 
     def to(self, device: torch.device) -> "Views":
         """The same views on a device."""
-        return Views(*(column.to(device) for column in self[:4]), self.contexts)
+        node, start, token, slot = (column.to(device) for column in self[:4])
+        return Views(node, start, token, slot, self.contexts)
 
 
 def join_views(parts: Sequence[Views]) -> Views:
@@ -95,5 +96,5 @@ def views_of(forest: Forest, surface: Tensor, nodes: Tensor | None = None) -> Vi
     first = start[forest.left_slot.cpu()[nodes].numpy() + 1]
     sizes = start[forest.right_slot.cpu()[nodes].numpy()] - first
     marks = runs(first, sizes)
-    arrays = starts_of(sizes), strings[slot, column][marks], slot[marks]
-    return Views(nodes, *(torch.from_numpy(array) for array in arrays))
+    token = strings[slot, column][marks]
+    return Views(nodes, *map(torch.from_numpy, (starts_of(sizes), token, slot[marks])))  # type: ignore[arg-type]

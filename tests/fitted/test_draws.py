@@ -71,7 +71,7 @@ def log_linear(*families: str) -> Callable[[], LogLinearAttach]:
 
 
 def pair_frequencies() -> PairFrequencies:
-    attach = PairFrequencies(VOCABULARY.inventory, VOCABULARY.tokens)
+    attach = PairFrequencies(VOCABULARY.inventory)
     attach.table = torch.randn(len(VOCABULARY.inventory.rows))
     return attach
 

@@ -67,7 +67,7 @@ def test_what_a_model_answers(
 def test_decoding_as_a_pyro_model(
     small: Path, model: Punctuator, dev: tuple[Sentence, ...], device: torch.device, temperature: int
 ) -> None:
-    told = infer_trees(moved(small, device).model, temperature)(*model._encode(dev))
+    told = infer_trees(moved(small, device).story, temperature)(*model._encode(dev))
     if temperature == 0:
         assert torch.equal(told.choices, infer_trees(model.story, 0)(*model._encode(dev)).choices)
     assert bool((told.choices >= 0).all())

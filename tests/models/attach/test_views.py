@@ -176,7 +176,7 @@ def test_a_model_without_scores() -> None:
 def test_scores_of_a_model_that_looks_at_relations_alone() -> None:
     """The helpers of the base class find the rows of the inventory, for any views."""
     inventory, some = Inventory(4, PAIRS, 0), trees()
-    model = PairFrequencies(inventory, MARKS)
+    model = PairFrequencies(inventory)
     model.table = torch.arange(10.0, 10 + len(inventory.rows))
     views = seen_several_times(some, [random_surface(0)] * 2)
     of_node = {0: [10, 11, 12, 13, 14], 1: [15, 16, 17, 18], 2: [19]}

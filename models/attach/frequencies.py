@@ -1,0 +1,36 @@
+"""The simplest ATTACH: how often each relation sprouts each of its pairs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyro.distributions as dist
+import torch
+from pyro.nn import PyroSample
+from torch import Tensor
+
+from pyropunct.inference.inventory import Inventory
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.views import Views
+from pyropunct.models.trees import TreeBatch
+
+
+class PairFrequencies(Attach):
+    """Every relation d has a distribution of its own over W_d, whatever stands around the constituent::
+
+        p(l, r | w) is in proportion to exp table[d, l, r]
+
+    :param inventory: the sets W_d.
+    :param marks: the inventory's tokens, which every attach model is given; their names do not matter here.
+    :param prior_scale: the standard deviation of the normal prior of the table.
+    """
+
+    reads_surface = False
+
+    def __init__(self, inventory: Inventory, marks: Sequence[str] = (), prior_scale: float = 1.0) -> None:
+        super().__init__(inventory)
+        prior = dist.Normal(torch.zeros(len(inventory.rows)), prior_scale).to_event(1)
+        self.table: Any = PyroSample(prior)  # a tensor when read
+
+    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+        """The relation's part of the table, for each view."""
+        return self.table[..., self.pairs_of(trees, views).row]
