@@ -1,10 +1,10 @@
-"""Train the baselines in several sizes, and write the table from which their default recipe was taken.
+"""Train the recurrent rivals in several sizes, and write the table from which their default recipe was taken.
 
 Usage::
 
     python benchmarks/baselines.py TRAIN.conllu DEV.conllu [--kinds crf,attention] [--seed 0] [--threads 1]
 
-For each kind of tagger every recipe of `GRID` is trained.  The table has the dev perplexity per slot and,
+For each kind of rival every recipe of `GRID` is trained.  The table has the dev perplexity per slot and,
 for both decoders, the average edit distance (AED) on dev; so has the trivial restorer, as far as it can.
 """
 
@@ -16,13 +16,13 @@ from typing import Any
 import torch
 
 from pyropunct import Sentence, read_treebank
+from pyropunct.nets.training import Progress
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.rivals.taggers.kinds import RIVALS
-from pyropunct.rivals.taggers.protocol import Restorer
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import DECODERS, Rival
-from pyropunct.rivals.taggers.training import RivalEpoch, train_rival
-from pyropunct.rivals.taggers.trivial import trivial_restorer
+from pyropunct.rivals.taggers.training import train_rival
+from pyropunct.rivals.taggers.trivial import Trivial, trivial_restorer
 
 GRID: tuple[dict[str, Any], ...] = (
     {},
@@ -50,7 +50,7 @@ def main() -> None:
     for kind in options.kinds.split(","):
         for changes in GRID:
             recipe = replace(RivalRecipe(), **changes)
-            _print_tagger(train_rival(kind, train, dev, recipe, options.seed, _show), dev)
+            _print_rival(train_rival(kind, train, dev, recipe, options.seed, _show), dev)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,26 +63,28 @@ def _parser() -> argparse.ArgumentParser:
     return made
 
 
-def _show(epoch: RivalEpoch) -> None:
-    print(f"epoch {epoch.number}: perplexity {epoch.perplexity:.4f}", end="\r", file=sys.stderr, flush=True)
+def _show(progress: Progress) -> None:
+    if progress.finished and progress.last is not None and progress.last.scores is not None:
+        perplexity = progress.last.scores["perplexity"]
+        print(f"epoch {progress.epoch}: perplexity {perplexity:.4f}", end="\r", file=sys.stderr, flush=True)
 
 
-def _print_tagger(tagger: Rival, dev: list[Sentence]) -> None:
-    recipe, epochs = tagger.recipe, tagger.report["epochs"]
+def _print_rival(rival: Rival, dev: list[Sentence]) -> None:
+    recipe, epochs = rival.recipe, rival.report["epochs"]
     _print_row(
-        tagger.name,
+        rival.name,
         recipe.word_size,
         recipe.hidden_size,
         recipe.layers,
         recipe.dropout,
-        f"{tagger.report['chosen']} of {len(epochs)}",
+        f"{rival.report['chosen']} of {len(epochs)}",
         f"{epochs[-1]['seconds'] / 60:.1f}",
-        f"{tagger.evaluate(dev).perplexity:.4f}",
-        *(f"{_aed(tagger, dev, decoder=decoder):.4f}" for decoder in DECODERS),
+        f"{rival.evaluate(dev).perplexity:.4f}",
+        *(f"{_aed(rival, dev, decoder=decoder):.4f}" for decoder in DECODERS),
     )
 
 
-def _aed(system: Restorer, dev: list[Sentence], **options: Any) -> float:
+def _aed(system: Rival | Trivial, dev: list[Sentence], **options: Any) -> float:
     restored = system.restore([sentence.tree.forms for sentence in dev], **options)
     return average_edit_distance(restored, [sentence.surface for sentence in dev])
 

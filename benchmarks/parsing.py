@@ -18,7 +18,8 @@ import torch
 
 from pyropunct import read_treebank
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser import ParserProgress, attachment_scores, train_parser
+from pyropunct.nets.parser import attachment_scores, train_parser
+from pyropunct.nets.training import Progress
 
 COLUMNS = ("treebank", "words", "minutes", "words/s", "UPOS", "UAS", "LAS")
 """Words and minutes are those of training; words/s and scores are those of parsing the dev treebank."""
@@ -63,7 +64,7 @@ def _row(train: Path, dev: Path, options: argparse.Namespace) -> str:
     return f"| {train.stem} | {trained} | {scores.words / seconds:,.0f} | {shares} |"
 
 
-def _tell(progress: ParserProgress) -> None:
+def _tell(progress: Progress) -> None:
     """On a terminal, how far training is."""
     if sys.stderr.isatty():
         print(f"\repoch {progress.epoch}: {progress.done / progress.words:4.0%} ", end="", file=sys.stderr)

@@ -2,20 +2,21 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyropunct.cli import console
 
 if TYPE_CHECKING:
-    from pyropunct.nets.parser import ParserProgress
-    from pyropunct.nets.reader import ReaderProgress
-    from pyropunct.nets.tagger import SlotTaggerProgress
     from pyropunct.nets.training import Progress as NetworkProgress
+    from pyropunct.nets.training import Watch as NetworkWatch
     from pyropunct.train.fitting import Progress
 
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
+
+OF_PARSER = "dev UAS {uas:.2f}, LAS {las:.2f}"
+"""How the scores of a parser are shown."""
 
 
 class _Stage(NamedTuple):
@@ -58,61 +59,49 @@ def training_watch(epochs: int, what: str = "") -> "Iterator[Callable[[Progress]
         yield lambda progress: show(stage(progress))
 
 
-@contextmanager
-def parser_watch() -> "Iterator[Callable[[ParserProgress], None]]":
+def parser_watch() -> "AbstractContextManager[NetworkWatch]":
     """Yields the ``watch`` argument of `pyropunct.nets.parser.train_parser`."""
-    with _shown("preparing the parser", "words") as show:
-        yield lambda progress: show(_stage_of_parser("parser", progress))
+    return _network_watch("parser", "preparing the parser", OF_PARSER)
+
+
+def reader_watch() -> "AbstractContextManager[NetworkWatch]":
+    """Yields the ``watch`` argument of `pyropunct.nets.reader.train_reader`."""
+    scores = "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
+    return _network_watch("reader", "preparing the reader of running text", scores)
+
+
+def tagger_watch() -> "AbstractContextManager[NetworkWatch]":
+    """Yields the ``watch`` argument of `pyropunct.train.tagged_words.fit_tagger`."""
+    return _network_watch("tagger", "preparing the tagger", "dev perplexity {perplexity:.4f}")
 
 
 @contextmanager
-def jackknife_watch(folds: int) -> "Iterator[Callable[[int, ParserProgress], None]]":
+def jackknife_watch(folds: int) -> "Iterator[Callable[[int, NetworkProgress], None]]":
     """Yields the ``watch`` argument of `pyropunct.nets.parser.jackknifed`.
 
-    :param folds: how many there are.
+    :param folds: the number of folds.
     """
     with _shown("preparing the parsers of folds", "words") as show:
         yield lambda fold, progress: show(
-            _stage_of_parser(f"parser for fold {fold + 1} of {folds}", progress)
+            _stage_of_network(f"parser for fold {fold + 1} of {folds}", progress, OF_PARSER)
         )
 
 
 @contextmanager
-def reader_watch() -> "Iterator[Callable[[ReaderProgress], None]]":
-    """Yields the ``watch`` argument of `pyropunct.nets.reader.train_reader`."""
-
-    def stage(progress: "ReaderProgress") -> _Stage:
-        scores = None if progress.last is None else progress.last.scores
-        score = None if scores is None else f"dev F1 {scores.f1:.2f}, in lower case {scores.lower_f1:.2f}"
-        return _stage_of_network("reader", progress, score)
-
-    with _shown("preparing the reader of running text", "words") as show:
-        yield lambda progress: show(stage(progress))
+def _network_watch(what: str, preparing: str, scores: str) -> "Iterator[NetworkWatch]":
+    with _shown(preparing, "words") as show:
+        yield lambda progress: show(_stage_of_network(what, progress, scores))
 
 
-@contextmanager
-def tagger_watch() -> "Iterator[Callable[[SlotTaggerProgress], None]]":
-    """Yields the ``watch`` argument of `pyropunct.train.tagged_words.fit_tagger`."""
+def _stage_of_network(what: str, progress: "NetworkProgress", scores: str) -> _Stage:
+    """The stage of a network's training.
 
-    def stage(progress: "SlotTaggerProgress") -> _Stage:
-        scores = None if progress.last is None else progress.last.scores
-        score = None if scores is None else f"dev perplexity {scores.perplexity:.4f}"
-        return _stage_of_network("tagger", progress, score)
-
-    with _shown("preparing the tagger", "words") as show:
-        yield lambda progress: show(stage(progress))
-
-
-def _stage_of_parser(what: str, progress: "ParserProgress") -> _Stage:
-    scores = None if progress.last is None else progress.last.scores
-    score = None if scores is None else f"dev UAS {scores.uas:.2f}, LAS {scores.las:.2f}"
-    return _stage_of_network(what, progress, score)
-
-
-def _stage_of_network(what: str, progress: "NetworkProgress[Any]", score: str | None) -> _Stage:
+    :param scores: how the scores on dev are shown.
+    """
     title, last = f"{what}, epoch {progress.epoch} of {progress.epochs}", progress.last
     seconds = 0.0 if last is None else last.seconds
     loss = None if last is None else f"loss {last.loss:.4f}"
+    score = None if last is None or last.scores is None else scores.format_map(last.scores)
     return _Stage(title, progress.done, progress.words, seconds, loss, score, progress.finished)
 
 

@@ -28,12 +28,12 @@ from pyropunct.fitted.saved_parts import (
 from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
-from pyropunct.nets.pretrained import Pretrained, PretrainedError, Remembered
+from pyropunct.nets.pretrained import Pretrained, PretrainedError, remembered
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.sources import pretrained_from
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.tagger.mixing import log_mixture
-from pyropunct.nets.trained import TrainedNetwork
+from pyropunct.nets.trained import TrainedWordNetwork
 from pyropunct.nets.vectors import KIND as VECTORS
 from pyropunct.shipped import lacking, place_of
 from pyropunct.treebank.conventions import Conventions
@@ -72,7 +72,7 @@ class FittedModel(FittedStory):
 
         :raises ValueError: if some of them read others.
         """
-        networks = [one for one in (self.parser, self.reader) if isinstance(one, TrainedNetwork)]
+        networks = [one for one in (self.parser, self.reader) if isinstance(one, TrainedWordNetwork)]
         sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
         found = [one for one in sources if one is not None]
         if any(one.identity() != found[0].identity() for one in found):
@@ -205,7 +205,7 @@ class FittedModel(FittedStory):
         kinds = by_kind(plain, tensors)
         pretrained = pretrained_from(plain.get("pretrained"), kinds["pretrained"], encoder)
         if pretrained is not None and "attach" in plain:
-            pretrained = Remembered(pretrained)  # parser and attach model read the same sentences
+            pretrained = remembered(pretrained)  # parser and attach model read the same sentences
         told = saved_story(plain, kinds, pretrained)
         conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
         parser = saved_network(BiaffineParser, "parser", plain, kinds, pretrained)

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.nets.pretrained import PretrainedError
+from pyropunct.nets.words import by_length
 
 KIND = "encoder"
 """How `Encoder.identity` calls it."""
@@ -84,7 +85,9 @@ class Opened:
         """
         shape = len(sentences), max(map(len, sentences), default=0), self.size
         found = torch.zeros(shape, device=self.model.device)
-        for group in _groups(list(self._windows(sentences))):
+        windows = list(self._windows(sentences))
+        for numbers in by_length([len(window.pieces) for window in windows], PIECES_AT_ONCE):
+            group = [windows[number] for number in numbers]
             for window, states in zip(group, self._read(group), strict=True):
                 core = slice(window.core.start - window.first, window.core.stop - window.first)
                 found[window.sentence, window.core.start : window.core.stop] = states[core]
@@ -233,18 +236,6 @@ def _cuts(lengths: Sequence[int], room: int) -> Iterator[tuple[range, range]]:
             last += 1
         yield range(first, last), range(start, stop)
         start = stop
-
-
-def _groups(windows: Sequence[Window]) -> Iterator[list[Window]]:
-    """Windows that are read together, those of like length."""
-    group: list[Window] = []
-    for window in sorted(windows, key=lambda window: len(window.pieces)):
-        if group and (len(group) + 1) * len(window.pieces) > PIECES_AT_ONCE:
-            yield group
-            group = []
-        group.append(window)
-    if group:
-        yield group
 
 
 def identity_of(opened: Opened) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Layers of networks over words."""
 
-from typing import TypeVar
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -14,16 +12,6 @@ WINDOW = 5
 
 PRETRAINED_SIZE = 256
 """Features that a network makes of the pretrained features of a word."""
-
-
-Network = TypeVar("Network", bound=nn.Module)
-
-
-def not_in_training(network: Network) -> Network:
-    """The network, told that it is used: only if it is not yet, since to tell all of its parts takes time."""
-    if network.training:
-        network.eval()
-    return network
 
 
 class SentenceDropout(nn.Module):
@@ -52,8 +40,8 @@ class Spelling(nn.Module):
 
     def forward(self, spellings: Tensor) -> Tensor:
         """(words, characters) numbers, 0 at the end, to (words, filters)."""
-        found = self.filters(self.characters(spellings).transpose(1, 2))
-        return found.masked_fill(spellings.eq(0)[:, None], 0.0).amax(-1).relu()
+        filtered = self.filters(self.characters(spellings).transpose(1, 2))
+        return filtered.masked_fill(spellings.eq(0)[:, None], 0.0).amax(-1).relu()
 
 
 class Bidirectional(nn.Module):
@@ -85,14 +73,14 @@ class Bidirectional(nn.Module):
 
 
 def stack(layers: int, size: int, hidden: int) -> nn.ModuleList:
-    """Bidirectional LSTMs, of which each reads the states of the one before.
+    """Bidirectional LSTMs on top of each other.
 
-    :param layers: how many.
-    :param size: features of what the first reads.
-    :param hidden: states of each in each direction.
+    :param layers: the number of LSTMs.
+    :param size: features of a word that the first LSTM reads.
+    :param hidden: states of each LSTM in each direction.
     """
     sizes = [size, *[2 * hidden] * (layers - 1)]
-    return nn.ModuleList([Bidirectional(one, hidden) for one in sizes])
+    return nn.ModuleList([Bidirectional(features, hidden) for features in sizes])
 
 
 def mirror(batch: WordBatch) -> Tensor:
@@ -105,8 +93,8 @@ def mirror(batch: WordBatch) -> Tensor:
 class WordNetwork(nn.Module):
     """The beginning of a network: a vector for each word, from the word as a whole and from its spelling.
 
-    If there are pretrained features of the word in its context, the vector is made of these too: of a linear
-    function of each word's `standardised` features.
+    If there are pretrained features of the word in its context, a linear function of its `standardised`
+    features is a part of the vector.
 
     :param types: the types of words and characters.
     :param recipe: the sizes.
@@ -132,10 +120,10 @@ class WordNetwork(nn.Module):
             hidden = torch.rand(forms.shape) < self.word_dropout
             forms = forms.masked_fill(hidden.to(forms.device), 1)
         spellings = functional.embedding(batch.words, self.spelling(batch.spellings))
-        own = torch.cat([self.forms(forms), spellings], -1)
+        learned = torch.cat([self.forms(forms), spellings], -1)
         if self.pretrained is None or batch.features is None:
-            return own
-        return torch.cat([own, self.pretrained(standardised(batch.features))], -1)
+            return learned
+        return torch.cat([learned, self.pretrained(standardised(batch.features))], -1)
 
 
 def standardised(features: Tensor) -> Tensor:

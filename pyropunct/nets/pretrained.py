@@ -1,6 +1,7 @@
-"""Features of words that somebody else has learned from much text, for networks to read."""
+"""Features of words that were learned elsewhere from much text, for networks to read."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, Protocol
 
 import torch
@@ -17,7 +18,7 @@ ENCODED_TOGETHER = 100
 
 
 class PretrainedError(UserError, ValueError):
-    """What gives such features cannot be used; the message is one line and names it."""
+    """The source of such features cannot be used; the message is one line and names it."""
 
 
 class Pretrained(Protocol):
@@ -28,7 +29,7 @@ class Pretrained(Protocol):
         """Features of a word."""
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, size) the features of the words of some sentences, 0 in the padding.
+        """(sentences, longest, size) the features of the words of sentences, 0 in the padding.
 
         They have the precision of half-precision numbers.
 
@@ -36,21 +37,47 @@ class Pretrained(Protocol):
         """
 
     def identity(self) -> dict[str, Any]:
-        """What has to be the same when a network that was trained with it is used, in plain JSON types."""
+        """In plain JSON types, what must be equal in training and in use of a network that reads it."""
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """What a model folder keeps of it, in plain JSON types and tensors."""
+        """The parts that a model file keeps of it, in plain JSON types and tensors."""
 
 
-class _Memory:
-    """Features that are kept in memory, in half precision, after they were computed.
+class SentenceCache:
+    """A tensor for each of the sentences that were used last.
 
-    :param source: computes them.
+    :param most_words: the most words of these sentences.
     """
 
-    def __init__(self, source: Pretrained) -> None:
+    def __init__(self, most_words: float) -> None:
+        self.most_words = most_words
+        self.rows: dict[tuple[str, ...], Tensor] = {}
+
+    def use(self, sentence: tuple[str, ...], row: Tensor) -> None:
+        """Keep the tensor of a sentence, which is the one used last now."""
+        self.rows.pop(sentence, None)
+        self.rows[sentence] = row
+
+    def forget(self) -> None:
+        """Drop the sentences whose use is longest ago, until there is room for the others."""
+        surplus = sum(map(len, self.rows)) - self.most_words
+        for sentence in list(self.rows):
+            if surplus <= 0:
+                break
+            surplus -= len(sentence)
+            del self.rows[sentence]
+
+
+class Kept:
+    """Features that are computed once and kept in half precision: for training.
+
+    :param source: computes them.
+    :param most_words: the most words whose features are kept.
+    """
+
+    def __init__(self, source: Pretrained, most_words: float = inf) -> None:
         self.source = source
-        self._rows: dict[tuple[str, ...], Tensor] = {}
+        self._cache = SentenceCache(most_words)
 
     @property
     def size(self) -> int:
@@ -60,61 +87,45 @@ class _Memory:
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `Pretrained.features`."""
         keys = [tuple(sentence) for sentence in sentences]
-        self._make_room(keys)
-        if new := [key for key in dict.fromkeys(keys) if key not in self._rows]:
-            for key, found in zip(new, self.source.features(new), strict=True):
-                self._rows[key] = found[: len(key)].half()
-        return pad_sequence([self._rows[key] for key in keys], batch_first=True).float()
-
-    def _make_room(self, sentences: Sequence[tuple[str, ...]]) -> None:
-        """Forget what is not to be kept any more when some sentences are asked for."""
+        rows = self._cache.rows
+        if new := [key for key in dict.fromkeys(keys) if key not in rows]:
+            for key, features in zip(new, self.source.features(new), strict=True):
+                rows[key] = features[: len(key)].half()
+        for key in keys:
+            self._cache.use(key, rows[key])
+        features = pad_sequence([rows[key] for key in keys], batch_first=True).float()
+        self._cache.forget()
+        return features
 
     def identity(self) -> dict[str, Any]:
-        """That of the source."""
+        """The identity of the source."""
         return self.source.identity()
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Those of the source."""
+        """The parts of the source."""
         return self.source.to_parts()
 
 
-class Kept(_Memory):
-    """Features that are computed once, however many there are: for training."""
-
-
-class Remembered(_Memory):
-    """The features of the sentences that were asked for last: for use, where several networks read them.
-
-    No more than `REMEMBERED_WORDS` words are remembered, unless more are asked for at once.
-    """
-
-    def _make_room(self, sentences: Sequence[tuple[str, ...]]) -> None:
-        asked = set(sentences)
-        for key in [key for key in self._rows if key in asked]:
-            self._rows[key] = self._rows.pop(key)  # it is the last one now
-        new = sum(map(len, asked - self._rows.keys()))
-        surplus = new + sum(map(len, self._rows)) - REMEMBERED_WORDS
-        for key in [key for key in self._rows if key not in asked]:
-            if surplus <= 0:
-                break
-            surplus -= len(self._rows.pop(key))
+def remembered(source: Pretrained) -> Kept:
+    """Keeps the features of the last `REMEMBERED_WORDS` words: for use, where several networks read them."""
+    return Kept(source, REMEMBERED_WORDS)
 
 
 def kept(pretrained: Pretrained | None) -> Kept | None:
-    """Something whose features are kept from now on; None stays None."""
+    """The same features, kept from now on; None stays None."""
     return pretrained if pretrained is None or isinstance(pretrained, Kept) else Kept(pretrained)
 
 
 def bare(pretrained: Pretrained | None) -> Pretrained | None:
-    """The same without what is kept."""
+    """The same source, without the features that are kept."""
     return pretrained.source if isinstance(pretrained, Kept) else pretrained
 
 
 def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) -> None:
     """Make sure that a network gets the features with which it was trained.
 
-    :param wanted: their `Pretrained.identity`, None if it was trained without.
-    :raises ValueError: if these are others.
+    :param wanted: the `Pretrained.identity` of these, None if it was trained without.
+    :raises ValueError: if ``pretrained`` gives other features.
     """
     if (None if pretrained is None else pretrained.identity()) != wanted:
         raise ValueError("it was trained with other pretrained features of words")

@@ -1,39 +1,27 @@
-"""The settings that all networks have, and those of all that begin with words."""
+"""Settings of all networks, of networks whose weights are averaged, and of networks over words."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pyropunct.files import numbers_like
 
 
 @dataclass(frozen=True)
 class TrainingRecipe:
-    """How a network is trained.
+    """How long, how fast and with how much noise a network is trained.
 
     :ivar epochs: the number of passes over the training treebank, unless ``least_steps`` needs more.
     :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
-    :ivar batch_words: the number of words in a step, exceeded by less than a sentence or a window.
     :ivar learning_rate: Adam's greatest learning rate.
-    :ivar second_moment: Adam's beta_2.
-    :ivar warm_up: the share of training in which the learning rate rises; then it falls to zero.
-    :ivar averaging: a in the moving average of the weights, a average + (1 - a) weights at each step.
-    :ivar dropout: the share of features that a training sentence or window loses, at every layer.
+    :ivar dropout: the share of features that are dropped in training, at every layer.
     """
 
     epochs: int = 12
     least_steps: int = 3000
-    batch_words: int = 300
     learning_rate: float = 0.003
-    second_moment: float = 0.95
-    warm_up: float = 0.05
-    averaging: float = 0.995
     dropout: float = 0.33
-
-    def planned_epochs(self, words: int) -> int:
-        """How many epochs a training treebank of so many words is trained for."""
-        return max(self.epochs, ceil(self.least_steps * self.batch_words / words))
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, from which `from_json` makes an equal recipe."""
@@ -43,13 +31,35 @@ class TrainingRecipe:
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The recipe that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if a setting is not a number of the right type.
         """
         return cls(**numbers_like(asdict(cls()), plain))
 
 
 @dataclass(frozen=True)
-class NetworkRecipe(TrainingRecipe):
+class AveragedRecipe(TrainingRecipe):
+    """How a network is trained whose weights are averaged over steps; dropout is shared within a sentence.
+
+    :ivar batch_words: the number of words in a step, exceeded by less than a sentence or a window.
+    :ivar second_moment: Adam's beta_2.
+    :ivar warm_up: the share of training in which the learning rate rises; then it falls to zero.
+    :ivar averaging: a in the moving average of the weights, a average + (1 - a) weights at each step.
+    :cvar weight_decay: AdamW's.
+    """
+
+    batch_words: int = 300
+    second_moment: float = 0.95
+    warm_up: float = 0.05
+    averaging: float = 0.995
+    weight_decay: ClassVar[float] = 0.0
+
+    def planned_epochs(self, words: int) -> int:
+        """The number of epochs for a training treebank with this number of words."""
+        return max(self.epochs, ceil(self.least_steps * self.batch_words / words))
+
+
+@dataclass(frozen=True)
+class NetworkRecipe(AveragedRecipe):
     """How a network over words is trained, and how it sees them.
 
     :ivar form_count: lower-cased words that are rarer in training are known only by their spelling.

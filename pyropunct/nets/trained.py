@@ -1,81 +1,136 @@
-"""Trained networks over words, with what it takes to use them, as parts of a model folder."""
+"""Trained networks: a vocabulary, a recipe and weights, as plain JSON types and tensors and back."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
+import torch
 from torch import Tensor, nn
 
 from pyropunct.models.learned import filled
 from pyropunct.nets.pretrained import Pretrained, check_same
-from pyropunct.nets.recipes import NetworkRecipe
-from pyropunct.nets.words import WordBatch, WordTypes
+from pyropunct.nets.recipes import TrainingRecipe
 
-Vocabulary = TypeVar("Vocabulary", bound=WordTypes)
-Recipe = TypeVar("Recipe", bound=NetworkRecipe)
+
+class JsonVocabulary(Protocol):
+    """The types that a network knows."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary, from which the class method ``from_json`` makes an equal vocabulary."""
+
+
+Vocabulary = TypeVar("Vocabulary", bound=JsonVocabulary)
+Recipe = TypeVar("Recipe", bound=TrainingRecipe)
 Network = TypeVar("Network", bound=nn.Module)
 
 
 @dataclass(frozen=True)
-class TrainedNetwork(Generic[Vocabulary, Recipe, Network]):
-    """A network that was trained.
+class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
+    """A network and everything that its use needs.
+
+    A subclass adds one field, the source of the features that the network reads.
 
     :ivar vocabulary: the types that it knows.
     :ivar recipe: how it was trained.
     :ivar network: gives the scores.
-    :ivar report: what happened in training, in plain JSON types.
-    :ivar pretrained: gives the pretrained features of words that the network reads, None if it reads none.
-    :cvar what: what it is, for messages.
-    :cvar kinds: the classes of the vocabulary, the recipe and the network.
+    :ivar report: the course of training, in plain JSON types.
+    :cvar what: its name in messages.
+    :cvar kinds: the classes of the vocabulary, the recipe and the network; the network is made from a
+        vocabulary, a recipe and the size of the features that it reads.
     """
 
     what: ClassVar[str]
-    kinds: ClassVar[tuple[type[WordTypes], type[NetworkRecipe], type[nn.Module]]]
+    kinds: ClassVar[tuple[Any, Any, Any]]
 
     vocabulary: Vocabulary
     recipe: Recipe
     network: Network
     report: Mapping[str, Any]
-    pretrained: Pretrained | None = None
 
-    def encode(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
-        """Sentences as the network reads them, on its device."""
-        return self.vocabulary.encode(sentences, self.pretrained).to(next(self.network.parameters()).device)
+    @classmethod
+    @abstractmethod
+    def features_of(cls, source: Any) -> int:
+        """The size of the features that a source gives of each word."""
+
+    @classmethod
+    def untrained(cls, vocabulary: Vocabulary, recipe: Recipe, source: Any = None) -> Self:
+        """A network with its first weights.
+
+        :param source: gives the features that it reads.
+        """
+        return cls._of(vocabulary, recipe, cls._network(vocabulary, recipe, source), {}, source)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of its weights."""
+        return next(self.network.parameters()).device
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them.
-
-        Of `pretrained` there is only what it takes to know it again.
-        """
-        plain: dict[str, Any] = {
+        """Its parts as plain JSON types and tensors, without the source of the features that it reads."""
+        plain = {
             "vocabulary": self.vocabulary.to_json(),
             "recipe": self.recipe.to_json(),
             "report": dict(self.report),
         }
-        if self.pretrained is not None:
-            plain["pretrained"] = self.pretrained.identity()
         return plain, dict(self.network.state_dict())
 
     @classmethod
-    def from_parts(
-        cls,
-        plain: Mapping[str, Any],
-        tensors: Mapping[str, Tensor],
-        pretrained: Pretrained | None = None,
-    ) -> Self:
-        """What `to_parts` took apart.
+    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], source: Any = None) -> Self:
+        """The network that `to_parts` took apart.
 
-        :param pretrained: what it was trained with.
-        :raises ValueError: if these are not the parts of such a network.
+        :param source: gives the features that it reads, as in training.
+        :raises ValueError: if a part is missing or damaged, or a tensor has another name or shape.
         """
-        vocabulary_type, recipe_type, network_type = cls.kinds
+        vocabulary_type, recipe_type, _ = cls.kinds
         try:
-            vocabulary: Any = vocabulary_type.from_json(plain["vocabulary"])
-            recipe: Any = recipe_type.from_json(plain["recipe"])
-            check_same(pretrained, plain.get("pretrained"))
-            size = 0 if pretrained is None else pretrained.size
-            network: Any = filled(lambda: network_type(vocabulary, recipe, size), tensors)
-            return cls(vocabulary, recipe, network, plain["report"], pretrained)
+            vocabulary = vocabulary_type.from_json(plain["vocabulary"])
+            recipe = recipe_type.from_json(plain["recipe"])
+            network = filled(lambda: cls._network(vocabulary, recipe, source), tensors)
+            return cls._of(vocabulary, recipe, network.eval(), plain["report"], source)
         except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ValueError(f"not the parts of {cls.what}: {reason}") from error
+
+    @classmethod
+    def _network(cls, vocabulary: Any, recipe: Any, source: Any) -> Any:
+        return cls.kinds[2](vocabulary, recipe, cls.features_of(source))
+
+    @classmethod
+    def _of(cls, *fields: Any) -> Self:
+        return cls(*fields)
+
+
+@dataclass(frozen=True)
+class TrainedWordNetwork(TrainedNetwork[Vocabulary, Recipe, Network]):
+    """A network that reads words, whose vocabulary encodes sentences with their pretrained features.
+
+    :ivar pretrained: gives the pretrained features of words that the network reads, None if it reads none.
+    """
+
+    pretrained: Pretrained | None = None
+
+    @classmethod
+    def features_of(cls, source: Pretrained | None) -> int:
+        """The size of the pretrained features of a word, 0 without them."""
+        return 0 if source is None else source.size
+
+    def encode(self, sentences: Sequence[Sequence[str]]) -> Any:
+        """Sentences as the network reads them, on its device."""
+        vocabulary: Any = self.vocabulary
+        return vocabulary.encode(sentences, self.pretrained).to(self.device)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """See `TrainedNetwork.to_parts`; of the pretrained features there is the identity alone."""
+        plain, tensors = super().to_parts()
+        if self.pretrained is not None:
+            plain["pretrained"] = self.pretrained.identity()
+        return plain, tensors
+
+    @classmethod
+    def from_parts(
+        cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], source: Pretrained | None = None
+    ) -> Self:
+        """See `TrainedNetwork.from_parts`; the pretrained features must have the identity of training."""
+        check_same(source, plain.get("pretrained"))
+        return super().from_parts(plain, tensors, source)

@@ -1,10 +1,13 @@
-"""Training of networks, with a moving average of their weights, an epoch at a time."""
+"""Training of networks: steps, averages, epochs, the choice of the best epoch, interruption and report."""
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
+from hashlib import sha256
+from math import inf, isfinite
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
@@ -12,7 +15,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from pyropunct.divergence import DivergedError
-from pyropunct.nets.recipes import TrainingRecipe
+from pyropunct.nets.trained import TrainedNetwork
 
 LENGTH_NOISE = 0.1
 """The greatest random increase of a length, as a share, when sentences are batched by length."""
@@ -22,36 +25,32 @@ GRADIENT_NORM = 5.0
 
 
 class Scores(Protocol):
-    """What a network came to on a dev treebank: a named tuple."""
+    """The scores of a network on a dev treebank: a named tuple of numbers."""
+
+    @property
+    def merit(self) -> float:
+        """The number, not negative, by which the best epoch is chosen."""
 
     def _asdict(self) -> dict[str, Any]:
         """The scores by their names."""
 
-    def __iter__(self) -> Iterator[Any]:
-        """The scores, from which the same can be made."""
 
-
-S = TypeVar("S", bound=Scores)
-Network = TypeVar("Network", bound=nn.Module)
-Batch = TypeVar("Batch")
-
-
-class Epoch(NamedTuple, Generic[S]):
-    """What one epoch came to.
+class Epoch(NamedTuple):
+    """The result of one epoch.
 
     :ivar number: counted from 1.
-    :ivar loss: per word of the training treebank, in natural logarithms: lower is better.
-    :ivar scores: on the dev treebank, if there is one.
+    :ivar loss: per word, or slot, of the training treebank, in natural logarithms: lower is better.
+    :ivar scores: on the dev treebank, by their names, if there is one.
     :ivar seconds: spent since training began.
     """
 
     number: int
     loss: float
-    scores: S | None
+    scores: Mapping[str, float] | None
     seconds: float
 
 
-class Progress(NamedTuple, Generic[S]):
+class Progress(NamedTuple):
     """How far training is.
 
     :ivar epoch: the current epoch, counted from 1.
@@ -64,7 +63,7 @@ class Progress(NamedTuple, Generic[S]):
     epoch: int
     done: int
     words: int
-    last: Epoch[S] | None
+    last: Epoch | None
     epochs: int
 
     @property
@@ -73,86 +72,106 @@ class Progress(NamedTuple, Generic[S]):
         return self.last is not None and self.last.number == self.epoch
 
 
+Watch = Callable[[Progress], None]
+"""Called after every step, and when an epoch is finished."""
+
+
 class NetworkCheckpoint(Protocol):
     """Where the state of a training is kept, such as a `pyropunct.train.checkpoints.Checkpoint`."""
 
     def load(self, training: Any) -> None:
-        """Let a training go on from what is kept, if anything is."""
+        """Let a training go on from the state that is kept, if there is one."""
 
     def save(self, training: Any) -> None:
         """Keep the state of a training."""
 
 
-class NetworkTraining(ABC, Generic[Network, Batch, S]):
+Model = TypeVar("Model", bound=TrainedNetwork[Any, Any, Any])
+
+
+class NetworkTraining(ABC, Generic[Model]):
     """The training of one network, an epoch at a time.
 
-    A subclass says what the batches are, and gives their losses and the scores on dev.
+    A subclass defines the loss of a batch and the scores on dev.  A batch is a list of the numbers of
+    training sentences, counted from 0.
 
-    :param network: the network with its first weights.
-    :param recipe: the settings.
-    :param words: how many words an epoch has.
+    :param model: with the network's first weights.
+    :param train: the training data; their number is in the report.
+    :param dev: data whose scores choose the epoch that is kept; without them the last epoch is kept.
+    :param lengths: the number of words of each sentence.
+    :param seed: the seed of torch's random numbers, for the report.
+    :param device: where the network is trained.
+    :ivar what: the name of the network in messages.
+    :cvar unit: the unit of the training data in the report.
+    :ivar network: the module that is trained.
     :ivar planned: the number of epochs.
+    :ivar patience: training stops after this many epochs without a gain on dev.
     """
 
-    what: ClassVar[str]
-    """What is trained, for messages."""
+    what: str
+    unit: ClassVar[str] = "sentences"
 
-    scores_type: ClassVar[Callable[..., Any]]
-    """Makes the scores again from what they consist of."""
-
-    def __init__(self, network: Network, recipe: TrainingRecipe, words: int) -> None:
-        self.network, self.words, self._settings = network, words, recipe
-        self.planned = recipe.planned_epochs(words)
-        self.average = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
-        betas = (0.9, recipe.second_moment)
+    def __init__(
+        self,
+        model: Model,
+        train: Sequence[Any],
+        dev: Sequence[Any] | None,
+        lengths: Sequence[int],
+        seed: int,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.model, self.train, self.dev, self.seed, self.device = model, train, dev, seed, device
+        self.recipe = recipe = model.recipe
+        self.lengths = torch.tensor(lengths)
+        self.words = int(self.lengths.sum())
+        self.planned = recipe.planned_epochs(self.words)
+        self.patience = inf
+        self.network = self.untrained().to(device)
+        self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
         groups = self.groups()
         self._rates = [rate for _, rate in groups]
-        parameters = [{"params": some} for some, _ in groups]
-        self.optimiser = torch.optim.Adam(parameters, recipe.learning_rate, betas, fused=True)
-        self.epochs: list[Epoch[S]] = []
-        self.best, self.best_merit = deepcopy(self.averaged), -1.0
-        self._spent = 0.0
+        self.optimiser = torch.optim.AdamW(
+            [{"params": weights} for weights, _ in groups],
+            recipe.learning_rate,
+            (0.9, recipe.second_moment),
+            weight_decay=recipe.weight_decay,
+            fused=True,
+        )
+        self.steps = 0
+        self.epochs: list[Epoch] = []
+        self.best, self.best_merit, self.chosen = deepcopy(self.average.module), -1.0, 0
 
-    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
-        """The weights that are trained, each with the greatest learning rate that it gets."""
-        return [(list(self.network.parameters()), self._settings.learning_rate)]
-
-    @abstractmethod
-    def batches(self) -> list[Batch]:
-        """The batches of one epoch, in random order."""
-
-    @abstractmethod
-    def size(self, batch: Batch) -> int:
-        """How many words there are in a batch."""
-
-    @abstractmethod
-    def loss(self, batch: Batch) -> Tensor:
-        """The loss per word of a batch."""
-
-    @abstractmethod
-    def evaluate(self) -> S | None:
-        """The scores of the averaged network on dev, if there is a dev treebank."""
-
-    @abstractmethod
-    def merit(self, scores: S) -> float:
-        """The number, not negative, by which the best epoch is chosen."""
-
-    @abstractmethod
-    def fingerprint(self) -> str:
-        """A checksum of the data, the settings and the seed."""
-
-    @property
-    def averaged(self) -> Network:
-        """The network with the moving average of its weights."""
-        network: Network = self.average.module  # type: ignore[assignment]  # a copy of the network
+    def untrained(self) -> nn.Module:
+        """The module that is trained, with its first weights."""
+        network: nn.Module = self.model.network
         return network
 
-    def run(
-        self,
-        checkpoint: NetworkCheckpoint | None = None,
-        watch: Callable[[Progress[S]], None] | None = None,
-    ) -> None:
-        """Train until all planned epochs are done.
+    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
+        """The weights that are trained, in groups, each with its greatest learning rate."""
+        return [(list(self.network.parameters()), self.recipe.learning_rate)]
+
+    def with_weights(self, network: Any) -> Model:
+        """The model with a module of the same kind as `network`."""
+        return replace(self.model, network=network)
+
+    def batches(self) -> list[list[int]]:
+        """The batches of one epoch, in random order: sentences of like length together."""
+        return batched(self.lengths, self.recipe.batch_words)
+
+    @abstractmethod
+    def loss(self, batch: list[int]) -> Tensor:
+        """The loss of a batch per word."""
+
+    @abstractmethod
+    def scores(self, model: Model, dev: Sequence[Any]) -> Scores:
+        """The scores of a model on dev."""
+
+    @abstractmethod
+    def data(self) -> Iterable[object]:
+        """Everything that determines the training, beside recipe and seed: bytes, or objects to print."""
+
+    def run(self, checkpoint: NetworkCheckpoint | None = None, watch: Watch | None = None) -> None:
+        """Train until all planned epochs are done, or the patience is exhausted.
 
         :param checkpoint: if something is kept there, training goes on from it; it is written after every
             epoch.
@@ -160,37 +179,44 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
         """
         if checkpoint is not None:
             checkpoint.load(self)
-        while len(self.epochs) < self.planned:
+        while len(self.epochs) < self.planned and len(self.epochs) - self.chosen < self.patience:
             self.run_epoch(watch)
             if checkpoint is not None:
                 checkpoint.save(self)
             if watch is not None:
                 watch(self._progress(len(self.epochs), self.words))
 
-    def run_epoch(self, watch: Callable[[Progress[S]], None] | None = None) -> None:
-        """One epoch of steps, and the scores of its averaged weights on dev."""
+    def run_epoch(self, watch: Watch | None = None) -> None:
+        """One epoch of steps, and the scores of its averaged weights on dev.
+
+        :raises DivergedError: if the loss or a score is not finite.
+        """
         began, total, done = time.monotonic(), 0.0, 0
         for batch in self.batches():
-            size = self.size(batch)
+            size = int(self.lengths[batch].sum())
             total += self.step(batch, done) * size
             done += size
             if watch is not None:
                 watch(self._progress(len(self.epochs) + 1, done))
-        scores = self.evaluate()
-        merit = -1.0 if scores is None else self.merit(scores)
+        merit, scores = self.best_merit, None
+        if self.dev is not None:
+            found = self.scores(self.with_weights(self.average.module.eval()), self.dev)
+            merit, scores = found.merit, found._asdict()
+            for name, score in scores.items():
+                self._require_finite(f"{name} on dev", score)
         if scores is None or merit > self.best_merit:
-            self.best.load_state_dict(self.averaged.state_dict())
-            self.best_merit = merit
-        self._spent += time.monotonic() - began
-        self.epochs.append(Epoch(len(self.epochs) + 1, total / self.words, scores, self._spent))
+            self.best.load_state_dict(self.average.module.state_dict())
+            self.best_merit, self.chosen = merit, len(self.epochs) + 1
+        seconds = time.monotonic() - began + (self.epochs[-1].seconds if self.epochs else 0.0)
+        self.epochs.append(Epoch(len(self.epochs) + 1, total / self.words, scores, seconds))
 
-    def _progress(self, epoch: int, done: int) -> Progress[S]:
+    def _progress(self, epoch: int, done: int) -> Progress:
         return Progress(epoch, done, self.words, self.epochs[-1] if self.epochs else None, self.planned)
 
-    def step(self, batch: Batch, done: int) -> float:
+    def step(self, batch: list[int], done: int) -> float:
         """One step on a batch; returns the loss per word.
 
-        :param done: how many words of the current epoch have been seen before.
+        :param done: words of the current epoch that were seen before.
         :raises DivergedError: if the loss is not finite; then no step is taken.
         """
         for group, greatest in zip(self.optimiser.param_groups, self._rates, strict=True):
@@ -198,16 +224,21 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
         self.network.train()
         self.optimiser.zero_grad()
         loss = self.loss(batch)
-        if not loss.isfinite():
-            raise DivergedError(
-                f"the {self.what}'s training diverged in epoch {len(self.epochs) + 1}: its loss is "
-                f"{float(loss.detach())}, with learning_rate={self._settings.learning_rate:g}"
-            )
+        value = float(loss.detach())
+        self._require_finite("loss", value)
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
         self.optimiser.step()
         self.average.update_parameters(self.network)
-        return float(loss.detach())
+        self.steps += 1
+        return value
+
+    def _require_finite(self, what: str, number: float) -> None:
+        if not isfinite(number):
+            raise DivergedError(
+                f"the {self.what}'s training diverged in epoch {len(self.epochs) + 1}: its {what} is "
+                f"{number}, with learning_rate={self.recipe.learning_rate:g}"
+            )
 
     def rate(self, done: int) -> float:
         """The factor of the learning rate: it rises linearly from 0 to 1, then falls linearly to 0.
@@ -215,8 +246,16 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
         :param done: words of the current epoch that are done.
         """
         passed = (len(self.epochs) + (done + 1) / self.words) / self.planned  # the first step counts
-        warm_up = self._settings.warm_up
+        warm_up: float = self.recipe.warm_up
         return min(passed / warm_up, (1 - passed) / (1 - warm_up))
+
+    def fingerprint(self) -> str:
+        """A checksum of the data, the settings and the seed."""
+        settings = (self.recipe, self.seed, len(self.train), self.dev is None)
+        digest = sha256(repr(settings).encode())
+        for part in self.data():
+            digest.update(part if isinstance(part, bytes) else repr(part).encode())
+        return digest.hexdigest()
 
     def state(self) -> dict[str, Any]:
         """The state from which training can continue exactly as without an interruption."""
@@ -225,45 +264,75 @@ class NetworkTraining(ABC, Generic[Network, Batch, S]):
             "average": self.average.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "best": self.best.state_dict(),
-            "best_merit": self.best_merit,
             "random": torch.get_rng_state(),
-            "epochs": [
-                (*epoch[:2], None if epoch.scores is None else tuple(epoch.scores), epoch.seconds)
-                for epoch in self.epochs
-            ],
+            "numbers": (self.best_merit, self.chosen, self.steps),
+            "epochs": [tuple(epoch) for epoch in self.epochs],
         }
 
     def go_on_from(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` gave."""
-        self.network.load_state_dict(state["network"])
-        self.average.load_state_dict(state["average"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.best.load_state_dict(state["best"])
-        self.best_merit = state["best_merit"]
+        """Continue from a `state`."""
+        for name in ("network", "average", "optimiser", "best"):
+            getattr(self, name).load_state_dict(state[name])
         torch.set_rng_state(state["random"])
-        self.epochs = [
-            Epoch(number, loss, None if scores is None else type(self).scores_type(*scores), seconds)
-            for number, loss, scores, seconds in state["epochs"]
-        ]
-        self._spent = self.epochs[-1].seconds
+        self.best_merit, self.chosen, self.steps = state["numbers"]
+        self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]
 
-    def report(self) -> dict[str, Any]:
-        """What happened, in plain JSON types."""
-        return {
-            "epochs": [
-                epoch._asdict() | {"scores": None if epoch.scores is None else epoch.scores._asdict()}
-                for epoch in self.epochs
-            ],
+    def result(self) -> Model:
+        """The model of the best epoch, on the CPU."""
+        report = {
+            "epochs": [epoch._asdict() for epoch in self.epochs],
+            "chosen": self.chosen,
             "train_words": self.words,
+            f"train_{self.unit}": len(self.train),
             "weights": sum(weight.numel() for weight in self.best.parameters()),
+            "seed": self.seed,
         }
+        return replace(self.with_weights(self.best.cpu().eval()), report=report)
+
+
+def trained(
+    make: Callable[[], NetworkTraining[Model]],
+    seed: int,
+    checkpoint: NetworkCheckpoint | None = None,
+    watch: Watch | None = None,
+) -> Model:
+    """Train a network, and return the best epoch.
+
+    :param make: makes the training, including the first weights of the network.
+    :param seed: equal seeds give equal networks, on the same machine with the same number of threads.
+    :param checkpoint: see `NetworkTraining.run`.
+    :param watch: see `NetworkTraining.run`.
+    """
+    with seeded(seed):
+        training = make()
+        training.run(checkpoint, watch)
+        return training.result()
+
+
+Item = TypeVar("Item")
+
+
+def sequences(
+    what: str, train: Iterable[Item], dev: Iterable[Item] | None
+) -> tuple[tuple[Item, ...], tuple[Item, ...] | None]:
+    """The sentences of a training treebank, and of a dev treebank if there is one.
+
+    :param what: the name of the network that is trained.
+    :raises ValueError: if one of the two has no sentence.
+    """
+    both = tuple(train), None if dev is None else tuple(dev)
+    if not both[0]:
+        raise ValueError(f"there is no sentence to train a {what} on")
+    if both[1] == ():
+        raise ValueError("there is no sentence to choose an epoch by")
+    return both
 
 
 def batched(lengths: Tensor, batch_words: int) -> list[list[int]]:
     """The numbers of sentences or windows, those of like length together, the batches in random order.
 
-    :param lengths: of each its number of words.
-    :param batch_words: a batch is full when it has so many.
+    :param lengths: the number of words of each.
+    :param batch_words: a batch is full when it has this number of words.
     """
     blurred = lengths * (1 + LENGTH_NOISE * torch.rand(len(lengths)))
     batches: list[list[int]] = [[]]
@@ -279,7 +348,7 @@ def batched(lengths: Tensor, batch_words: int) -> list[list[int]]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Inside, torch's random numbers are those of a seed; outside they go on as if nothing had been drawn."""
+    """Inside, torch's random numbers follow a seed; outside they continue as if none had been drawn."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield

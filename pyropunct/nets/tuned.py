@@ -1,4 +1,4 @@
-"""Encoders that were trained further, together with a network: a model folder has all of them in it."""
+"""Encoders that were trained further, together with a network: a model file holds them whole."""
 
 import json
 import tempfile
@@ -11,26 +11,25 @@ import torch
 from torch import Tensor
 
 from pyropunct.nets.encoder import Opened, identity_of, opened_at, quiet
-from pyropunct.nets.layers import not_in_training
 from pyropunct.nets.pretrained import PretrainedError
 
 KIND = "tuned encoder"
 """How `TunedEncoder.identity` calls it."""
 
 FILES = ("config.json", "tokenizer.json", "tokenizer_config.json")
-"""What there is of it besides its weights, as transformers writes it."""
+"""The files beside its weights, as transformers writes them."""
 
 WEIGHTS = "model.safetensors"
 
 
 class TunedEncoder:
-    """An encoder that was trained further, as it is kept: files in JSON, and tensors.
+    """An encoder that was trained further, as files in JSON and tensors.
 
     It is opened when it is first used.
 
     :param plain: see `to_parts`.
     :param tensors: its weights.
-    :param in_training: it as it is now, if it is being trained: then there are neither files nor tensors.
+    :param in_training: the encoder while it is trained; then there are neither files nor tensors.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class TunedEncoder:
         """An encoder as it is now.
 
         :param place: where it was before it was trained further.
-        :raises PretrainedError: if it cannot be kept: what transformers would make of its parts is not it.
+        :raises PretrainedError: if it cannot be kept: transformers would make another encoder of its parts.
         """
         import transformers
         from safetensors.torch import load_file
@@ -61,7 +60,7 @@ class TunedEncoder:
         before = identity_of(opened)
         if any(again[name] != before[name] for name in ("size", "layers", "pieces")):
             raise PretrainedError(
-                f"encoder {place}: cannot be trained further: what is kept of it would be another one"
+                f"encoder {place}: cannot be trained further: its saved files would be another encoder"
             )
         plain = {**again, "kind": KIND, "place": place, "files": files}
         return cls(plain, {name: tensor.clone() for name, tensor in tensors.items()})
@@ -73,7 +72,6 @@ class TunedEncoder:
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `pyropunct.nets.pretrained.Pretrained.features`."""
-        not_in_training(self._opened.model)
         with torch.no_grad():
             return self._opened.features(sentences).half().float().cpu()
 
@@ -87,14 +85,14 @@ class TunedEncoder:
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "TunedEncoder":
-        """What `to_parts` took apart.
+        """The encoder that `to_parts` took apart.
 
-        :raises ValueError: if these are not such parts.
+        :raises ValueError: if a part is missing or has another type.
         """
         sizes, texts = [plain["size"], *plain["layers"]], [plain["pieces"], plain["weights"], plain["place"]]
-        if not all(type(one) is int and one >= 0 for one in sizes) or not plain["size"]:
+        if not all(type(size) is int and size >= 0 for size in sizes) or not plain["size"]:
             raise ValueError("the sizes of the encoder are no numbers")
-        if not all(isinstance(one, str) for one in texts):
+        if not all(isinstance(text, str) for text in texts):
             raise ValueError("the place or a checksum of the encoder is no text")
         if set(plain["files"]) != set(FILES) or not tensors:
             raise ValueError("it does not have the files and the weights of an encoder")
@@ -108,7 +106,7 @@ class TunedEncoder:
         shown = f"{self._plain['place']}, trained further"
         try:
             from safetensors.torch import save_file
-        except ImportError:  # then transformers, which needs it, is not there either: this is told
+        except ImportError:  # then transformers, which needs it, is missing too: the error says so
             return opened_at("", shown)
         with tempfile.TemporaryDirectory() as folder:
             for name in FILES:

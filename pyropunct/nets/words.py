@@ -1,7 +1,7 @@
 """Words as numbers, for networks that know them as wholes and by their spelling."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -14,10 +14,10 @@ from pyropunct.files import types
 from pyropunct.nets.pretrained import Pretrained
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
-"""The padding, number 0, and the type that stands for all that is too rare in training."""
+"""The padding, number 0, and the type that stands for all types that are too rare in training."""
 
 LONGEST = 20
-"""The most characters that are read of a word: of a longer one the first and the last half of these."""
+"""The most characters that are read of a word: of a longer word the first ten and the last ten."""
 
 CHARACTER_COUNT = 3
 
@@ -29,8 +29,8 @@ class WordBatch(NamedTuple):
     :ivar lengths: (sentences,), the number of words of each.
     :ivar forms: (different words,), the number of each, lower-cased.
     :ivar spellings: (different words, longest word), the numbers of its characters.
-    :ivar features: (sentences, longest, size), what somebody else has learned of the words in their context,
-        None for networks that are without: see `pyropunct.nets.pretrained`.
+    :ivar features: (sentences, longest, size), pretrained features of the words in their context, None for
+        networks that read none: see `pyropunct.nets.pretrained`.
     """
 
     words: Tensor
@@ -41,7 +41,7 @@ class WordBatch(NamedTuple):
 
     def to(self, device: torch.device | str) -> "WordBatch":
         """The same with all tensors on a device."""
-        return WordBatch(*(None if one is None else one.to(device) for one in self))  # type: ignore[arg-type]
+        return WordBatch(*(None if tensor is None else tensor.to(device) for tensor in self))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class WordTypes:
         "forms": (PADDING, UNKNOWN),
         "characters": (PADDING, UNKNOWN),
     }
-    """What some of the lists begin with."""
+    """The types with which a list begins, by the name of the list."""
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, from which `from_json` makes an equal vocabulary."""
@@ -69,7 +69,7 @@ class WordTypes:
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The vocabulary that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if a list of types is missing or damaged.
         """
         names = [field.name for field in fields(cls)]
         return cls(
@@ -77,9 +77,9 @@ class WordTypes:
         )
 
     def encode(self, sentences: Sequence[Sequence[str]], pretrained: Pretrained | None = None) -> WordBatch:
-        """The words of some sentences.
+        """The words of sentences.
 
-        :param pretrained: gives features of the words besides.
+        :param pretrained: gives features of the words as well.
         """
         different = dict.fromkeys(word for sentence in sentences for word in sentence)
         row = {word: number for number, word in enumerate(different, start=1)}
@@ -108,7 +108,7 @@ class WordTypes:
 def known_forms(forms: Iterable[str], least: int) -> tuple[str, ...]:
     """The `WordTypes.forms` of the words of a training treebank.
 
-    :param least: words, lower-cased, that are rarer are `UNKNOWN`.
+    :param least: lower-cased words that are rarer are `UNKNOWN`.
     """
     return (PADDING, UNKNOWN, *frequent(map(str.lower, forms), least))
 
@@ -120,7 +120,23 @@ def known_characters(forms: Iterable[str]) -> tuple[str, ...]:
 
 def numbers_of(types: Sequence[str]) -> dict[str, int]:
     """The number of each type."""
-    return {one: number for number, one in enumerate(types)}
+    return {name: number for number, name in enumerate(types)}
+
+
+def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """The numbers of sentences, in batches of like length.
+
+    :param lengths: the length of each sentence.
+    :param most: the greatest size of a batch, padding included, unless one sentence is longer.
+    """
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[number] > most:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
@@ -134,4 +150,5 @@ def padded(rows: Sequence[Sequence[int]]) -> Tensor:
 def frequent(seen: Iterable[str], least: int) -> tuple[str, ...]:
     """The types seen at least so often, by frequency and then alphabetically."""
     counts = Counter(seen)
-    return tuple(sorted((one for one in counts if counts[one] >= least), key=lambda one: (-counts[one], one)))
+    known = (name for name in counts if counts[name] >= least)
+    return tuple(sorted(known, key=lambda name: (-counts[name], name)))

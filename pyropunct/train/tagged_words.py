@@ -24,8 +24,8 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.tagger.mixing import likeliest_share, log_mixture
 from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger.training import SlotTaggerWatch, train_slot_tagger
-from pyropunct.nets.training import NetworkCheckpoint
+from pyropunct.nets.tagger.training import train_slot_tagger
+from pyropunct.nets.training import NetworkCheckpoint, Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.fitting import held_out
@@ -40,7 +40,7 @@ def fit_tagger(
     *,
     seed: int = 0,
     checkpoint: NetworkCheckpoint | None = None,
-    watch: SlotTaggerWatch | None = None,
+    watch: Watch | None = None,
 ) -> Punctuator:
     """Give a model a tagger of words.
 

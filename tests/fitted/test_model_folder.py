@@ -35,7 +35,7 @@ from pyropunct.models.learned import other_values
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, RunningReader, train_reader
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.taggers.kinds import from_parts
+from pyropunct.rivals.taggers.crf import BiLSTMCRF
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.treebank.reading import read_treebank
@@ -595,14 +595,14 @@ def test_weights_that_no_training_comes_to_are_not_saved(small: Path, tmp_path: 
 
 @pytest.fixture(scope="module")
 def parts(small: Path) -> dict[str, tuple[dict[str, Any], dict[str, torch.Tensor]]]:
-    """A small parser, a small tagger and a small reader, taken apart."""
+    """A small parser, a small rival and a small reader, taken apart."""
     dev = read_treebank(small / "dev.conllu")[:10]
     recipe = ParserRecipe(epochs=1, least_steps=1, lstm_size=4, arc_size=4, relation_size=4, form_size=4)
-    tagging = RivalRecipe(epochs=1, least_steps=1, word_size=4, hidden_size=4)
+    rival = RivalRecipe(epochs=1, least_steps=1, word_size=4, hidden_size=4)
     reading = ReaderRecipe(epochs=1, least_steps=1, lstm_size=4, form_size=4)
     return {
         "parser": train_parser(dev, recipe=recipe).to_parts(),
-        "tagger": train_rival("crf", dev, dev, tagging).to_parts(),
+        "rival": train_rival("crf", dev, dev, rival).to_parts(),
         "reader": train_reader(dev, recipe=reading).to_parts(),
     }
 
@@ -622,7 +622,7 @@ def test_a_model_keeps_its_reader(small: Path, tmp_path: Path, parts: dict[str, 
 
 MAKE: dict[str, Callable[..., object]] = {
     "parser": BiaffineParser.from_parts,
-    "tagger": from_parts,
+    "rival": BiLSTMCRF.from_parts,
     "reader": RunningReader.from_parts,
 }
 
@@ -656,13 +656,13 @@ def test_tensors_of_networks(
         ("recipe", "epochs", 10**12, "the setting epochs is 1000000000000"),
         (
             "vocabulary",
-            {"parser": "forms", "tagger": "words", "reader": "others"},
+            {"parser": "forms", "rival": "attributes", "reader": "others"},
             {"attributes": ["a"]},
             "the list of ",
         ),
         (
             "recipe",
-            {"parser": "lstm_size", "tagger": "hidden_size", "reader": "lstm_size"},
+            {"parser": "lstm_size", "rival": "hidden_size", "reader": "lstm_size"},
             900_000,
             "is of the shape",
         ),

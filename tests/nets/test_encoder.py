@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
-from pyropunct.nets.pretrained import Kept, PretrainedError, Remembered
+from pyropunct.nets.pretrained import Kept, PretrainedError, remembered
 from pyropunct.nets.sources import pretrained_from
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -88,9 +88,9 @@ def test_features_are_computed_once() -> None:
 def test_the_last_features_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyropunct.nets.pretrained.REMEMBERED_WORDS", 4)
     source = MadeUp()
-    remembered = Remembered(source)
+    recent = remembered(source)
     for sentences in ([["a"], ["b", "c"]], [["a"]], [["d", "e"]], [["a"]], [["b", "c"], ["d", "e"], ["a"]]):
-        assert torch.equal(remembered.features(sentences), MadeUp().features(sentences))
+        assert torch.equal(recent.features(sentences), MadeUp().features(sentences))
     assert source.asked == [("a",), ("b", "c"), ("d", "e"), ("b", "c")]
 
 

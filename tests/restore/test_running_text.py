@@ -129,7 +129,7 @@ def random_reader() -> RunningReader:
         network = RunningNetwork(VOCABULARY, RECIPE)
         torch.nn.init.normal_(network.ends.weight, std=9.0)
         torch.nn.init.normal_(network.cases.weight, std=9.0)
-    return RunningReader(VOCABULARY, RECIPE, network, {})
+    return RunningReader(VOCABULARY, RECIPE, network.eval(), {})
 
 
 FORMS = ("it", "du", "Ann", "x", "犬", "stop", "ok.", "J.", "“no", "yes”", "(a", "b),", "...", "?")

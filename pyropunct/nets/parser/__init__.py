@@ -15,7 +15,7 @@ from pyropunct.nets.parser.parser import BiaffineParser
 from pyropunct.nets.parser.protocol import Parser, WeightedTree
 from pyropunct.nets.parser.recipes import ParserRecipe
 from pyropunct.nets.parser.scores import AttachmentScores, attachment_scores
-from pyropunct.nets.parser.training import ParserEpoch, ParserProgress, ParserWatch, train_parser
+from pyropunct.nets.parser.training import train_parser
 
 __all__ = [
     "FOLDS",
@@ -23,10 +23,7 @@ __all__ = [
     "BiaffineParser",
     "JackknifeWatch",
     "Parser",
-    "ParserEpoch",
-    "ParserProgress",
     "ParserRecipe",
-    "ParserWatch",
     "WeightedTree",
     "attachment_scores",
     "fold_recipe",

@@ -45,7 +45,7 @@ class Answers(NamedTuple):
 
     def to(self, device: torch.device | str) -> "Answers":
         """The same on a device."""
-        return Answers(*(one.to(device) for one in self))
+        return Answers(*(numbers.to(device) for numbers in self))
 
 
 @dataclass(frozen=True)
@@ -69,41 +69,28 @@ class ParserVocabulary(WordTypes):
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The vocabulary that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if a list of types is missing, damaged, or empty.
         """
-        found = super().from_json(plain)
-        if not found.tags or not found.relations:
+        vocabulary = super().from_json(plain)
+        if not vocabulary.tags or not vocabulary.relations:
             raise ValueError("there is no tag or no relation")
-        return found
+        return vocabulary
 
     def answers(self, sentences: Sequence[Sentence]) -> Answers:
-        """The treebank's analysis of some sentences, whose types must all be known."""
+        """The treebank's analysis of training sentences."""
+        tag_number, fine_number, relation_number = self._numbers
         trees = [sentence.tree for sentence in sentences]
+        fine = map(fine_tags, sentences)
         return Answers(
-            tags=padded([[self._tag_numbers[tag] for tag in tree.tags] for tree in trees]),
-            fine_tags=padded(
-                [
-                    [self._fine_tag_numbers.get(tag, 0) for tag in fine_tags(sentence)]
-                    for sentence in sentences
-                ]
-            ),
+            tags=padded([[tag_number[tag] for tag in tree.tags] for tree in trees]),
+            fine_tags=padded([[fine_number.get(tag, 0) for tag in tags] for tags in fine]),
             heads=padded([tree.heads for tree in trees]),
-            relations=padded(
-                [[self._relation_numbers.get(relation, 0) for relation in tree.relations] for tree in trees]
-            ),
+            relations=padded([[relation_number.get(name, 0) for name in tree.relations] for tree in trees]),
         )
 
     @cached_property
-    def _tag_numbers(self) -> dict[str, int]:
-        return numbers_of(self.tags)
-
-    @cached_property
-    def _fine_tag_numbers(self) -> dict[str, int]:
-        return numbers_of(self.fine_tags)
-
-    @cached_property
-    def _relation_numbers(self) -> dict[str, int]:
-        return numbers_of(self.relations)
+    def _numbers(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+        return numbers_of(self.tags), numbers_of(self.fine_tags), numbers_of(self.relations)
 
 
 def fine_tags(sentence: Sentence) -> list[str]:

@@ -1,8 +1,8 @@
-"""Trees that a parser finds for the very sentences that it is to learn from: k-fold jackknifing.
+"""Parser output for the training sentences themselves: k-fold jackknifing.
 
-A parser knows the trees of the sentences that it was trained on, so what it finds there is much better than
-what it finds elsewhere.  Here the sentences are dealt out to k folds, and those of each fold are parsed by a
-parser trained on the other folds.  Whatever is trained on such trees has seen the mistakes of parsers.
+A parser knows the trees of the sentences that it was trained on, so its trees are much better there than
+elsewhere.  Here the sentences are dealt out to k folds, and each fold is parsed by a parser trained on the
+other folds.  A model that is trained on such trees has seen the mistakes of parsers.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,24 +15,24 @@ import torch
 
 from pyropunct.nets.parser.protocol import Parser, WeightedTree
 from pyropunct.nets.parser.recipes import ParserRecipe
-from pyropunct.nets.parser.training import ParserProgress, train_parser
+from pyropunct.nets.parser.training import train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
-from pyropunct.nets.training import NetworkCheckpoint
+from pyropunct.nets.training import NetworkCheckpoint, Progress
 from pyropunct.treebank.sentence import Sentence
 
 Item = TypeVar("Item")
 
 FOLDS = 4
-"""How many folds there are by default."""
+"""The usual number of folds."""
 
-JackknifeWatch = Callable[[int, ParserProgress], None]
+JackknifeWatch = Callable[[int, Progress], None]
 """Gets the number of a fold, counted from 0, and how far the training of its parser is."""
 
 
 def folds_of(sentences: Sequence[Item], folds: int = FOLDS) -> list[Sequence[Item]]:
-    """The sentences of each fold: every k-th one, so that all folds have sentences of all kinds of text.
+    """The sentences of each fold: every k-th sentence, so that all folds have all kinds of text.
 
-    :param folds: k; of fewer sentences than that, each is a fold.
+    :param folds: k; if there are fewer sentences, each is a fold.
     :raises ValueError: if there are fewer than two sentences or two folds: no parser could be trained.
     """
     number = min(folds, len(sentences))
@@ -50,7 +50,7 @@ def others_of(parts: Sequence[Sequence[Item]], fold: int) -> tuple[Item, ...]:
 
 
 def in_order(parts: Sequence[Sequence[Item]]) -> list[Item]:
-    """What was dealt out by `folds_of`, or came of it, in the order from before."""
+    """The inverse of `folds_of`: the items of all folds in their first order."""
     number = len(parts)
     return [parts[place % number][place // number] for place in range(sum(map(len, parts)))]
 
@@ -65,7 +65,9 @@ def parse_folds(
     :param trees: see `jackknifed`.
     """
     pairs = zip(parts, parsers, strict=True)
-    return in_order([parser.parse([one.tree.forms for one in part], trees) for part, parser in pairs])
+    return in_order(
+        [parser.parse([sentence.tree.forms for sentence in part], trees) for part, parser in pairs]
+    )
 
 
 def fold_recipe(recipe: ParserRecipe) -> ParserRecipe:
@@ -93,10 +95,10 @@ def jackknifed(
 
     :param sentences: a training treebank; see `folds_of`.
     :param recipe: the settings of the parser of each fold; by default ``fold_recipe(ParserRecipe())``.
-    :param folds: how many folds there are.
-    :param trees: how many trees of a sentence are drawn; 1 for the best one: see `BiaffineParser.parse`.
+    :param folds: the number of folds.
+    :param trees: the number of trees drawn of a sentence; 1 for the best tree: see `BiaffineParser.parse`.
     :param pretrained: gives features of words to all parsers, for each sentence once.
-    :param encoder_rate: see `pyropunct.nets.parser.train_parser`: each parser has an encoder of its own then.
+    :param encoder_rate: see `pyropunct.nets.parser.train_parser`: then each parser has its own encoder.
     :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
     :param device: where the parsers are trained.
     :param checkpoints: for each fold, counted from 0, where the state of its training is kept.
@@ -123,9 +125,7 @@ def jackknifed(
 
 
 def with_trees(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> list[Sentence]:
-    """Each sentence with the first of its trees in the place of its own.
-
-    Its punctuation stays, and the treebank that it comes from.
+    """Each sentence with its first parse as its tree; its punctuation stays, and the name of its treebank.
 
     :param parses: for each sentence its trees, as a parser gives them.
     """

@@ -12,30 +12,30 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.nets.layers import not_in_training, standardised
+from pyropunct.nets.layers import standardised
 from pyropunct.nets.parser.biaffine import BiaffineNetwork, Contexts, Scores
 from pyropunct.nets.parser.eisner import best_tree, draw_trees
 from pyropunct.nets.parser.encoding import ROOT, ParserVocabulary
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.parser.recipes import ParserRecipe
-from pyropunct.nets.pretrained import bare
-from pyropunct.nets.trained import TrainedNetwork
+from pyropunct.nets.pretrained import SentenceCache, bare
+from pyropunct.nets.trained import TrainedWordNetwork
 from pyropunct.nets.tuned import TunedEncoder
-from pyropunct.nets.words import WordBatch
+from pyropunct.nets.words import WordBatch, by_length
 from pyropunct.treebank.tree import Tree
 
 BATCH_WORDS = 500
-"""The most words, padding included, that the network reads together: of more, most would be padding."""
+"""The most words, padding included, that the network reads together."""
 
 ARCS_AT_ONCE = 256
-"""Arcs whose relations are scored together: what this takes in memory stays in the cache."""
+"""Arcs whose relations are scored together, in so little memory that it stays in the cache."""
 
 REMEMBERED_WORDS = 8000
 """The most words of sentences that were parsed last whose states are kept."""
 
 
 @dataclass(frozen=True)
-class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetwork]):
+class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, BiaffineNetwork]):
     """A tagger and parser of unpunctuated words, trained by `pyropunct.nets.parser.train_parser`."""
 
     what = "a parser"
@@ -48,7 +48,7 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
 
         The network gives each word a distribution over heads.  The product of these, restricted to the
         projective trees with one root, is a distribution over such trees.  A single tree is its mode, found
-        exactly.  If several trees are asked for, this number is drawn independently, and the weight of each
+        exactly.  If several trees are asked for, they are drawn independently, and the weight of each
         distinct tree is the share of the draws that gave it.  A word has the same tag in all trees, and an
         arc the same relation.
 
@@ -61,98 +61,87 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
             if not sentence:
                 raise ValueError(f"sentence {number} of {len(sentences)} has no word to parse")
         parsed: list[list[WeightedTree]] = [[] for _ in sentences]
-        for numbers in batches([len(sentence) for sentence in sentences]):
+        for numbers in by_length([len(sentence) for sentence in sentences], BATCH_WORDS):
             part = [tuple(sentences[number]) for number in numbers]
-            for number, found in zip(numbers, self._parse_batch(part, trees, seed), strict=True):
-                parsed[number] = found
+            for number, parse in zip(numbers, self._parse_batch(part, trees, seed), strict=True):
+                parsed[number] = parse
         return parsed
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, features) what the network makes of the words in their contexts.
+        """(sentences, longest, features) the states of words in their contexts, for other networks to read.
 
-        These are the states of its lower and upper LSTMs, and behind them the pretrained features that it
-        reads, if it reads such: features for other networks to learn from.  Those of an encoder that was
-        trained with the parser are not among them, as it knows the training sentences too well.  The states
-        of sentences that were parsed just before are remembered.  Sentences of like length take least memory.
+        These are the states of its lower and upper LSTMs, then the pretrained features that it reads, if
+        any.  The features of an encoder that was trained with the parser are not among them: such an encoder
+        knows the training sentences too well.  The states of sentences that were parsed just before are
+        remembered.  Sentences of like length take least memory.
 
         :param sentences: as of `parse`.
         """
-        remembered = [self._remembered.get(tuple(words)) for words in sentences]
-        known = [states for states in remembered if states is not None]
-        if len(known) == len(sentences):
-            return pad_sequence(known, batch_first=True)
+        known, keys = self._recent.rows, list(map(tuple, sentences))
+        if known.keys() >= set(keys):
+            return pad_sequence([known[key] for key in keys], batch_first=True)
         batch = self.encode(sentences)
-        return self._states(batch, not_in_training(self.network).contexts(batch))
+        return self._states(batch, self.network.contexts(batch))
 
     def _states(self, batch: WordBatch, contexts: Contexts) -> Tensor:
-        own = [contexts.lower, contexts.upper]
+        states = [contexts.lower, contexts.upper]
         if self._passed_on and batch.features is not None:
-            own.append(standardised(batch.features))
-        return torch.cat(own, -1)
+            states.append(standardised(batch.features))
+        return torch.cat(states, -1)
 
     @cached_property
     def _passed_on(self) -> int:
-        """How many pretrained features are among the states of a word."""
+        """The number of pretrained features among the states of a word."""
         tuned = isinstance(bare(self.pretrained), TunedEncoder)
         return 0 if self.pretrained is None or tuned else self.pretrained.size
 
     @cached_property
-    def _remembered(self) -> dict[tuple[str, ...], Tensor]:
-        """The states of the sentences that were parsed last, in this order."""
-        return {}
-
-    def _remember(self, sentences: Sequence[tuple[str, ...]], states: Tensor) -> None:
-        for words, own in zip(sentences, states, strict=True):
-            self._remembered.pop(words, None)
-            self._remembered[words] = own[: len(words)]
-        surplus = sum(map(len, self._remembered)) - REMEMBERED_WORDS
-        for words in list(self._remembered):
-            if surplus <= 0:
-                break
-            surplus -= len(words)
-            del self._remembered[words]
+    def _recent(self) -> SentenceCache:
+        """The states of the sentences that were parsed last."""
+        return SentenceCache(REMEMBERED_WORDS)
 
     @property
     def state_size(self) -> int:
-        """How many features `states` gives of a word."""
+        """The number of features that `states` gives of a word."""
         return 4 * self.recipe.lstm_size + self._passed_on
 
     @torch.inference_mode()
     def _parse_batch(
         self, sentences: Sequence[tuple[str, ...]], trees: int, seed: int
     ) -> Iterator[list[WeightedTree]]:
-        network = not_in_training(self.network)
-        batch = self.encode(sentences)
+        network, batch = self.network, self.encode(sentences)
         contexts = network.contexts(batch)
-        self._remember(sentences, self._states(batch, contexts))
+        for words, states in zip(sentences, self._states(batch, contexts), strict=True):
+            self._recent.use(words, states[: len(words)])
+        self._recent.forget()
         scores = network.scores(contexts, batch.lengths)
         arcs = scores.arcs.log_softmax(-1).double().cpu().numpy()
-        heads = [
+        counts = [
             _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
             for row, forms in enumerate(sentences)
         ]
-        relations = iter(self._relations(scores, [[*found] for found in heads]))
+        relations = iter(self._relations(scores, [[*drawn] for drawn in counts]))
         tags = scores.tags.argmax(-1).tolist()
-        for forms, found, numbers in zip(sentences, heads, tags, strict=True):
+        for forms, drawn, numbers in zip(sentences, counts, tags, strict=True):
             named = tuple(self.vocabulary.tags[number] for number in numbers[: len(forms)])
             yield [
-                WeightedTree(Tree(own, next(relations), named, forms), count / trees)
-                for own, count in found.items()
+                WeightedTree(Tree(heads, next(relations), named, forms), count / trees)
+                for heads, count in drawn.items()
             ]
 
     def _relations(
         self, scores: Scores, heads: Sequence[Sequence[tuple[int, ...]]]
     ) -> Iterator[tuple[str, ...]]:
-        """The best relations of each of some trees, sentence after sentence; each arc is scored once.
+        """The best relations of trees, sentence after sentence; each arc is scored once.
 
         :param heads: the heads of the trees of each sentence.
         """
         longest = scores.arcs.shape[1]
-        sizes = np.array([len(own) for found in heads for own in found])
-        row = np.repeat([number for number, found in enumerate(heads) for _ in found], sizes)
+        sizes = np.array([len(tree) for trees in heads for tree in trees])
+        row = np.repeat([number for number, trees in enumerate(heads) for _ in trees], sizes)
         word = np.concatenate([np.arange(size) for size in sizes])
-        head = np.array([one for found in heads for own in found for one in own])
+        head = np.array([head for trees in heads for tree in trees for head in tree])
         arcs, place = np.unique((row * longest + word) * (longest + 1) + head, return_inverse=True)
         words, head_of_arc = np.divmod(arcs, longest + 1)
         dependents = scores.dependents.flatten(0, 1)[torch.from_numpy(words)]
@@ -165,20 +154,8 @@ class BiaffineParser(TrainedNetwork[ParserVocabulary, ParserRecipe, BiaffineNetw
 
 
 def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> dict[tuple[int, ...], int]:
-    """The heads of distinct trees, the most frequent first, and how often each was found."""
+    """The heads of distinct trees, the most frequent first, each with the number of its draws."""
     if trees == 1:
         return {tuple(best_tree(arcs).tolist()): 1}
     draws = draw_trees(arcs, trees, np.random.default_rng(seed))
     return dict(Counter(map(tuple, draws.tolist())).most_common())
-
-
-def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The numbers of sentences of some lengths that the network reads together: those of like length."""
-    batch: list[int] = []
-    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
-        if batch and (len(batch) + 1) * lengths[number] > BATCH_WORDS:
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch

@@ -7,11 +7,11 @@ from pyropunct.treebank.tree import Tree
 
 
 class WeightedTree(NamedTuple):
-    """One of the trees of a sentence, such as a parser gives it.
+    """A tree of a sentence with its share of the probability.
 
     :ivar tree: projective, with one root, universal tags, and relations with their subtypes.
     :ivar weight: its share of the sentence; the weights of all trees of one sentence add up to 1.
-    :ivar given: whether it was given with the sentence, instead of being found by a parser.
+    :ivar given: whether it came with the sentence; otherwise a parser has found it.
     """
 
     tree: Tree

@@ -9,7 +9,7 @@ from pyropunct.treebank.tree import Tree
 class AttachmentScores(NamedTuple):
     """Shares of all words, in percent.
 
-    :ivar words: how many there are.
+    :ivar words: the number of words.
     :ivar uas: words with the right head, the unlabelled attachment score.
     :ivar las: words with the right head and the right relation, subtype included.
     :ivar upos: words with the right universal tag.
@@ -20,15 +20,20 @@ class AttachmentScores(NamedTuple):
     las: float
     upos: float
 
+    @property
+    def merit(self) -> float:
+        """The LAS, by which the best epoch is chosen."""
+        return self.las
 
-def attachment_scores(found: Sequence[Tree], gold: Sequence[Tree]) -> AttachmentScores:
+
+def attachment_scores(parsed: Sequence[Tree], gold: Sequence[Tree]) -> AttachmentScores:
     """Compare trees word by word.
 
-    :param found: the parser's trees.
+    :param parsed: the parser's trees.
     :param gold: the trees of the same sentences in the treebank.
     :raises ValueError: if there is no word, or the two are not of the same words.
     """
-    if [tree.forms for tree in found] != [tree.forms for tree in gold]:
+    if [tree.forms for tree in parsed] != [tree.forms for tree in gold]:
         raise ValueError("the trees to compare are not of the same words")
     words = sum(map(len, gold))
     if not words:
@@ -37,8 +42,8 @@ def attachment_scores(found: Sequence[Tree], gold: Sequence[Tree]) -> Attachment
     def share(of: Callable[[Tree], Sequence[object]]) -> float:
         pairs = [
             pair
-            for one, other in zip(found, gold, strict=True)
-            for pair in zip(of(one), of(other), strict=True)
+            for tree, right in zip(parsed, gold, strict=True)
+            for pair in zip(of(tree), of(right), strict=True)
         ]
         return 100 * sum(answer == right for answer, right in pairs) / words
 

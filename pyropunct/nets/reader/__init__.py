@@ -12,14 +12,11 @@ Example::
 from pyropunct.nets.reader.reader import RunningReader
 from pyropunct.nets.reader.recipes import ReaderRecipe
 from pyropunct.nets.reader.scores import ReaderScores
-from pyropunct.nets.reader.training import ReaderEpoch, ReaderProgress, ReaderWatch, train_reader
+from pyropunct.nets.reader.training import train_reader
 
 __all__ = [
-    "ReaderEpoch",
-    "ReaderProgress",
     "ReaderRecipe",
     "ReaderScores",
-    "ReaderWatch",
     "RunningReader",
     "train_reader",
 ]

@@ -1,13 +1,13 @@
 """Upper and lower case: how words are written, in four classes."""
 
 LOWER, CAPITAL, UPPER, OTHER = range(4)
-"""No capital letter; the first letter alone; all of several letters; some others, as in "iPhone"."""
+"""Capitals: no letter; the first letter alone; all of several letters; other letters, as in "iPhone"."""
 
 CASES = 4
 
 
 def case_of(word: str) -> int | None:
-    """How a word is written, None if none of its characters has two cases."""
+    """The case of a word, None if none of its characters has two cases."""
     letters = [character for character in word if character.lower() != character.upper()]
     if not letters:
         return None
@@ -20,9 +20,9 @@ def case_of(word: str) -> int | None:
 
 
 def in_case(word: str, case: int) -> str:
-    """A word without capital letters as it is in one of the first three classes.
+    """A word without capital letters, written in one of the first three cases.
 
-    It stays as it is if it could not be got back by lower-casing, as German "ß", which has no capital form.
+    It stays as it is if lower-casing would not give it back, as German "ß", which has no capital form.
     """
     written = word
     if case == UPPER:

@@ -15,14 +15,14 @@ from pyropunct.treebank.documents import by_document
 from pyropunct.treebank.sentence import Sentence
 
 NO_CASE = -1
-"""In place of a case, where there is none to be known."""
+"""The case of a word without letters in two cases."""
 
 
 class Document(NamedTuple):
-    """Running words without punctuation.
+    """Running text without punctuation.
 
     :ivar words: as they are written.
-    :ivar ends: for each whether a sentence ends behind it.
+    :ivar ends: for each word whether a sentence ends behind it.
     """
 
     words: tuple[str, ...]
@@ -35,7 +35,7 @@ class Document(NamedTuple):
 
 
 def documents(sentences: Iterable[Sentence]) -> list[Document]:
-    """The documents of a treebank; it is one document if it has no comments that say where they start."""
+    """The documents of a treebank; without comments that start documents, it is one document."""
     return [_joined([sentence.tree.forms for sentence in part]) for part in by_document(sentences)]
 
 

@@ -18,7 +18,7 @@ class Answers(NamedTuple):
 
     :ivar ends: 1 where a sentence ends behind a word, 0 elsewhere.
     :ivar starts: 1 where a sentence starts with a word.
-    :ivar cases: of the words, `NO_CASE` where none is to be learned and in the padding.
+    :ivar cases: of the words, `NO_CASE` where no case is to be learned and in the padding.
     """
 
     ends: Tensor
@@ -33,7 +33,7 @@ class RunningNetwork(WordNetwork):
 
         p(end behind i) = sigmoid(u' h_i + a)        p(case of i | s_i) = softmax(V h_i + b + s_i c)
 
-    so that the cases depend on where the sentences were decided to start.
+    so that the cases depend on the starts of sentences that were decided on.
 
     :param vocabulary: the types of words.
     :param recipe: the sizes of everything.

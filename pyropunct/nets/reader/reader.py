@@ -7,25 +7,24 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.nets.layers import not_in_training
 from pyropunct.nets.reader.case import CASES, OTHER, in_case
 from pyropunct.nets.reader.encoding import ReaderVocabulary
 from pyropunct.nets.reader.network import RunningNetwork
 from pyropunct.nets.reader.recipes import ReaderRecipe
-from pyropunct.nets.trained import TrainedNetwork
+from pyropunct.nets.trained import TrainedWordNetwork
 
 CORE, MARGIN = 128, 32
-"""The words in the core of a window, of which it decides, and those that it sees on either side of them."""
+"""The words in the core of a window, whose reading it gives, and the words that it sees on either side."""
 
 LIKELY = 0.25
-"""A sentence ends where its end has a greater probability than this: ends that are missed cost more."""
+"""The probability above which a sentence ends; it is below 1/2, as missed ends cost more."""
 
 WINDOWS_AT_ONCE = 32
 """Windows that the network reads together."""
 
 
 class Reading(NamedTuple):
-    """What a reader makes of n running words.
+    """The reading of n words of running text.
 
     :ivar ends: (n,) the probability that a sentence ends behind each word.
     :ivar cases: (n, 4) the logits of the cases of the words inside of sentences: see `RunningNetwork`.
@@ -41,8 +40,8 @@ _NOTHING = Reading(torch.zeros(0), torch.zeros(0, CASES))
 class Window(NamedTuple):
     """Neighbouring words of a text.
 
-    :ivar words: what the network sees.
-    :ivar core: of which of these words it decides.
+    :ivar words: the words that the network sees.
+    :ivar core: the place among them of the words whose reading it gives.
     """
 
     words: Sequence[str]
@@ -50,16 +49,16 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RunningReader(TrainedNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwork]):
-    """Finds sentences and cases in running words, trained by `pyropunct.nets.reader.train_reader`."""
+class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwork]):
+    """Finds sentences and cases in running text, trained by `pyropunct.nets.reader.train_reader`."""
 
     what = "a reader of running text"
     kinds = (ReaderVocabulary, ReaderRecipe, RunningNetwork)
 
     def read(self, words: Sequence[str]) -> Reading:
-        """Read running words, in windows: time and memory are linear in their number.
+        """Read the words of running text in windows: time and memory are linear in their number.
 
-        What is said of a word depends on nothing outside of its window.
+        The reading of a word depends on nothing outside of its window.
         """
         return self.read_all([words])[0]
 
@@ -74,9 +73,9 @@ class RunningReader(TrainedNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwor
         return [Reading(*both) for both in zip(ends, cases, strict=True)]
 
     @torch.inference_mode()
-    def read_windows(self, windows: Sequence["Window"]) -> Reading:
-        """Read the words in the cores of some windows, at least one, together."""
-        ends, cases = not_in_training(self.network)(self.encode([window.words for window in windows]))
+    def read_windows(self, windows: Sequence[Window]) -> Reading:
+        """Read the words in the cores of one or more windows together."""
+        ends, cases = self.network(self.encode([window.words for window in windows]))
         rows = [(row, window.core) for row, window in enumerate(windows)]
         return Reading(
             torch.cat([ends[row, core] for row, core in rows]).sigmoid(),
@@ -84,19 +83,19 @@ class RunningReader(TrainedNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwor
         )
 
     def sentences(self, words: Sequence[str]) -> list[list[str]]:
-        """Running words as sentences."""
-        found: list[list[str]] = [[]]
+        """The sentences of running text."""
+        sentences: list[list[str]] = [[]]
         for word, end in zip(words, self.read(words).ends.tolist(), strict=True):
-            found[-1].append(word)
+            sentences[-1].append(word)
             if end > LIKELY:
-                found.append([])
-        return [sentence for sentence in found if sentence]
+                sentences.append([])
+        return [sentence for sentence in sentences if sentence]
 
     def in_cases(self, words: Sequence[str], cases: Tensor, starts: Sequence[bool]) -> list[str]:
-        """Words without capital letters as they are probably written.
+        """Words without capital letters, in their most probable cases.
 
-        :param cases: of `Reading.cases`.
-        :param starts: whether a sentence starts with each.
+        :param cases: their rows of `Reading.cases`.
+        :param starts: whether a sentence starts with each word.
         """
         with torch.inference_mode():
             logits = cases + torch.tensor(starts, dtype=cases.dtype)[:, None] * self.network.at_start
@@ -109,10 +108,10 @@ class RunningReader(TrainedNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwor
 
 
 def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[Window]:
-    """The windows whose cores are some neighbouring words of a text, one core after the other.
+    """Windows whose cores together are a range of words of a text.
 
-    :param start: the first of these words, counted from 0.
-    :param stop: the first word behind them.
+    :param start: the first word of the range, counted from 0.
+    :param stop: the first word behind the range.
     """
     for first in range(start, stop, CORE):
         seen, last = max(0, first - MARGIN), min(stop, first + CORE)

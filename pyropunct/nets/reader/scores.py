@@ -1,13 +1,13 @@
-"""How well sentence ends and cases are found."""
+"""Scores of sentence ends and cases."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class ReaderScores(NamedTuple):
-    """How well running text is read.
+    """Scores of a reading of running text.
 
-    :ivar words: how many there are.
+    :ivar words: the number of words.
     :ivar f1: of the sentence ends inside documents, in per cent, in words as they are written.
     :ivar lower_f1: the same in lower-cased words.
     :ivar case: the percentage of lower-cased words whose case is right, of those that can have one.
@@ -18,13 +18,18 @@ class ReaderScores(NamedTuple):
     lower_f1: float
     case: float
 
+    @property
+    def merit(self) -> float:
+        """The sum of the three percentages, by which the best epoch is chosen."""
+        return self.f1 + self.lower_f1 + self.case
+
 
 class Counts(NamedTuple):
-    """Things that were found.
+    """Numbers of things that were looked for.
 
-    :ivar gold: how many there are.
-    :ivar found: how many were found.
-    :ivar right: how many were found where they are.
+    :ivar gold: in the treebank.
+    :ivar found: in the answers.
+    :ivar right: in both.
     """
 
     gold: int
@@ -49,10 +54,10 @@ class Counts(NamedTuple):
 
 
 def count(found: Sequence[Sequence[bool]], gold: Sequence[Sequence[bool]]) -> Counts:
-    """Sentence ends inside documents: behind the last word of each, one is anyway.
+    """Sentence ends inside documents; the end of a document does not count.
 
-    :param found: for each document and each of its words whether a sentence was found to end behind it.
-    :param gold: the same, as it is.
+    :param found: for each document and each of its words whether the reader ends a sentence behind it.
+    :param gold: the same in the treebank.
     """
     pairs = [
         pair

@@ -1,4 +1,4 @@
-"""Taggers of slots: punctuation predicted from words, by what a parser's network makes of them.
+"""Taggers of slots: punctuation predicted from words, by the states of a parser's network.
 
 Example::
 
@@ -12,19 +12,8 @@ Example::
 """
 
 from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
+from pyropunct.nets.tagger.scores import SlotScores
 from pyropunct.nets.tagger.tagger import SlotTagger
-from pyropunct.nets.tagger.training import (
-    SlotTaggerProgress,
-    SlotTaggerWatch,
-    TaggerScores,
-    train_slot_tagger,
-)
+from pyropunct.nets.tagger.training import train_slot_tagger
 
-__all__ = [
-    "SlotTagger",
-    "SlotTaggerProgress",
-    "SlotTaggerRecipe",
-    "SlotTaggerWatch",
-    "TaggerScores",
-    "train_slot_tagger",
-]
+__all__ = ["SlotScores", "SlotTagger", "SlotTaggerRecipe", "train_slot_tagger"]

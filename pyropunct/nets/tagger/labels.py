@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from pyropunct.files import texts, types
 from pyropunct.models.channel.slip import TokenBigrams
@@ -21,7 +20,7 @@ from pyropunct.vocabulary import MARK_COUNT
 SlotString = tuple[str, ...]
 
 LABEL_COUNT = 2
-"""A slot string seen less often in training has no label of its own, but that of unknown strings."""
+"""A slot string seen less often in training has the label of unknown strings."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Labels:
     `pyropunct.Punctuator` refer to the same strings.
 
     :ivar marks: the tokens of which strings consist; the first two are ABBREVIATION_DOT and UNKNOWN.
-    :ivar strings: the slot strings that have a label of their own; the first is empty.
+    :ivar strings: the slot strings that have a label; the first is empty.
     """
 
     marks: tuple[str, ...]
@@ -41,13 +40,13 @@ class Labels:
 
     @property
     def unknown(self) -> int:
-        """The number of the label for all strings that have none of their own."""
+        """The number of the label for all other strings."""
         return len(self.strings)
 
     def require_marks(self, tokens: Iterable[str]) -> None:
-        """Make sure that probabilities of a model are of the same strings as those of these labels.
+        """Make sure that a model has the same marks, so that probabilities are of the same strings.
 
-        :param tokens: the tokens of the model, START among them or not.
+        :param tokens: the tokens of the model, with or without START.
         :raises ValueError: if it has other marks.
         """
         if others := set(self.marks) ^ (set(tokens) - {START}):
@@ -93,7 +92,7 @@ class Labels:
     def from_json(cls, plain: dict[str, Any]) -> "Labels":
         """The labels that `to_json` wrote.
 
-        :raises ValueError: if they are none.
+        :raises ValueError: if a list is missing or damaged.
         """
         marks = types("the list of marks", plain["marks"], (ABBREVIATION_DOT, UNKNOWN))
         strings = tuple(texts("a label", string) for string in plain["strings"])
@@ -103,7 +102,7 @@ class Labels:
             or not set().union(*strings) <= set(marks)
         ):
             raise ValueError(
-                "the labels are not distinct strings of the marks, of which the empty one is first"
+                "the labels are not distinct strings of the marks, beginning with the empty string"
             )
         return cls(marks, strings)
 
@@ -116,8 +115,8 @@ def slot_strings(surface: Surface) -> list[SlotString]:
 def collect_labels(surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Labels:
     """The labels of a training treebank: its slot strings, except those that occur only once.
 
-    :param tokens: the tokens of the model whose marks the labels are to have; by default they have those that
-        a model of this treebank has.
+    :param tokens: the tokens of a model, whose marks the labels get; by default the marks of a model that is
+        fitted to this treebank.
     """
     slots = [slot for surface in surfaces for slot in slot_strings(surface)]
     seen = Counter(mark for slot in slots for mark in slot)
@@ -129,7 +128,7 @@ def collect_labels(surfaces: Sequence[Surface], tokens: Iterable[str] | None = N
     return Labels(marks, ((), *known))
 
 
-class Spelling(nn.Module):
+class Spelling:
     """q(string | the string has no label): the bigram model of marks `TokenBigrams`, renormalised.
 
     TokenBigrams gives every non-empty string of marks a positive probability q(string).  The
@@ -144,7 +143,6 @@ class Spelling(nn.Module):
     """
 
     def __init__(self, labels: Labels, strings: Iterable[SlotString] = ()) -> None:
-        super().__init__()
         self.labels = labels
         distinct = sorted({string for string in strings if string})
         self.bigrams = TokenBigrams(map(self._encode, distinct), len(labels.marks))
@@ -154,7 +152,7 @@ class Spelling(nn.Module):
         return self._log_q(string) - self._log_unlabelled
 
     def prob_of_any(self, string: SlotString) -> float:
-        """q of a non-empty string, whether it has a label or not."""
+        """q(string) of a non-empty string, with or without a label."""
         return math.exp(self._log_q(string))
 
     @cached_property
@@ -181,9 +179,9 @@ class Spelling(nn.Module):
 
     @cached_property
     def _totals(self) -> NDArray[np.float64]:
-        """(marks + 1, marks + 1) behind each mark, and at the beginning, the probability of all up to a mark.
+        """(marks + 1, marks + 1) cumulative probabilities of the next mark, after each mark and at the start.
 
-        The last of all is the end.
+        The last row is the start, the last column the end.
         """
         totals = self.bigrams.probabilities.numpy().cumsum(1)
         return np.asarray(totals / totals[:, -1:])
@@ -191,7 +189,9 @@ class Spelling(nn.Module):
     @cached_property
     def _log_unlabelled(self) -> float:
         """The logarithm of the probability of all strings without a label."""
-        return math.log1p(-math.fsum(math.exp(self._log_q(one)) for one in self.labels.strings if one))
+        return math.log1p(
+            -math.fsum(math.exp(self._log_q(string)) for string in self.labels.strings if string)
+        )
 
     def _log_q(self, string: SlotString) -> float:
         """log q of a non-empty string, as a sum of logarithms, so that long strings do not underflow."""

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from pyropunct.nets.recipes import TrainingRecipe
+from pyropunct.nets.recipes import AveragedRecipe
 
 
 @dataclass(frozen=True)
-class SlotTaggerRecipe(TrainingRecipe):
+class SlotTaggerRecipe(AveragedRecipe):
     """All settings that determine a slot tagger, apart from the parser, the data and the seed.
 
     :ivar slot_size: features of a slot, from the states of the words on either side of it.

@@ -1,37 +1,18 @@
 """Training: from a treebank to a `SlotTagger`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from hashlib import sha256
-from typing import NamedTuple
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from pyropunct.nets.parser.parser import BiaffineParser
 from pyropunct.nets.pretrained import kept
-from pyropunct.nets.tagger.network import SlotNetwork
 from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
+from pyropunct.nets.tagger.scores import SlotScores
 from pyropunct.nets.tagger.tagger import SlotTagger
 from pyropunct.nets.tagger.vocabulary import SlotVocabulary
-from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Progress, batched, seeded
+from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
 from pyropunct.treebank.sentence import Sentence
-
-
-class TaggerScores(NamedTuple):
-    """How well a tagger predicts the punctuation of some sentences.
-
-    :ivar slots: how many there are.
-    :ivar perplexity: per slot.
-    """
-
-    slots: int
-    perplexity: float
-
-
-SlotTaggerProgress = Progress[TaggerScores]
-SlotTaggerWatch = Callable[[SlotTaggerProgress], None]
 
 
 def train_slot_tagger(
@@ -43,7 +24,7 @@ def train_slot_tagger(
     tokens: Sequence[str] | None = None,
     seed: int = 0,
     checkpoint: NetworkCheckpoint | None = None,
-    watch: SlotTaggerWatch | None = None,
+    watch: Watch | None = None,
 ) -> SlotTagger:
     """Train a slot tagger on the words and the punctuation of a treebank; its trees are not looked at.
 
@@ -58,27 +39,23 @@ def train_slot_tagger(
     :param watch: called after every step, and when an epoch is finished.
     :raises ValueError: if there is no sentence in one of the two.
     """
-    train, dev = tuple(train), None if dev is None else tuple(dev)
-    if not train or dev == ():
-        raise ValueError(f"there is no sentence to {'choose an epoch by' if train else 'train a tagger on'}")
-    with seeded(seed):
-        recipe = SlotTaggerRecipe() if recipe is None else recipe
-        reading = replace(parser, pretrained=kept(parser.pretrained))
-        training = SlotTaggerTraining(reading, train, dev, recipe, seed, tokens)
-        training.run(checkpoint, watch)
-    return replace(training.tagger(), parser=parser)
+    data = sequences("tagger", train, dev)
+    recipe = SlotTaggerRecipe() if recipe is None else recipe
+    reading = replace(parser, pretrained=kept(parser.pretrained))
+    tagger = trained(
+        lambda: SlotTaggerTraining(reading, *data, recipe, seed, tokens), seed, checkpoint, watch
+    )
+    return replace(tagger, parser=parser)
 
 
-class SlotTaggerTraining(NetworkTraining[SlotNetwork, list[int], TaggerScores]):
-    """The training of one slot tagger; a batch is the numbers of some sentences, counted from 0.
+class SlotTaggerTraining(NetworkTraining[SlotTagger]):
+    """The training of one slot tagger.
 
     :param parser: whose states are read.
-    :param seed: that of torch's random numbers, for the report.
     :param tokens: see `train_slot_tagger`.
     """
 
     what = "tagger"
-    scores_type = TaggerScores
 
     def __init__(
         self,
@@ -89,58 +66,25 @@ class SlotTaggerTraining(NetworkTraining[SlotNetwork, list[int], TaggerScores]):
         seed: int,
         tokens: Sequence[str] | None = None,
     ) -> None:
-        self.parser, self.train, self.dev, self.recipe, self.seed = parser, train, dev, recipe, seed
-        self.lengths = torch.tensor([len(sentence.tree) for sentence in train])
-        self.vocabulary = SlotVocabulary.collect([sentence.surface for sentence in train], tokens)
-        network = SlotNetwork(parser.state_size, len(self.vocabulary.labels.strings) + 1, recipe)
-        super().__init__(network, recipe, int(self.lengths.sum()))
-
-    def batches(self) -> list[list[int]]:
-        """Sentences of like length together."""
-        return batched(self.lengths, self.recipe.batch_words)
-
-    def size(self, batch: list[int]) -> int:
-        """How many words there are in a batch."""
-        return int(self.lengths[batch].sum())
+        vocabulary = SlotVocabulary.collect([sentence.surface for sentence in train], tokens)
+        model = SlotTagger.untrained(vocabulary, recipe, parser)
+        super().__init__(model, train, dev, [len(sentence.tree) for sentence in train], seed)
 
     def loss(self, batch: list[int]) -> Tensor:
         """See `SlotNetwork.loss`."""
         sentences = [self.train[number] for number in batch]
-        states = self.parser.states([sentence.tree.forms for sentence in sentences])
-        labels = self.vocabulary.encode([sentence.surface for sentence in sentences])
-        return self.network.loss(states, self.lengths[batch], labels)
+        states = self.model.parser.states([sentence.tree.forms for sentence in sentences])
+        labels = self.model.vocabulary.encode([sentence.surface for sentence in sentences])
+        return self.model.network.loss(states, self.lengths[batch], labels)
 
-    def evaluate(self) -> TaggerScores | None:
-        """The perplexity of dev."""
-        if self.dev is None:
-            return None
-        tagger = SlotTagger(self.vocabulary, self.recipe, self.averaged, {}, self.parser)
-        found = tagger.log_prob(*_words_and_marks(self.dev))
-        slots = sum(len(sentence.surface) for sentence in self.dev)
-        return TaggerScores(slots, float(np.exp(-float(found.sum()) / slots)))
+    def scores(self, model: SlotTagger, dev: Sequence[Sentence]) -> SlotScores:
+        """The perplexity."""
+        forms, surfaces = [sentence.tree.forms for sentence in dev], [sentence.surface for sentence in dev]
+        return SlotScores.of(model.log_prob(forms, surfaces), surfaces)
 
-    def merit(self, scores: TaggerScores) -> float:
-        """The geometric mean of the probabilities of slots."""
-        return 1 / scores.perplexity
-
-    def fingerprint(self) -> str:
-        """A checksum of the parser, the data, the settings and the seed."""
-        marks = self.vocabulary.labels.marks
-        settings = (self.recipe, self.seed, marks, len(self.train), self.dev is None)
-        digest = sha256(repr(settings).encode())
-        for name, weight in self.parser.network.state_dict().items():
-            digest.update(name.encode() + weight.numpy().tobytes())
-        for part in (self.train, self.dev or ()):
-            digest.update(repr(_words_and_marks(part)).encode())
-        return digest.hexdigest()
-
-    def tagger(self) -> SlotTagger:
-        """The tagger of the best epoch."""
-        report = {**self.report(), "train_sentences": len(self.train), "seed": self.seed}
-        return SlotTagger(self.vocabulary, self.recipe, self.best.eval(), report, self.parser)
-
-
-def _words_and_marks(
-    sentences: Sequence[Sentence],
-) -> tuple[list[tuple[str, ...]], list[Sequence[Sequence[str]]]]:
-    return [one.tree.forms for one in sentences], [one.surface for one in sentences]
+    def data(self) -> Iterable[object]:
+        """The marks, the parser, words and punctuation."""
+        yield self.model.vocabulary.labels.marks
+        for name, weight in self.model.parser.network.state_dict().items():
+            yield name.encode() + weight.numpy().tobytes()
+        yield from ((sentence.tree.forms, sentence.surface) for sentence in [*self.train, *(self.dev or ())])

@@ -1,5 +1,6 @@
 """The slot strings of a treebank as numbers."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +18,8 @@ from pyropunct.treebank.marks import Surface
 class SlotVocabulary:
     """The slot strings of a training treebank.
 
-    :ivar labels: those that have a label of their own.
-    :ivar rare: those that have none.
+    :ivar labels: the labels, with the strings that have one.
+    :ivar rare: the strings without a label.
     """
 
     labels: Labels
@@ -28,6 +29,12 @@ class SlotVocabulary:
     def spelling(self) -> Spelling:
         """The probabilities of strings without a label."""
         return Spelling(self.labels, (*self.labels.strings, *self.rare))
+
+    def log_spelling(self, strings: Sequence[SlotString]) -> float:
+        """The sum of log q(string | no label) over the strings without a label."""
+        pairs = zip(strings, self.labels.encode(strings), strict=True)
+        unlabelled = (string for string, label in pairs if label == self.labels.unknown)
+        return math.fsum(map(self.spelling.log_prob, unlabelled))
 
     def encode(self, surfaces: Sequence[Surface]) -> Tensor:
         """(sentences, longest n + 1) the labels of the slots, 0 behind the last."""
@@ -51,10 +58,10 @@ class SlotVocabulary:
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The vocabulary that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if a part is missing or damaged.
         """
         labels = Labels.from_json(plain["labels"])
         rare = tuple(texts("a rare string", string) for string in plain["rare"])
         if not set().union(*rare) <= set(labels.marks):
-            raise ValueError("a rare string has a mark that is none of the labels'")
+            raise ValueError("a rare string has a mark that the labels do not have")
         return cls(labels, rare)

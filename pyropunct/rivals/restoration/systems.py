@@ -86,7 +86,7 @@ class TrivialSystem(System[Trivial]):
 
 @dataclass(frozen=True)
 class RivalSystem(System[Rival]):
-    """A tagger of words.
+    """A recurrent network over words.
 
     :ivar kind: one of `pyropunct.rivals.taggers.kinds.RIVALS`.
     """
@@ -96,15 +96,16 @@ class RivalSystem(System[Rival]):
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Rival:
         """Train it, stopping early on dev."""
         recipe = conditions.rival_recipe
+        slots = sum(len(sentence.surface) for sentence in treebanks.train)
         epochs = recipe.planned_epochs(len(treebanks.train))
-        with watch(f"training {self.title}: epochs", epochs) as advance:
+        with watch(f"training {self.title}: slots", epochs * slots) as advance:
             return train_rival(
                 self.kind,
                 treebanks.train,
                 treebanks.dev,
                 recipe,
                 conditions.seed,
-                watch=lambda epoch: advance(1),
+                watch=of_epochs(advance),
                 device=conditions.device,
                 pretrained=conditions.pretrained,
             )

@@ -1,16 +1,15 @@
-"""BiGRU with attention: a recurrent tagger that looks at the whole sentence (Tilk & Alumäe 2016)."""
+"""BiGRU with attention: a recurrent network that looks at the whole sentence (Tilk & Alumäe 2016)."""
 
 from torch import nn
 
-from pyropunct.nets.pretrained import Pretrained
-from pyropunct.nets.tagger.labels import Labels, Spelling
 from pyropunct.rivals.taggers.chain import IndependentSlots
+from pyropunct.rivals.taggers.network import RivalNetwork, run_layers
 from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.rival import Rival, SlotBatch, run_layers
-from pyropunct.rivals.taggers.words import WordVocabulary
+from pyropunct.rivals.taggers.rival import Rival
+from pyropunct.rivals.taggers.words import RivalVocabulary, SlotBatch
 
 
-class BiGRUAttention(Rival):
+class AttentionNetwork(RivalNetwork):
     """A bidirectional GRU over the words, a GRU over the slots that attends to it, and late fusion.
 
     Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states
@@ -23,22 +22,11 @@ class BiGRUAttention(Rival):
     s_t-1, and the scores are additive.
     """
 
-    kind = "attention"
-    name = "BiGRU with attention"
-
-    def __init__(
-        self,
-        words: WordVocabulary,
-        labels: Labels,
-        spelling: Spelling,
-        recipe: RivalRecipe,
-        pretrained: Pretrained | None = None,
-    ) -> None:
-        super().__init__(words, labels, spelling, recipe, pretrained)
-        size = recipe.hidden_size
-        between = recipe.dropout if recipe.layers > 1 else 0.0
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
+        size, layers, dropout = recipe.hidden_size, recipe.layers, self.between_layers
         self.layers = nn.GRU(
-            recipe.word_size, size, recipe.layers, batch_first=True, dropout=between, bidirectional=True
+            recipe.word_size, size, layers, batch_first=True, dropout=dropout, bidirectional=True
         )
         self.slot_layer = nn.GRU(2 * size, size, batch_first=True)
         self.attention = nn.MultiheadAttention(
@@ -46,7 +34,7 @@ class BiGRUAttention(Rival):
         )
         self.gate_attended = nn.Linear(size, size, bias=False)
         self.gate_state = nn.Linear(size, size)
-        self.scores = nn.Linear(size, len(labels.strings) + 1)
+        self.scores = nn.Linear(size, self.labels)
 
     def forward(self, batch: SlotBatch) -> IndependentSlots:
         """The distribution of the labels of the slots."""
@@ -58,3 +46,12 @@ class BiGRUAttention(Rival):
         )
         gate = (self.gate_attended(attended) + self.gate_state(states)).sigmoid()
         return IndependentSlots(self.scores(self.dropout(attended * gate + states)), batch.present)
+
+
+class BiGRUAttention(Rival):
+    """The BiGRU with attention: see `AttentionNetwork`."""
+
+    kind = "attention"
+    name = "BiGRU with attention"
+    what = f"a {name}"
+    kinds = (RivalVocabulary, RivalRecipe, AttentionNetwork)

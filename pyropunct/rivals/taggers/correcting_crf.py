@@ -1,21 +1,21 @@
-"""BiLSTM-CRF that reads the punctuation of its input: the tagger made for correction.
+"""BiLSTM-CRF that reads the punctuation of its input: the rival made for correction.
 
 Source: Li, Wang & Eisner (2019, section 6.2).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
-from pyropunct.nets.tagger.labels import Labels, Spelling
+from pyropunct.nets.training import Watch
 from pyropunct.rivals.taggers.chain import LinearChain
-from pyropunct.rivals.taggers.crf import BiLSTMCRF
+from pyropunct.rivals.taggers.crf import CRFNetwork
 from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.rival import SlotBatch, run_layers
-from pyropunct.rivals.taggers.training import RivalEpoch, RivalTraining, untrained
-from pyropunct.rivals.taggers.words import KINDS, WordVocabulary
+from pyropunct.rivals.taggers.rival import Rival
+from pyropunct.rivals.taggers.training import train_rival
+from pyropunct.rivals.taggers.words import KINDS, RivalVocabulary, SlotBatch, WordVectors
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -23,7 +23,7 @@ STRING_SIZE = 64
 """The length of the vector of a slot string."""
 
 MARKS_READ = 3
-"""How many marks of a string have vectors of their own, beside that of the whole string."""
+"""The number of marks of a string whose vectors are added to the vector of the whole string."""
 
 
 class PunctuatedWords(tuple[str, ...]):
@@ -41,28 +41,16 @@ class PunctuatedWords(tuple[str, ...]):
         """
         if len(surface) != len(words) + 1:
             raise ValueError(f"{len(words)} words have {len(words) + 1} slots, not {len(surface)}")
-        made = super().__new__(cls, words)
-        made.surface = surface
-        return made
+        punctuated = super().__new__(cls, words)
+        punctuated.surface = surface
+        return punctuated
 
 
-class PunctuatedWordVocabulary(WordVocabulary):
-    """Numbers for the attributes of words, and for the slot strings after them.
+class PunctuatedVocabulary(RivalVocabulary):
+    """Numbers for the attributes of words, and for the slot strings after them."""
 
-    :ivar labels: numbers the strings and marks.
-    """
-
-    labels: Labels
-
-    @classmethod
-    def of(cls, words: WordVocabulary, labels: Labels) -> "PunctuatedWordVocabulary":
-        """The words of another vocabulary."""
-        made = cls(words.attributes)
-        object.__setattr__(made, "labels", labels)
-        return made
-
-    def encode(self, words: Sequence[str]) -> Tensor:
-        """(n + 2, 10) the numbers of `WordVocabulary.encode`, and four for the slot string after each word.
+    def encode_words(self, words: Sequence[str]) -> Tensor:
+        """(n + 2, 10) the numbers of each word, and four numbers of the slot string after it.
 
         Slot 0 follows BEGIN; there is no slot after END.  The numbers of a string are its label and its first
         three marks, all counted from 1; 0 stands for none.
@@ -70,53 +58,49 @@ class PunctuatedWordVocabulary(WordVocabulary):
         :param words: `PunctuatedWords`.
         """
         assert isinstance(words, PunctuatedWords)
-        strings = self.labels.strings_of(words.surface)
+        labels = self.slots.labels
+        strings = labels.strings_of(words.surface)
         rows = [
-            [label + 1, *(self.labels.mark_number[mark] + 1 for mark in string[:MARKS_READ])]
-            for label, string in zip(self.labels.encode(strings), strings, strict=True)
+            [label + 1, *(labels.mark_number[mark] + 1 for mark in string[:MARKS_READ])]
+            for label, string in zip(labels.encode(strings), strings, strict=True)
         ]
-        filled = torch.zeros(len(words) + 2, 1 + MARKS_READ, dtype=torch.long)
-        for row, values in enumerate(rows):
-            filled[row, : len(values)] = torch.tensor(values)
-        return torch.cat([super().encode(words), filled], -1)
+        numbers = torch.zeros(len(words) + 2, 1 + MARKS_READ, dtype=torch.long)
+        for row, values in zip(numbers, rows, strict=False):  # the last row, of END, stays zero
+            row[: len(values)] = torch.tensor(values)
+        return torch.cat([super().encode_words(words), numbers], -1)
 
 
-class CorrectingCRF(BiLSTMCRF):
-    """A `BiLSTMCRF` whose LSTM reads, at step i, the vectors of word i and of the string in slot i.
+class CorrectingNetwork(CRFNetwork):
+    """A `CRFNetwork` whose LSTM reads, at step i, the vectors of word i and of the string in slot i.
 
     The vector of a string is the sum of the vectors of the whole string and of its first `MARKS_READ` marks.
+    """
+
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, replace(recipe, word_size=recipe.word_size + STRING_SIZE), pretrained)
+        self.vectors = WordVectors(
+            len(vocabulary.attributes), recipe.word_size, recipe.dropout, recipe.word_dropout, pretrained
+        )
+        self.strings = nn.Embedding(self.labels + 1, STRING_SIZE, padding_idx=0)
+        self.marks = nn.Embedding(len(vocabulary.slots.labels.marks) + 1, STRING_SIZE, padding_idx=0)
+
+    def forward(self, batch: SlotBatch) -> LinearChain:
+        """The distribution of the labels of the slots."""
+        words, string, marks = batch.words.split([len(KINDS), 1, MARKS_READ], -1)
+        strings = self.strings(string[..., 0]) + self.marks(marks).sum(-2)
+        return self.chain(torch.cat([self.vectors(words, batch.features), strings], -1), batch)
+
+
+class CorrectingCRF(Rival):
+    """A BiLSTM-CRF that reads punctuated words and corrects their punctuation: see `CorrectingNetwork`.
+
     Sentences are given as `PunctuatedWords`.
     """
 
     kind = "correcting-crf"
     name = "BiLSTM-CRF, reading punctuation"
-
-    def __init__(
-        self, words: WordVocabulary, labels: Labels, spelling: Spelling, recipe: RivalRecipe
-    ) -> None:
-        wider = replace(recipe, word_size=recipe.word_size + STRING_SIZE)
-        super().__init__(words, labels, spelling, wider)
-        self.recipe = recipe
-        self.words = PunctuatedWordVocabulary.of(words, labels)
-        self.vectors = type(self.vectors)(
-            len(words.attributes), recipe.word_size, recipe.dropout, recipe.word_dropout
-        )
-        self.strings = nn.Embedding(len(labels.strings) + 2, STRING_SIZE, padding_idx=0)
-        self.marks = nn.Embedding(len(labels.marks) + 1, STRING_SIZE, padding_idx=0)
-
-    def forward(self, batch: SlotBatch) -> LinearChain:
-        """The distribution of the labels of the slots."""
-        known = len(KINDS)
-        words, string, marks = (
-            batch.words[..., :known],
-            batch.words[..., known],
-            batch.words[..., known + 1 :],
-        )
-        read = torch.cat([self.vectors(words), self.strings(string) + self.marks(marks).sum(-2)], -1)
-        states = self.dropout(run_layers(self.layers, read, batch.slots + 1))
-        beside: Tensor = torch.cat([states[:, :-1], states[:, 1:]], -1)
-        slots = self.dropout(self.slot_state(beside).tanh())
-        return LinearChain(self.scores(slots), self.transitions, batch.present)
+    what = f"a {name}"
+    kinds = (PunctuatedVocabulary, RivalRecipe, CorrectingNetwork)
 
     def correct(self, sentences: Sequence[Sequence[str]], wrong: Sequence[Surface]) -> list[Surface]:
         """Correct the punctuation of some sentences.
@@ -127,13 +111,14 @@ class CorrectingCRF(BiLSTMCRF):
         :param wrong: their punctuation.
         """
         words = [PunctuatedWords(*both) for both in zip(sentences, wrong, strict=True)]
-        return [self._kept(found, surface) for found, surface in zip(self.restore(words), wrong, strict=True)]
+        return [self._kept(*both) for both in zip(self.restore(words), wrong, strict=True)]
 
-    def _kept(self, found: Surface, wrong: Surface) -> Surface:
-        known = self.labels.encode(self.labels.strings_of(wrong))
+    def _kept(self, restored: Surface, wrong: Surface) -> Surface:
+        labels = self.vocabulary.slots.labels
+        known = labels.encode(labels.strings_of(wrong))
         return [
-            given if label == self.labels.unknown else new
-            for new, given, label in zip(found, wrong, known, strict=True)
+            given if label == labels.unknown else new
+            for new, given, label in zip(restored, wrong, known, strict=True)
         ]
 
 
@@ -142,24 +127,20 @@ def train_correcting_crf(
     dev: Sequence[tuple[Sentence, Surface]],
     recipe: RivalRecipe | None = None,
     seed: int = 0,
-    watch: Callable[[RivalEpoch], None] | None = None,
+    watch: Watch | None = None,
 ) -> CorrectingCRF:
-    """Train the tagger: see `pyropunct.rivals.taggers.training.train_rival`.
+    """Train it: see `pyropunct.rivals.taggers.training.train_rival`.
 
     :param train: right sentences, each with its wrong punctuation.
     :param dev: sentences of the same form, on which training is stopped.
     :param recipe: sizes and settings; by default ``RivalRecipe()``.
-    :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
-    :param watch: called after every epoch.
+    :param seed: equal seeds give equal rivals, on the same machine with the same number of threads.
+    :param watch: called after every step, and when an epoch is finished.
     """
-    recipe = RivalRecipe() if recipe is None else recipe
-    examples = [_example(*pair) for pair in train]
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        training = RivalTraining(untrained(CorrectingCRF, examples, recipe), examples)
-        tagger = training.run([_example(*pair) for pair in dev], watch)
-    assert isinstance(tagger, CorrectingCRF)
-    return tagger
+    right = [_example(*pair) for pair in train], [_example(*pair) for pair in dev]
+    rival = train_rival(CorrectingCRF, *right, recipe, seed, watch)
+    assert isinstance(rival, CorrectingCRF)
+    return rival
 
 
 def _example(sentence: Sentence, wrong: Surface) -> Sentence:

@@ -1,10 +1,9 @@
-"""Words as taggers read them: each as the sum of the learned vectors of its attributes."""
+"""Words as the sums of learned vectors of their attributes."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +11,11 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.files import types
+from pyropunct.nets.layers import standardised
+from pyropunct.nets.pretrained import Pretrained
+from pyropunct.nets.tagger.vocabulary import SlotVocabulary
+from pyropunct.nets.words import frequent, numbers_of
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape
 
 BEGIN, END = "\t^", "\t$"
@@ -36,66 +40,99 @@ KINDS = ("form", "last three", "last two", "last", "first", "shape")
 UNKNOWNS = tuple(f"unknown {kind}" for kind in KINDS)
 
 
-@dataclass(frozen=True)
-class WordVocabulary:
-    """Numbers for the attributes of words.
+class SlotBatch(NamedTuple):
+    """Sentences as tensors.
 
-    :ivar attributes: what `word_attributes` gives; the first six are the unknown ones of each kind.
+    :ivar words: (B, longest n + 2, 6) attributes of the words.
+    :ivar slots: (B,) the number of slots n + 1 of each sentence, on the CPU.
+    :ivar present: (B, longest n + 1) whether a slot is real and not padding.
+    :ivar features: (B, longest n + 2, size) pretrained features of the words, 0 where there is no word; None
+        if the network reads none.
+    """
+
+    words: Tensor
+    slots: Tensor
+    present: Tensor
+    features: Tensor | None = None
+
+    def to(self, device: torch.device | str) -> "SlotBatch":
+        """The same with all tensors but `slots` on a device."""
+        features = None if self.features is None else self.features.to(device)
+        return SlotBatch(self.words.to(device), self.slots, self.present.to(device), features)
+
+
+@dataclass(frozen=True)
+class RivalVocabulary:
+    """Numbers for the attributes of words, and for slot strings.
+
+    :ivar attributes: values of `word_attributes`, after the unknown attributes of all kinds.
+    :ivar slots: the slot strings.
     """
 
     attributes: tuple[str, ...]
+    slots: SlotVocabulary
 
     @cached_property
-    def _number(self) -> dict[str, int]:
-        return {attribute: number for number, attribute in enumerate(self.attributes)}
+    def _numbers(self) -> dict[str, int]:
+        return numbers_of(self.attributes)
 
-    def encode(self, words: Sequence[str]) -> Tensor:
+    def encode(self, sentences: Sequence[Sequence[str]], pretrained: Pretrained | None = None) -> SlotBatch:
+        """The words of sentences.
+
+        :param pretrained: gives features of the words as well.
+        """
+        encoded = [self.encode_words(words) for words in sentences]
+        slots = torch.tensor([len(words) - 1 for words in encoded])
+        present = torch.arange(int(slots.max())) < slots[:, None]
+        features = None
+        if pretrained is not None:  # there are words before the first and after the last
+            features = functional.pad(pretrained.features(sentences), (0, 0, 1, 1))
+        return SlotBatch(pad_sequence(encoded, batch_first=True), slots, present, features)
+
+    def encode_words(self, words: Sequence[str]) -> Tensor:
         """(n + 2, 6) the numbers of the attributes of BEGIN, the n words, and END."""
         rows = [
-            [self._number.get(attribute, kind) for kind, attribute in enumerate(word_attributes(word))]
+            [self._numbers.get(attribute, kind) for kind, attribute in enumerate(word_attributes(word))]
             for word in (BEGIN, *words, END)
         ]
         return torch.tensor(rows)
 
+    @classmethod
+    def collect(cls, train: Sequence[Sentence]) -> Self:
+        """The attributes that occur at least twice in a training treebank, and its slot strings."""
+        seen = (
+            attribute
+            for sentence in train
+            for word in (BEGIN, *sentence.tree.forms, END)
+            for attribute in word_attributes(word)
+        )
+        known = sorted(frequent(seen, ATTRIBUTE_COUNT))
+        slots = SlotVocabulary.collect([sentence.surface for sentence in train])
+        return cls((*UNKNOWNS, *known), slots)
+
     def to_json(self) -> dict[str, Any]:
-        """Plain lists, from which `from_json` makes an equal vocabulary."""
-        return asdict(self)
+        """A plain dictionary, from which `from_json` makes an equal vocabulary."""
+        return {"attributes": self.attributes, "slots": self.slots.to_json()}
 
     @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> "WordVocabulary":
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The vocabulary that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if a part is missing or damaged.
         """
-        return cls(types("the list of attributes", plain["attributes"], UNKNOWNS))
-
-
-def collect_words(sentences: Iterable[Sequence[str]]) -> WordVocabulary:
-    """The attributes that occur at least twice in a training treebank."""
-    seen = Counter(
-        attribute
-        for words in sentences
-        for word in (BEGIN, *words, END)
-        for attribute in word_attributes(word)
-    )
-    known = sorted(attribute for attribute, count in seen.items() if count >= ATTRIBUTE_COUNT)
-    return WordVocabulary((*UNKNOWNS, *known))
-
-
-def batch_words(encoded: Sequence[Tensor]) -> Tensor:
-    """(sentences, longest n + 2, 6) encoded sentences, padded with zeros."""
-    return pad_sequence(list(encoded), batch_first=True)
+        attributes = types("the list of attributes", plain["attributes"], UNKNOWNS)
+        return cls(attributes, SlotVocabulary.from_json(plain["slots"]))
 
 
 class WordVectors(nn.Module):
     """The vector of a word is the sum of the vectors of its attributes.
 
-    :param attributes: how many attributes there are.
+    :param attributes: the number of attributes.
     :param size: the length of the vectors.
     :param dropout: the probability that an element of a word's vector is dropped in training.
     :param word_dropout: the probability that a form counts as unknown in training.
-    :param pretrained: how many pretrained features a word has, of which a linear function is added to the
-        sum; 0 if there are none.
+    :param pretrained: the number of pretrained features of a word, a linear function of which is added to the
+        sum; 0 without them.
     """
 
     def __init__(
@@ -118,5 +155,5 @@ class WordVectors(nn.Module):
             forms[torch.rand(forms.shape, device=forms.device) < self.word_dropout] = FORM
         vectors = self.vectors(words).sum(-2)
         if self.pretrained is not None and features is not None:
-            vectors = vectors + self.pretrained(functional.layer_norm(features, features.shape[-1:]))
+            vectors = vectors + self.pretrained(standardised(features))
         return self.dropout(vectors)

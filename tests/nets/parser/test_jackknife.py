@@ -9,8 +9,9 @@ import pytest
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser import ParserProgress, ParserRecipe, WeightedTree, jackknife
+from pyropunct.nets.parser import ParserRecipe, WeightedTree, jackknife
 from pyropunct.nets.parser.jackknife import fold_recipe, folds_of, jackknifed, with_trees
+from pyropunct.nets.training import Progress
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -82,7 +83,7 @@ def test_going_on_in_any_fold(some: list[Sentence], tmp_path: Path) -> None:
     def kept(fold: int) -> Checkpoint:
         return Checkpoint(tmp_path / f"fold-{fold}")
 
-    def stop(fold: int, progress: ParserProgress) -> None:
+    def stop(fold: int, progress: Progress) -> None:
         steps.append((fold, progress.epoch))
         if (fold, progress.epoch) in stops:
             raise KeyboardInterrupt

@@ -18,12 +18,12 @@ from pyropunct.fitted.model_file import (
 )
 from pyropunct.nets.parser import (
     BiaffineParser,
-    ParserProgress,
     ParserRecipe,
     WeightedTree,
     attachment_scores,
     train_parser,
 )
+from pyropunct.nets.training import Progress
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.projective import is_projective
 from pyropunct.treebank.reading import read_text, read_treebank
@@ -149,7 +149,7 @@ def test_the_states_of_few_words_are_remembered(
     monkeypatch.setattr("pyropunct.nets.parser.parser.REMEMBERED_WORDS", len(several[-1]))
     some.parse(several[:-1])
     some.parse(several[-1:])
-    assert list(some._remembered) == [tuple(several[-1])]
+    assert list(some._recent.rows) == [tuple(several[-1])]
 
 
 def test_odd_words(parser: BiaffineParser) -> None:
@@ -208,7 +208,7 @@ def test_going_on_from_a_checkpoint(train: list[Sentence], tmp_path: Path, chose
     for stop in (1, 3):
         checkpoint = Checkpoint(tmp_path / f"after {stop}")
 
-        def watch(progress: ParserProgress, stop: int = stop) -> None:
+        def watch(progress: Progress, stop: int = stop) -> None:
             if progress.epoch == stop:
                 raise KeyboardInterrupt
 
@@ -245,7 +245,7 @@ def test_a_checkpoint_of_something_else(train: list[Sentence], tmp_path: Path) -
 
 
 def test_progress(train: list[Sentence]) -> None:
-    seen: list[ParserProgress] = []
+    seen: list[Progress] = []
     train_parser(train[:50], train[:10], ParserRecipe(**{**SMALL.to_json(), "epochs": 2}), watch=seen.append)
     total = sum(len(sentence.tree) for sentence in train[:50])
     assert {progress.words for progress in seen} == {total}
@@ -254,7 +254,7 @@ def test_progress(train: list[Sentence]) -> None:
     assert seen[0].last is None
     assert seen[-1].last is not None
     assert seen[-1].last.scores is not None
-    assert seen[-1].last.scores.words == sum(len(sentence.tree) for sentence in train[:10])
+    assert seen[-1].last.scores["words"] == sum(len(sentence.tree) for sentence in train[:10])
 
 
 def test_a_small_treebank_is_passed_over_more_often(train: list[Sentence]) -> None:

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
-from pyropunct.nets.reader import ReaderProgress, ReaderRecipe, RunningReader, train_reader
+from pyropunct.nets.reader import ReaderRecipe, RunningReader, train_reader
 from pyropunct.nets.reader.case import CAPITAL, LOWER, OTHER, UPPER, case_of, in_case
 from pyropunct.nets.reader.encoding import Document, documents
 from pyropunct.nets.reader.reader import CORE, windows_of
 from pyropunct.nets.reader.scores import count
 from pyropunct.nets.reader.training import evaluate
+from pyropunct.nets.training import Progress
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -181,7 +182,7 @@ def test_going_on_from_a_checkpoint(train: list[Sentence], tmp_path: Path, chose
     for stop in (1, 3):
         checkpoint = Checkpoint(tmp_path / f"after {stop}")
 
-        def watch(progress: ReaderProgress, stop: int = stop) -> None:
+        def watch(progress: Progress, stop: int = stop) -> None:
             if progress.epoch == stop:
                 raise KeyboardInterrupt
 

@@ -13,9 +13,10 @@ import torch
 
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.tagger import SlotTagger, SlotTaggerProgress, SlotTaggerRecipe, train_slot_tagger
+from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.tagger.mixing import likeliest_share, log_mixture
 from pyropunct.nets.tagger.tagger import generator_for
+from pyropunct.nets.training import Progress
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.marks import START, Surface
@@ -156,7 +157,7 @@ def test_going_on_from_a_checkpoint(parser: BiaffineParser, train: list[Sentence
     whole = train_slot_tagger(parser, *data, recipe, seed=3)
     checkpoint = Checkpoint(tmp_path / "tagger")
 
-    def watch(progress: SlotTaggerProgress) -> None:
+    def watch(progress: Progress) -> None:
         if progress.finished:
             raise KeyboardInterrupt
 

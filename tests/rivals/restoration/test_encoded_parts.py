@@ -75,7 +75,7 @@ def test_what_the_encoder_says_counts(name: str, treebanks: Treebanks, condition
     for sentence, found in zip(sentences, with_it, strict=True):
         torch.testing.assert_close(tagger.log_prob([sentence])[0], found, atol=1e-3, rtol=1e-3)
     with torch.no_grad():
-        tagger.vectors.pretrained.weight.zero_()
+        tagger.network.vectors.pretrained.weight.zero_()
     assert (tagger.log_prob(sentences) - with_it).abs().max() > 1e-6
     assert [len(surface) for surface in tagger.restore([one.tree.forms for one in sentences])] == [
         len(one.surface) for one in sentences

@@ -1,4 +1,4 @@
-"""The tagger that reads the punctuation of its input."""
+"""The rival that reads the punctuation of its input."""
 
 from dataclasses import replace
 
@@ -6,17 +6,16 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.tagger.labels import Spelling, collect_labels
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.rivals.taggers.correcting_crf import (
     MARKS_READ,
     CorrectingCRF,
+    PunctuatedVocabulary,
     PunctuatedWords,
     train_correcting_crf,
 )
 from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.rival import batch_slots
-from pyropunct.rivals.taggers.words import KINDS, collect_words
+from pyropunct.rivals.taggers.words import KINDS, RivalVocabulary
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import Sentence, read_treebank
@@ -48,17 +47,17 @@ def dev() -> Pairs:
 
 def untrained(train: Pairs) -> CorrectingCRF:
     torch.manual_seed(0)
-    labels = collect_labels([one.surface for one, _ in train])
-    words = collect_words(one.tree.forms for one, _ in train)
-    return CorrectingCRF(words, labels, Spelling(labels), SMALL).eval()
+    rival = CorrectingCRF.untrained(PunctuatedVocabulary.collect([right for right, _ in train]), SMALL)
+    rival.network.eval()
+    return rival
 
 
 def test_what_it_reads(train: Pairs) -> None:
     """Beside its attributes, of each word the string behind it as a whole and mark by mark."""
-    tagger = untrained(train)
-    labels, known = tagger.labels, len(KINDS)
+    rival = untrained(train)
+    labels, known = rival.vocabulary.slots.labels, len(KINDS)
     surface = [(START, "“"), (",",), (), ("★", ".", ".", ".", ".")]
-    read = tagger.words.encode(PunctuatedWords(("a", "b", "c"), surface))
+    read = rival.vocabulary.encode_words(PunctuatedWords(("a", "b", "c"), surface))
     mark = {name: number + 1 for name, number in labels.mark_number.items()}
     empty = labels.strings.index(()) + 1
     rows = [
@@ -69,55 +68,52 @@ def test_what_it_reads(train: Pairs) -> None:
         [0] * (1 + MARKS_READ),
     ]
     assert read[:, known:].tolist() == rows
-    plain = collect_words(one.tree.forms for one, _ in train).encode(("a", "b", "c"))
+    plain = RivalVocabulary.collect([right for right, _ in train]).encode_words(("a", "b", "c"))
     assert torch.equal(read[:, :known], plain)
 
 
 def test_the_punctuation_matters_and_padding_does_not(train: Pairs) -> None:
-    tagger = untrained(train)
-    words = ("a", "b")
-    one, other = (
-        tagger.words.encode(PunctuatedWords(words, [(START,), slot, (".",)])) for slot in [(), (",",)]
-    )
-    longer = tagger.words.encode(PunctuatedWords(("a", "b", "c"), [(START,), (), (), ()]))
-    first = tagger(batch_slots([one], tagger.device)).scores[0]
-    beside = tagger(batch_slots([one, longer], tagger.device)).scores[0, :3]
-    torch.testing.assert_close(first, beside)
-    assert not torch.allclose(first, tagger(batch_slots([other], tagger.device)).scores[0])
+    rival = untrained(train)
+    silent, comma = (PunctuatedWords(("a", "b"), [(START,), slot, (".",)]) for slot in [(), (",",)])
+    longer = PunctuatedWords(("a", "b", "c"), [(START,), (), (), ()])
+    alone = rival.network(rival.encode([silent])).scores[0]
+    beside = rival.network(rival.encode([silent, longer])).scores[0, :3]
+    torch.testing.assert_close(alone, beside)
+    assert not torch.allclose(alone, rival.network(rival.encode([comma])).scores[0])
 
 
 def test_every_weight_is_trained(train: Pairs) -> None:
-    tagger = untrained(train)
+    rival = untrained(train)
     sentence, wrong = train[0]
-    encoded = tagger.words.encode(PunctuatedWords(sentence.tree.forms, wrong))
-    labels = torch.tensor([tagger.labels.encode(tagger.labels.strings_of(sentence.surface))])
-    tagger(batch_slots([encoded], tagger.device)).log_prob(labels).sum().backward()
-    assert all(weight.grad is not None and weight.grad.any() for weight in tagger.parameters())
+    encoded = rival.encode([PunctuatedWords(sentence.tree.forms, wrong)])
+    labels = rival.vocabulary.slots.encode([sentence.surface])
+    rival.network(encoded).log_prob(labels).sum().backward()
+    assert all(weight.grad is not None and weight.grad.any() for weight in rival.network.parameters())
 
 
 def test_it_learns_to_correct(train: Pairs, dev: Pairs) -> None:
-    """Far better than a tagger that does not see the input could be on so little text."""
-    tagger = train_correcting_crf(train, dev, SMALL)
+    """Far better than a rival that does not see the input could be on so little text."""
+    rival = train_correcting_crf(train, dev, SMALL)
     wrong = [surface for _, surface in dev]
-    found = tagger.correct([one.tree.forms for one, _ in dev], wrong)
+    found = rival.correct([one.tree.forms for one, _ in dev], wrong)
     right = [one.surface for one, _ in dev]
-    blind = tagger.correct(
+    blind = rival.correct(
         [one.tree.forms for one, _ in dev], [[(START,), *[()] * len(one.tree)] for one, _ in dev]
     )
     assert average_edit_distance(found, right) < 0.6 * average_edit_distance(blind, right)
 
 
-def test_equal_seeds_give_equal_taggers(train: Pairs, dev: Pairs) -> None:
+def test_equal_seeds_give_equal_rivals(train: Pairs, dev: Pairs) -> None:
     recipe = replace(SMALL, epochs=1)
     one, again = (train_correcting_crf(train[:10], dev[:3], recipe, seed=2) for _ in range(2))
-    state = again.state_dict()
-    assert all(torch.equal(weight, state[name]) for name, weight in one.state_dict().items())
+    pairs = zip(one.network.parameters(), again.network.parameters(), strict=True)
+    assert all(torch.equal(*both) for both in pairs)
 
 
 def test_what_has_no_label_stays(train: Pairs) -> None:
-    tagger = untrained(train)
+    rival = untrained(train)
     wrong = [(START,), ("★",), (ABBREVIATION_DOT, ";", ";"), ()]
-    (found,) = tagger.correct([("a", "b", "c")], [wrong])
+    (found,) = rival.correct([("a", "b", "c")], [wrong])
     assert found[1:3] == wrong[1:3]
 
 

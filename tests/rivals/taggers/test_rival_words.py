@@ -1,13 +1,13 @@
-"""Words as taggers read them."""
+"""Words as rivals read them."""
 
 import torch
+from sentences import sentence
 
 from pyropunct.rivals.taggers.words import (
     FORM,
     KINDS,
+    RivalVocabulary,
     WordVectors,
-    WordVocabulary,
-    collect_words,
     word_attributes,
 )
 
@@ -24,8 +24,10 @@ def test_attributes_of_a_word() -> None:
 
 
 def test_unknown_attributes_count_one_by_one() -> None:
-    words = collect_words([["Singing", "swinging"], ["swinging"]])
-    _, singing, swinging, thing, _ = words.encode(["Singing", "swinging", "Thing"])
+    vocabulary = RivalVocabulary.collect(
+        [sentence("Singing swinging", "", "", ""), sentence("swinging", "", "")]
+    )
+    _, singing, swinging, thing, _ = vocabulary.encode_words(["Singing", "swinging", "Thing"])
     form, last_three = KINDS.index("form"), KINDS.index("last three")
     assert singing[form] == thing[form] == form  # seen once and never
     assert swinging[form] >= len(KINDS)
@@ -33,8 +35,8 @@ def test_unknown_attributes_count_one_by_one() -> None:
 
 
 def test_json() -> None:
-    words = collect_words([["a", "b", "a"]])
-    assert WordVocabulary.from_json(words.to_json()) == words
+    vocabulary = RivalVocabulary.collect([sentence("a b a", "", ",", ",", "★")])
+    assert RivalVocabulary.from_json(vocabulary.to_json()) == vocabulary
 
 
 def test_dropped_words_keep_all_but_their_form() -> None:

@@ -1,4 +1,4 @@
-"""The taggers: probabilities, training, restoration, saving."""
+"""The rivals: probabilities, training, restoration, saving."""
 
 import itertools
 import json
@@ -12,13 +12,14 @@ import torch
 from sentences import embedded, sentence
 
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
-from pyropunct.nets.tagger.labels import Spelling, collect_labels
+from pyropunct.nets.training import Progress
 from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
-from pyropunct.rivals.taggers.kinds import RIVALS, from_parts, load_rival
+from pyropunct.rivals.taggers.crf import BiLSTMCRF
+from pyropunct.rivals.taggers.kinds import RIVALS, load_rival
 from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.rival import DECODERS, Rival, batch_slots
-from pyropunct.rivals.taggers.training import RivalEpoch, train_rival
-from pyropunct.rivals.taggers.words import collect_words
+from pyropunct.rivals.taggers.rival import DECODERS, Rival
+from pyropunct.rivals.taggers.training import train_rival
+from pyropunct.rivals.taggers.words import RivalVocabulary
 from pyropunct.treebank.marks import START, UNKNOWN
 from pyropunct.treebank.reading import Sentence
 
@@ -40,15 +41,13 @@ def dev() -> list[Sentence]:
 
 
 def untrained(kind: str, train: list[Sentence], scale: float = 1.0) -> Rival:
-    """A tagger with random weights, transitions included."""
-    labels = collect_labels([one.surface for one in train])
-    strings = [string for one in train for string in labels.strings_of(one.surface)]
-    words = collect_words(one.tree.forms for one in train)
-    tagger = RIVALS[kind](words, labels, Spelling(labels, strings), SMALL)
+    """A rival with random weights, transitions included."""
+    rival = RIVALS[kind].untrained(RivalVocabulary.collect(train), SMALL)
     with torch.no_grad():
-        for weight in tagger.parameters():
+        for weight in rival.network.parameters():
             weight += scale * torch.randn_like(weight)
-    return tagger.eval()
+    rival.network.eval()
+    return rival
 
 
 def forms(sentences: list[Sentence]) -> list[tuple[str, ...]]:
@@ -59,16 +58,17 @@ def forms(sentences: list[Sentence]) -> list[tuple[str, ...]]:
 def test_probabilities_of_all_punctuation_add_up_to_one(kind: str) -> None:
     """Of all strings of up to 3 marks in both slots of a word; the longer have at most what is said here."""
     train = [sentence("a b", "", ",", ".")] * 5 + [sentence("a", "“ ,", ",")]
-    tagger = untrained(kind, train, scale=0.3)
-    marks, longest = tagger.labels.marks[1:], 3  # all but the abbreviation dot, which the strings below lack
+    rival = untrained(kind, train, scale=0.3)
+    labels, spelling = rival.vocabulary.slots.labels, rival.vocabulary.slots.spelling
+    marks, longest = labels.marks[1:], 3  # all but the abbreviation dot, which the strings below lack
     strings = [one for size in range(longest + 1) for one in itertools.product(marks, repeat=size)]
     surfaces = [((START, *first), last) for first in strings for last in strings]
     word = sentence("a")
-    total = float(tagger.log_prob([replace(word, surface=one) for one in surfaces]).exp().sum())
-    unknown = [one for one in strings if one not in tagger.labels.strings]
-    missing = 1 - sum(math.exp(tagger.spelling.log_prob(one)) for one in unknown)
-    distribution = tagger(batch_slots([tagger.words.encode(["a"])], tagger.device))
-    shares = distribution.marginals()[0, :, tagger.labels.unknown].tolist()
+    total = float(rival.log_prob([replace(word, surface=one) for one in surfaces]).exp().sum())
+    unknown = [one for one in strings if one not in labels.strings]
+    missing = 1 - sum(math.exp(spelling.log_prob(one)) for one in unknown)
+    distribution = rival.network(rival.encode([["a"]]))
+    shares = distribution.marginals()[0, :, labels.unknown].tolist()
     assert missing < 0.5
     assert 1 - missing * sum(shares) <= total < 1
 
@@ -76,37 +76,39 @@ def test_probabilities_of_all_punctuation_add_up_to_one(kind: str) -> None:
 @every_kind
 def test_strings_without_a_label_are_the_unknown_label_and_then_spelled(kind: str) -> None:
     train = [sentence("a b", "", ",", ".")] * 5
-    tagger = untrained(kind, train)
+    rival = untrained(kind, train)
     one = sentence("b", ", .", "★")
-    number = tagger.labels.unknown
-    distribution = tagger(batch_slots([tagger.words.encode(["b"])], tagger.device))
+    number = rival.vocabulary.slots.labels.unknown
+    distribution = rival.network(rival.encode([["b"]]))
     labels = distribution.log_prob(torch.tensor([[number, number]]))
-    spelled = tagger.spelling.log_prob((",", ".")) + tagger.spelling.log_prob((UNKNOWN,))
-    torch.testing.assert_close(tagger.log_prob([one]), labels.detach() + spelled)
+    spelled = rival.vocabulary.slots.spelling.log_prob((",", ".")) + rival.vocabulary.slots.spelling.log_prob(
+        (UNKNOWN,)
+    )
+    torch.testing.assert_close(rival.log_prob([one]), labels.detach() + spelled)
 
 
 @every_kind
 def test_a_batch_is_its_sentences(kind: str, train: list[Sentence]) -> None:
-    tagger = untrained(kind, train)
-    together = tagger.log_prob(train)
-    alone = torch.cat([tagger.log_prob([one]) for one in train])
+    rival = untrained(kind, train)
+    together = rival.log_prob(train)
+    alone = torch.cat([rival.log_prob([one]) for one in train])
     torch.testing.assert_close(together, alone, rtol=1e-9, atol=1e-9)
     for decoder in DECODERS:
-        restored = tagger.restore(forms(train), decoder)
-        assert restored == [tagger.restore([words], decoder)[0] for words in forms(train)]
+        restored = rival.restore(forms(train), decoder)
+        assert restored == [rival.restore([words], decoder)[0] for words in forms(train)]
 
 
 @every_kind
 def test_gradients_by_finite_differences(kind: str, train: list[Sentence]) -> None:
     """Along a random direction of all weights together."""
-    tagger = untrained(kind, train, scale=0.1)
-    labels = tagger.labels.encode(tagger.labels.strings_of(train[0].surface))
-    batch = batch_slots([tagger.words.encode(train[0].tree.forms)], tagger.device)
-    weights = list(tagger.parameters())
+    rival = untrained(kind, train, scale=0.1)
+    labels = rival.vocabulary.slots.labels.encode(rival.vocabulary.slots.labels.strings_of(train[0].surface))
+    batch = rival.encode([train[0].tree.forms])
+    weights = list(rival.network.parameters())
     directions = [torch.randn_like(weight) for weight in weights]
 
     def log_prob() -> torch.Tensor:
-        return tagger(batch).log_prob(torch.tensor([labels])).sum()
+        return rival.network(batch).log_prob(torch.tensor([labels])).sum()
 
     def moved(step: float) -> float:
         with torch.no_grad():
@@ -137,22 +139,25 @@ def comma_before_but(number: int) -> list[Sentence]:
 def test_training_learns_what_is_next_to_a_slot_and_what_is_far(kind: str) -> None:
     sentences = comma_before_but(180)
     train, dev = sentences[:150], sentences[150:]
-    epochs: list[RivalEpoch] = []
+    seen: list[Progress] = []
     recipe = replace(SMALL, hidden_size=32, layers=1, dropout=0.1, word_dropout=0.0, epochs=5)
-    tagger = train_rival(kind, train, dev, recipe, watch=epochs.append)
+    rival = train_rival(kind, train, dev, recipe, watch=seen.append)
+    epochs = [progress.last for progress in seen if progress.finished and progress.last is not None]
+    perplexities = [epoch.scores["perplexity"] for epoch in epochs if epoch.scores is not None]
     assert epochs[-1].loss < 0.2 * epochs[0].loss
-    assert tagger.evaluate(dev).perplexity == min(epoch.perplexity for epoch in epochs) < 1.05
-    assert tagger.report["chosen"] == min(epochs, key=lambda epoch: epoch.perplexity).number
+    assert min(perplexities) < 1.05
+    assert rival.evaluate(dev).perplexity == pytest.approx(min(perplexities), rel=1e-12)
+    assert rival.report["chosen"] == 1 + perplexities.index(min(perplexities))
     for decoder in DECODERS:
-        restored = tagger.restore(forms(dev), decoder)
+        restored = rival.restore(forms(dev), decoder)
         assert average_edit_distance(restored, [one.surface for one in dev]) < 0.01
 
 
 @every_kind
 def test_training_stops_early(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
     recipe = replace(SMALL, epochs=40, patience=2, learning_rate=0.05, dropout=0.0)
-    tagger = train_rival(kind, train[:40], dev, recipe)
-    assert len(tagger.report["epochs"]) == tagger.report["chosen"] + 2
+    rival = train_rival(kind, train[:40], dev, recipe)
+    assert len(rival.report["epochs"]) == rival.report["chosen"] + 2
 
 
 def test_small_treebanks_are_trained_on_for_more_epochs() -> None:
@@ -171,43 +176,43 @@ def test_more_epochs_are_run(kind: str, train: list[Sentence], dev: list[Sentenc
 @every_kind
 def test_seeds(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
     recipe = replace(SMALL, epochs=1)
-    first = train_rival(kind, train, dev, recipe, seed=1).state_dict()
+    first = train_rival(kind, train, dev, recipe, seed=1).network.state_dict()
     state = torch.manual_seed(99).get_state()
-    again = train_rival(kind, train, dev, recipe, seed=1).state_dict()
+    again = train_rival(kind, train, dev, recipe, seed=1).network.state_dict()
     assert torch.equal(torch.get_rng_state(), state)  # training leaves the caller's generator as it was
-    other = train_rival(kind, train, dev, recipe, seed=2).state_dict()
+    other = train_rival(kind, train, dev, recipe, seed=2).network.state_dict()
     assert all(torch.equal(value, again[name]) for name, value in first.items())
     assert not all(torch.equal(value, other[name]) for name, value in first.items())
 
 
 @every_kind
 def test_saved_and_loaded(kind: str, train: list[Sentence], dev: list[Sentence], tmp_path: Path) -> None:
-    tagger = train_rival(kind, train, dev, replace(SMALL, epochs=1))
-    tagger.save(tmp_path / "tagger")
-    loaded = load_rival(tmp_path / "tagger")
-    assert torch.equal(loaded.log_prob(dev), tagger.log_prob(dev))
-    assert loaded.restore(forms(dev)) == tagger.restore(forms(dev))
-    assert (loaded.recipe, loaded.report) == (tagger.recipe, tagger.report)
+    rival = train_rival(kind, train, dev, replace(SMALL, epochs=1))
+    rival.save(tmp_path / "rival")
+    loaded = load_rival(tmp_path / "rival")
+    assert torch.equal(loaded.log_prob(dev), rival.log_prob(dev))
+    assert loaded.restore(forms(dev)) == rival.restore(forms(dev))
+    assert (loaded.recipe, loaded.report) == (rival.recipe, rival.report)
 
 
 def test_parts_are_json_and_tensors(train: list[Sentence]) -> None:
-    tagger = untrained("crf", train)
-    plain, tensors = tagger.to_parts()
-    same = from_parts(json.loads(json.dumps(plain)), tensors)
-    assert torch.equal(same.log_prob(train), tagger.log_prob(train))
+    rival = untrained("crf", train)
+    plain, tensors = rival.to_parts()
+    same = BiLSTMCRF.from_parts(json.loads(json.dumps(plain)), tensors)
+    assert torch.equal(same.log_prob(train), rival.log_prob(train))
 
 
-def test_folders_that_hold_no_tagger(train: list[Sentence], tmp_path: Path) -> None:
+def test_folders_that_hold_no_rival(train: list[Sentence], tmp_path: Path) -> None:
     plain, tensors = untrained("crf", train).to_parts()
     write_model_file(tmp_path / "other", {"vocabulary": {}, "recipe": {}, "report": {}}, {})
     write_model_file(tmp_path / "lacking", plain, dict(list(tensors.items())[1:]))
-    unknown = {**plain, "recipe": {**plain["recipe"], "tagger": "hmm"}}
+    unknown = {**plain, "recipe": {**plain["recipe"], "kind": "hmm"}}
     write_model_file(tmp_path / "unknown", unknown, tensors)
-    with pytest.raises(ModelFileError, match="other: this is no tagger: KeyError"):
+    with pytest.raises(ModelFileError, match="other: no rival is called None: take attention or crf"):
         load_rival(tmp_path / "other")
-    with pytest.raises(ModelFileError, match=r"lacking: the tensor .* is missing"):
+    with pytest.raises(ModelFileError, match=r"lacking: not the parts of a BiLSTM-CRF: .* is missing"):
         load_rival(tmp_path / "lacking")
-    with pytest.raises(ModelFileError, match="no tagger is called 'hmm': take attention or crf"):
+    with pytest.raises(ModelFileError, match="no rival is called 'hmm': take attention or crf"):
         load_rival(tmp_path / "unknown")
     with pytest.raises(ModelFileError, match="no such model folder"):
         load_rival(tmp_path / "nowhere")
@@ -216,28 +221,28 @@ def test_folders_that_hold_no_tagger(train: list[Sentence], tmp_path: Path) -> N
 @every_kind
 def test_decoders(kind: str, train: list[Sentence]) -> None:
     """Against the definitions, by enumeration of all labels of a sentence of one word."""
-    tagger = untrained(kind, train)
-    strings, number = tagger.labels.strings, tagger.labels.printable
-    distribution = tagger(batch_slots([tagger.words.encode(["the"])], tagger.device))
+    rival = untrained(kind, train)
+    strings, number = rival.vocabulary.slots.labels.strings, rival.vocabulary.slots.labels.printable
+    distribution = rival.network(rival.encode([["the"]]))
     paths = list(itertools.product(number, repeat=2))
     probability = {path: float(distribution.log_prob(torch.tensor([path])).detach().exp()) for path in paths}
     best = max(paths, key=probability.__getitem__)
-    assert tagger.restore([["the"]], "viterbi") == [tagger.labels.surface(best)]
+    assert rival.restore([["the"]], "viterbi") == [rival.vocabulary.slots.labels.surface(best)]
 
     def risk(slot: int, choice: int) -> float:
         return sum(p * slot_distance(strings[choice], strings[path[slot]]) for path, p in probability.items())
 
     least = [min(number, key=lambda choice: risk(slot, choice)) for slot in range(2)]
-    assert tagger.restore([["the"]], "marginal") == [tagger.labels.surface(least)]
+    assert rival.restore([["the"]], "marginal") == [rival.vocabulary.slots.labels.surface(least)]
 
 
 @every_kind
 def test_restored_marks_are_marks_of_the_page(kind: str) -> None:
     """Even where nearly every string of training is rare."""
     train = [sentence("a b", f"{chr(0x2600 + number)}", "", ".") for number in range(8)]
-    tagger = train_rival(kind, train, train, replace(SMALL, epochs=2))
-    assert (UNKNOWN,) in tagger.labels.strings
-    restored = tagger.restore([["a", "b"], ["never", "seen", "word"]])
+    rival = train_rival(kind, train, train, replace(SMALL, epochs=2))
+    assert (UNKNOWN,) in rival.vocabulary.slots.labels.strings
+    restored = rival.restore([["a", "b"], ["never", "seen", "word"]])
     assert {mark for surface in restored for slot in surface for mark in slot} <= {START, "."}
 
 
@@ -248,16 +253,16 @@ def test_two_thousand_words(kind: str, train: list[Sentence]) -> None:
 
 
 def test_bad_input(train: list[Sentence]) -> None:
-    with pytest.raises(ValueError, match="no sentence to train on"):
+    with pytest.raises(ValueError, match="no sentence to train a BiLSTM-CRF on"):
         train_rival("crf", [], train)
-    with pytest.raises(ValueError, match="no sentence to stop on"):
+    with pytest.raises(ValueError, match="no sentence to choose an epoch by"):
         train_rival("crf", train, [])
-    with pytest.raises(ValueError, match="no tagger is called 'hmm'"):
+    with pytest.raises(ValueError, match="no rival is called 'hmm'"):
         train_rival("hmm", train, train)
-    tagger = untrained("crf", train)
+    rival = untrained("crf", train)
     with pytest.raises(ValueError, match="sentence 2: there is no word in it"):
-        tagger.restore([["a"], []])
+        rival.restore([["a"], []])
     with pytest.raises(ValueError, match="no decoder is called 'greedy'"):
-        tagger.restore([["a"]], "greedy")  # type: ignore[arg-type]
-    assert tagger.restore([]) == []
-    assert tagger.log_prob([]).shape == (0,)
+        rival.restore([["a"]], "greedy")  # type: ignore[arg-type]
+    assert rival.restore([]) == []
+    assert rival.log_prob([]).shape == (0,)
