@@ -17,8 +17,7 @@ from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.brackets import bracketed
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.marks import Surface
-from pyropunct.treebank.pairs import unpaired
+from pyropunct.treebank.marks import Surface, unpaired
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

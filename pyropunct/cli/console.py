@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from pyropunct.files import json_text
-from pyropunct.treebank.showing import shortened, visible
+from pyropunct.treebank.errors import shortened, visible
 
 if TYPE_CHECKING:
     from pyropunct.compare.table import Table

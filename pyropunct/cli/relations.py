@@ -100,7 +100,7 @@ def relations(
         with console.sentence_bar("examples", len(treebank)) as advance:
             places = sprouting_examples(punctuator, list(treebank), examples, advance)
     if plot is not None:
-        from pyropunct.figures.relations import relations_svg
+        from pyropunct.figures.plots import relations_svg
 
         write_output(plot, relations_svg(found))
     if as_json or shape == "json":

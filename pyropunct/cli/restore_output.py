@@ -9,7 +9,7 @@ from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import BadLine
 from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
-from pyropunct.treebank.capitals import at_the_beginning
+from pyropunct.treebank.conventions import at_the_beginning
 from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.printing import print_conllu

@@ -136,7 +136,7 @@ def rules(
         raise OneLineError(f"{model}: {error}", BAD_INPUT) from error
     shown = learned.prominent(pairs)
     if plot is not None:
-        from pyropunct.figures.rules import rules_svg
+        from pyropunct.figures.plots import rules_svg
 
         write_output(plot, rules_svg(shown))
     if as_json or shape == "json":

@@ -1,12 +1,21 @@
-"""Plots as SVG files that do not change from run to run."""
+"""Bar charts: punctemes of each relation and outcomes of edits (Li, Wang & Eisner 2019, section 5)."""
 
 import io
+import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from matplotlib import style
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from pyropunct.tasks.explain.relations import RelationPunctemes
+from pyropunct.tasks.explain.rules import LearnedPair
+from pyropunct.treebank.marks import display
 
 STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
 """Settings for identifiers that do not change from run to run, and for text that is not turned into paths."""
@@ -37,3 +46,128 @@ def svg(draw: Callable[[Figure], None], width: float, height: float) -> bytes:
         written = io.BytesIO()
         figure.savefig(written, format="svg", metadata={"Date": None})
     return written.getvalue()
+
+
+WIDTH, BAR_HEIGHT, FRAME_HEIGHT = 7.5, 0.25, 1.3
+"""The size of the plot in inches: its width, the height of each bar, and the height of the frame."""
+
+
+def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
+    """A bar for each relation, as an SVG file; equal relations give equal files.
+
+    The dark part of a bar is the share of constituents that sprout symmetric punctemes; the hatched part is
+    the share of those that sprout others.  The entropy of the puncteme pair is written beside the bar.  The
+    parts of bar i, counted from 0, are the elements ``relation-i-symmetric`` and ``relation-i-other``.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        places = range(len(relations))
+        symmetric = [one.symmetric for one in relations]
+        other = [one.nonempty - one.symmetric for one in relations]
+        parts = {
+            "symmetric": axes.barh(
+                places, symmetric, color="0.25", edgecolor="black", label="symmetric punctemes"
+            ),
+            "other": axes.barh(
+                places,
+                other,
+                left=symmetric,
+                color="white",
+                edgecolor="black",
+                hatch="///",
+                label="other punctemes",
+            ),
+        }
+        for name, bars in parts.items():
+            for place, bar in enumerate(bars):
+                bar.set_gid(f"relation-{place}-{name}")
+        for place, one in enumerate(relations):
+            axes.annotate(
+                f"{one.entropy:.2f} bits",
+                (one.nonempty, place),
+                xytext=(4, 0),
+                textcoords="offset points",
+                verticalalignment="center",
+                fontsize=8,
+            )
+        names = [label(f"{one.name} ({one.count:,})") for one in relations]
+        axes.set_yticks(places, names, parse_math=False)
+        axes.set_ylim(max(1, len(relations)) - 0.5, -0.5)
+        axes.set_xlim(0, 1)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_xlabel("expected share of the constituents, and entropy of their pairs")
+        axes.set_ylabel("relation (constituents)")
+        axes.legend(loc="lower right", frameon=False)
+
+    return svg(draw, WIDTH, FRAME_HEIGHT + BAR_HEIGHT * len(relations))
+
+
+COLUMNS = 6
+PANEL_WIDTH, PANEL_HEIGHT, RULES_FRAME_HEIGHT = 1.8, 1.6, 0.9
+"""Panels in a row, the size of each, and the height of the legend and of the name of the axis, in inches."""
+
+PAIR_SIZE, OUTCOME_SIZE = 14, 11
+"""Sizes of the font of pairs and of outcomes, which are small marks."""
+
+BY_NUNBERG, OTHER = "0.25", "0.9"
+"""The greys of the bar of Nunberg's outcome and of the other bars."""
+
+
+def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
+    """A panel with a bar for each outcome of each pair, as an SVG file; equal pairs give equal files.
+
+    The dark bar is the outcome under Nunberg's rules; a pair that he does not consider has no dark bar.
+    Lines on the bars are credible intervals.  The legend names the outcomes that occur.  The bar of outcome k
+    of pair i, both counted from 0, is the element ``pair-i-outcome-k``.
+    """
+    rows = max(1, math.ceil(len(pairs) / COLUMNS))
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(rows, COLUMNS, sharey=True, squeeze=False).flat
+        for number, axes in enumerate(panels):
+            if number < len(pairs):
+                _draw_pair(axes, number, pairs[number])
+            else:
+                axes.set_visible(False)
+        figure.supylabel("probability", fontsize=10)
+        counted = " (its expected number)" if any(pair.count is not None for pair in pairs) else ""
+        figure.supxlabel(f"what becomes of the pair above{counted}", fontsize=10)
+        if handles := _legend(pairs):
+            figure.legend(handles=handles, loc="outside upper right", ncols=len(handles), frameon=False)
+
+    return svg(draw, COLUMNS * PANEL_WIDTH, rows * PANEL_HEIGHT + RULES_FRAME_HEIGHT)
+
+
+def _legend(pairs: Sequence[LearnedPair]) -> list[Artist]:
+    """The legend of a plot: the meaning of the colours and lines that occur in it."""
+    handles: list[Artist] = []
+    if any(pair.by_nunberg for pair in pairs):
+        handles.append(Patch(facecolor=BY_NUNBERG, edgecolor="black", label="Nunberg's rule"))
+        handles.append(Patch(facecolor=OTHER, edgecolor="black", label="other outcomes"))
+    if any(outcome.interval for pair in pairs for outcome in pair.outcomes):
+        handles.append(Line2D([], [], color="black", label="credible interval"))
+    return handles
+
+
+def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
+    outcomes = pair.outcomes
+    colours = [BY_NUNBERG if outcome.after == pair.by_nunberg else OTHER for outcome in outcomes]
+    heights = [outcome.probability for outcome in outcomes]
+    bars = axes.bar(range(len(outcomes)), heights, color=colours, edgecolor="black", linewidth=0.8)
+    for place, bar in enumerate(bars):
+        bar.set_gid(f"pair-{number}-outcome-{place}")
+    for place, outcome in enumerate(outcomes):
+        if outcome.interval is not None:
+            axes.vlines(place, *outcome.interval, color="black" if colours[place] == OTHER else "0.6")
+    count = "" if pair.count is None else f"  ({pair.count:,.0f})"
+    axes.set_title(f"{_text(pair.before)}{count}", fontsize=PAIR_SIZE, parse_math=False)
+    names = [_text(outcome.after) for outcome in outcomes]
+    axes.set_xticks(range(len(outcomes)), names, fontsize=OUTCOME_SIZE, parse_math=False)
+    axes.set_ylim(0, 1)
+    axes.set_xlim(-0.6, 3.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _text(tokens: Sequence[str]) -> str:
+    return label(" ".join(display(token) for token in tokens))

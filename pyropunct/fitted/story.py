@@ -27,8 +27,7 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.pretrained import Pretrained, features_of_words
 from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.marks import Surface
-from pyropunct.treebank.pairs import unpaired
+from pyropunct.treebank.marks import Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from pyropunct.restore.runs_of_marks import RunsOfMarks
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.quotes import STRAIGHT, direct_quotes
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface, direct_quotes
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 from pyropunct.treebank.splits import split_word
 from pyropunct.vocabulary import Vocabulary

@@ -25,7 +25,7 @@ from pyropunct.restore.rewriting import (
 from pyropunct.restore.running import SentenceStream, require_reader
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, Part
-from pyropunct.treebank.quotes import STRAIGHT
+from pyropunct.treebank.marks import STRAIGHT
 
 
 class MarkError(UserError, ValueError):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.pairs import PAIRED, unpaired
+from pyropunct.treebank.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, unpaired
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws

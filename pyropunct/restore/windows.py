@@ -10,8 +10,7 @@ the parsing is done in windows.
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from pyropunct.treebank.projective import projectivise
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, projectivise
 
 LONGEST_WHOLE = 400
 """The most words of a line that is not cut."""

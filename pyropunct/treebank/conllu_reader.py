@@ -4,7 +4,9 @@ The ``conllu`` library parses one block at a time, so that an error can name its
 that gets through has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from conllu.exceptions import ParseException
@@ -256,3 +258,28 @@ def _cycle_error(block: Block) -> TreebankError:
     cycle = cycle[smallest:] + cycle[:smallest] + [min(cycle)]
     heads = " -> ".join(map(str, cycle))
     return block.error(f"the heads run in a circle: {heads}", block.tokens[cycle[0] - 1].row)
+
+
+LINES_LOOKED_AT = 1000
+"""The most comments and blank lines before the line by which CoNLL-U and raw text are distinguished."""
+
+_TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
+
+
+def recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
+    """The lines again, and whether they are "text" or "conllu".
+
+    They are CoNLL-U if the file is called so, or if the first line that is neither blank nor a comment starts
+    with an id and has tabs.
+    """
+    if name.endswith(".conllu"):
+        return lines, "conllu"
+    seen: list[bytes] = []
+    for read in lines:
+        seen.append(read)
+        line = read.decode(errors="surrogateescape").removeprefix("\ufeff")
+        if _TOKEN_LINE.match(line):
+            return chain(seen, lines), "conllu"
+        if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
+            break
+    return chain(seen, lines), "text"

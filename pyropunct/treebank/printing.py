@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pyropunct.treebank.capitals import at_the_beginning
 from pyropunct.treebank.conllu_writer import as_written
-from pyropunct.treebank.conventions import Conventions, Written
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.quotes import DOUBLE, SINGLE
+from pyropunct.treebank.conventions import Conventions, Written, at_the_beginning
+from pyropunct.treebank.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import mark_heads
 from pyropunct.treebank.tree import Tree, require_words
 

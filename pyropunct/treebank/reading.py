@@ -15,12 +15,10 @@ from pyropunct.treebank.conllu_reader import blocks_or_errors
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
 from pyropunct.treebank.lines import BEGINNING, Start, opened, read_lines
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
-from pyropunct.treebank.projective import projectivise
-from pyropunct.treebank.quotes import direct_quotes
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, direct_quotes
 from pyropunct.treebank.repunctuate import Layout
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, projectivise
 
 __all__ = [
     "NO_WORD",

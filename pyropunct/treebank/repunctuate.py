@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pyropunct.treebank.conllu_block import FORM, Block, MultiwordRange, has_space_after
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.quotes import STRAIGHT
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 
 

@@ -1,6 +1,6 @@
 """One sentence of a treebank: its unpunctuated tree, its surface punctuation, and how to print both."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
@@ -114,3 +114,17 @@ def mark_heads(tree: Tree) -> list[int]:
         over.extend(sorted(arcs, reverse=True))
         heads.append(over[-1][1])
     return heads
+
+
+NEW_DOCUMENT = "# newdoc"
+"""How the comment begins that stands before the first sentence of a document (CoNLL-U)."""
+
+
+def by_document(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
+    """The sentences of each document; all are of one if no comments say where documents start."""
+    parts: list[list[Sentence]] = []
+    for sentence in sentences:
+        if not parts or any(line.startswith(NEW_DOCUMENT) for line in sentence.layout.block.lines):
+            parts.append([])
+        parts[-1].append(sentence)
+    return parts

@@ -1,10 +1,167 @@
-"""Unpunctuated dependency trees."""
+"""Unpunctuated dependency trees, made projective by lifting arcs (Nivre & Nilsson 2005)."""
 
-from collections.abc import Mapping, Sequence
+from bisect import insort
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 
-from pyropunct.treebank.projective import dependents_of, spans, top_down
+
+def dependents_of(heads: Sequence[int]) -> list[list[int]]:
+    """For 0 and for each word 1..n its dependents from left to right; the dependent of 0 is the root."""
+    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    for word, head in enumerate(heads, start=1):
+        dependents[head].append(word)
+    return dependents
+
+
+def top_down(heads: Sequence[int]) -> list[int]:
+    """The words by depth, every head before its dependents."""
+    dependents = dependents_of(heads)
+    order = list(dependents[0])
+    for word in order:
+        order.extend(dependents[word])
+    return order
+
+
+def spans(heads: Sequence[int]) -> list[tuple[int, int, int]]:
+    """For each word the first word, the last word and the number of words of its constituent."""
+    first = list(range(1, len(heads) + 1))
+    last = list(first)
+    size = [1] * len(heads)
+    for word in reversed(top_down(heads)):
+        head = heads[word - 1]
+        if head:
+            first[head - 1] = min(first[head - 1], first[word - 1])
+            last[head - 1] = max(last[head - 1], last[word - 1])
+            size[head - 1] += size[word - 1]
+    return list(zip(first, last, size, strict=True))
+
+
+def is_projective(heads: Sequence[int]) -> bool:
+    """Whether every constituent is a contiguous span of words."""
+    return all(last - first + 1 == size for first, last, size in spans(heads))
+
+
+def projectivise(heads: Sequence[int]) -> tuple[int, ...]:
+    """Lift arcs until the tree is projective, and return its heads.
+
+    As long as some arc is not projective, the shortest such arc (the leftmost of equally short
+    ones) is replaced by an arc from its head's head.  A projective tree is unchanged.
+    """
+    return tuple(heads) if is_projective(heads) else tuple(_Lifting(heads).heads())
+
+
+class _Lifting:
+    """Lifts the arcs of a tree in their order.
+
+    The *reach* of a word is the longest stretch of words around it that it dominates.  An arc is projective
+    if the dependent is in the reach of its head.  When a dependent leaves its head for the head's head,
+    only the head's own dominated words change: its reach may shrink, and arcs that lead beyond it then wait
+    to be lifted too.
+    """
+
+    def __init__(self, heads: Sequence[int]) -> None:
+        self._heads = [0, *heads]
+        self._dependents = [set(some) for some in dependents_of(heads)]
+        self._span = [(0, 0), *((first, last) for first, last, _ in spans(heads))]
+        self._left, self._right = _reach(heads)
+        self._projective: list[list[int]] = [[] for _ in self._heads]
+        self._waiting: list[tuple[int, int, int]] = []
+        for word, head in enumerate(heads, start=1):
+            if head and self._reaches(head, word):
+                self._projective[head].append(word)
+            elif head:
+                self._waiting.append(self._arc(word))
+        heapify(self._waiting)
+
+    def heads(self) -> list[int]:
+        """The heads when no arc waits any more."""
+        while self._waiting:
+            *_, word = heappop(self._waiting)
+            self._lift(word)
+        return self._heads[1:]
+
+    def _arc(self, word: int) -> tuple[int, int, int]:
+        """The arc to a word as a sort key: the smallest arc is lifted first."""
+        head = self._heads[word]
+        return abs(word - head), min(word, head), word
+
+    def _reaches(self, head: int, word: int) -> bool:
+        return self._left[head] <= word <= self._right[head]
+
+    def _lift(self, word: int) -> None:
+        old = self._heads[word]
+        new = self._heads[old]
+        self._heads[word] = new
+        self._dependents[old].remove(word)
+        self._dependents[new].add(word)
+        self._shrink(old, word)
+        if self._reaches(new, word):
+            insort(self._projective[new], word)
+        else:
+            heappush(self._waiting, self._arc(word))
+
+    def _shrink(self, head: int, gone: int) -> None:
+        """Shrink the reach of a head that does not dominate a former dependent any more."""
+        first, last = self._span[gone]
+        if last < self._left[head] or first > self._right[head]:
+            return
+        for word in self._dominated(gone):
+            if head < word <= self._right[head]:
+                self._right[head] = word - 1
+            elif self._left[head] <= word < head:
+                self._left[head] = word + 1
+        kept = self._projective[head]
+        while kept and kept[-1] > self._right[head]:
+            heappush(self._waiting, self._arc(kept.pop()))
+        beyond = sum(word < self._left[head] for word in kept)
+        for word in kept[:beyond]:
+            heappush(self._waiting, self._arc(word))
+        del kept[:beyond]
+
+    def _dominated(self, word: int) -> Iterator[int]:
+        """A word and all that it dominates."""
+        stack = [word]
+        while stack:
+            yield stack[-1]
+            stack.extend(self._dependents[stack.pop()])
+
+
+def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The first and the last word of the reach of each word; 0 reaches nothing.
+
+    The reach of a dominated word next to a reach is part of it.  So each reach is joined from few others,
+    from the bottom of the tree up: no word is the end of more than one step in either direction.
+    """
+    size = len(heads)
+    order, rank, below = _preorder(heads)
+    left, right = list(range(size + 1)), list(range(size + 1))
+    for word in reversed(order):
+        inside = range(rank[word], rank[word] + below[word])
+        while right[word] < size and rank[right[word] + 1] in inside:
+            right[word] = right[right[word] + 1]
+        while left[word] > 1 and rank[left[word] - 1] in inside:
+            left[word] = left[left[word] - 1]
+    return left, right
+
+
+def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """The words, each before those that it dominates; of each word its rank there, and how many those are.
+
+    The word itself is counted.
+    """
+    dependents = dependents_of(heads)
+    below = [0, *(size for *_, size in spans(heads))]
+    order: list[int] = []
+    rank, stack = [0] * (len(heads) + 1), list(dependents[0])
+    while stack:
+        word = stack.pop()
+        rank[word] = len(order)
+        order.append(word)
+        stack.extend(dependents[word])
+    return order, rank, below
+
 
 MAIN_TREEBANK = ""
 """The treebank of all trees about which nothing else is known."""

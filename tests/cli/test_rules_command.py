@@ -12,7 +12,7 @@ from command_line import answer, complaint, invoke, printed
 from made_up_rules import TOKENS, made_up
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.figures.rules import rules_svg
+from pyropunct.figures.plots import rules_svg
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.languages import is_english

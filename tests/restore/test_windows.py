@@ -12,8 +12,7 @@ from pyropunct.restore.restoring import Restored, Source, in_windows
 from pyropunct.restore.windows import CORE, LONGEST_WHOLE, MARGIN, joined, windows
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.projective import is_projective
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, is_projective
 from pyropunct.vocabulary import Vocabulary
 
 READER = RawReader(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyropunct.treebank.capitals import Capitals, at_the_beginning
+from pyropunct.treebank.conventions import Capitals, at_the_beginning
 from pyropunct.treebank.reading import read_text
 
 LINES = """1	{0}	_	DET	_	_	2	det	_	_

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.treebank.capitals import Capitals
-from pyropunct.treebank.conventions import WORD, Conventions, SpacingStatistics, Written
+from pyropunct.treebank.conventions import WORD, Capitals, Conventions, SpacingStatistics, Written
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyropunct.treebank.pairs import unpaired
+from pyropunct.treebank.marks import unpaired
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from limits import within
 from treebank_strategies import head_lists
 
-from pyropunct.treebank.projective import is_projective, projectivise, spans
+from pyropunct.treebank.tree import is_projective, projectivise, spans
 
 
 def descendants(heads: Sequence[int], word: int) -> set[int]:

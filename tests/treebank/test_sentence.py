@@ -9,10 +9,9 @@ from limits import within
 from treebank_strategies import Written, head_lists, sentences, surfaces
 
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence, mark_heads
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, projectivise
 
 ENGLISH = """\
 # sent_id = e1

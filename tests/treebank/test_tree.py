@@ -5,8 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from treebank_strategies import bare, head_lists
 
-from pyropunct.treebank.projective import projectivise
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, projectivise
 
 
 def ancestors(tree: Tree, word: int) -> list[int]:

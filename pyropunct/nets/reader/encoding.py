@@ -11,8 +11,7 @@ from torch import Tensor
 
 from pyropunct.nets.reader.case import OTHER, case_of
 from pyropunct.nets.words import WordTypes, known_characters, known_forms
-from pyropunct.treebank.documents import by_document
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sentence import Sentence, by_document
 
 NO_CASE = -1
 """The case of a word without letters in two cases."""

@@ -14,10 +14,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS
-from pyropunct.treebank.pairs import CLOSERS
-from pyropunct.treebank.projective import projectivise
-from pyropunct.treebank.quotes import direct_quotes
+from pyropunct.treebank.marks import CLOSERS, direct_quotes
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import projectivise
 
 DASH = "--"
 

@@ -13,8 +13,7 @@ import numpy as np
 from pyropunct.nets.parser.protocol import Parser
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
 from pyropunct.treebank.constituency.penn_tags import as_printed, universal_tag
-from pyropunct.treebank.projective import spans
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, spans
 
 
 def parsed(sentences: Sequence[CommaSentence], parser: Parser) -> list[CommaSentence]:

@@ -10,9 +10,8 @@ from functools import cached_property
 
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.treebank.conllu_block import UPOS, XPOS
-from pyropunct.treebank.documents import by_document
 from pyropunct.treebank.marks import Surface
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sentence import Sentence, by_document
 
 LETTERS = {NONE: "N", MIDDLE: "M", FULL: "F"}
 """What the paper calls the marks."""

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
-from pyropunct.treebank.quotes import DOUBLE, SINGLE
+from pyropunct.treebank.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pyropunct.errors import UserError
-from pyropunct.treebank.marks import START, Surface
-from pyropunct.treebank.quotes import STRAIGHT, direct_quotes
+from pyropunct.treebank.marks import START, STRAIGHT, Surface, direct_quotes
 
 String = tuple[str, ...]
 

@@ -22,11 +22,10 @@ from pyropunct.tasks.explain.derivations import Derivations, Sprouted
 from pyropunct.tasks.explain.reattaching import uncrossed
 from pyropunct.tasks.rephrase.regenerating import Regenerator
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
-from pyropunct.treebank.capitals import Capitals, at_the_beginning
 from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, Token, with_space_after
 from pyropunct.treebank.conllu_reader import read_block
 from pyropunct.treebank.conllu_writer import write_items
-from pyropunct.treebank.conventions import Conventions, Written
+from pyropunct.treebank.conventions import Capitals, Conventions, Written, at_the_beginning
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange

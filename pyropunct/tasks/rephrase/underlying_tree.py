@@ -12,9 +12,8 @@ from pyropunct.tasks.explain.derivations import SlotDerivation, Sprouted, underl
 from pyropunct.tasks.rephrase.choices import FIRST, PLACES
 from pyropunct.tasks.rephrase.ordering import linearised
 from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN
-from pyropunct.treebank.projective import spans
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, spans
 
 Puncteme = tuple[str, ...]
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pyropunct.nets.parser.eisner import best_tree, draw_trees, log_total
-from pyropunct.treebank.projective import is_projective
+from pyropunct.treebank.tree import is_projective
 
 SIZES = [1, 2, 3, 4, 5]
 

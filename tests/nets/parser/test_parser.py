@@ -25,10 +25,9 @@ from pyropunct.nets.parser import (
 )
 from pyropunct.nets.training import Progress
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.treebank.projective import is_projective
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, is_projective
 
 SMALL = ParserRecipe(
     epochs=6,

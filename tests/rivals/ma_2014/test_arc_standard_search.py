@@ -27,7 +27,7 @@ from pyropunct.rivals.transitions.actions import moves_of
 from pyropunct.rivals.transitions.perceptron import no_weights
 from pyropunct.rivals.transitions.search import search
 from pyropunct.rivals.transitions.systems import ARC_STANDARD
-from pyropunct.treebank.projective import is_projective, projectivise
+from pyropunct.treebank.tree import is_projective, projectivise
 
 
 def trained(treatment: Treatment, beam: int) -> tuple[ArcStandardParser, SlowParser]:

@@ -22,7 +22,7 @@ from pyropunct.rivals.ma_2014.treatments import treated, tree_of
 from pyropunct.rivals.transitions.actions import moves_of
 from pyropunct.rivals.transitions.arc_standard import LEFT, RIGHT, SHIFT
 from pyropunct.rivals.transitions.perceptron import no_weights
-from pyropunct.treebank.projective import projectivise
+from pyropunct.treebank.tree import projectivise
 
 Stack = tuple[int, ...]
 

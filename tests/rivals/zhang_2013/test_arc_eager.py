@@ -20,7 +20,7 @@ from pyropunct.rivals.transitions.systems import ARC_EAGER
 from pyropunct.rivals.zhang_2013 import ArcEagerParser, ArcEagerRecipe, Stream, train_arc_eager
 from pyropunct.rivals.zhang_2013.oracle import stream_after, transitions_to
 from pyropunct.rivals.zhang_2013.parser import encoded, moves_of, templates_of
-from pyropunct.treebank.projective import is_projective, projectivise
+from pyropunct.treebank.tree import is_projective, projectivise
 
 HEADS = [(3, 3, 0, 3, 6, 4), (2, 0, 2, 3), (0,), (2, 6, 4, 2, 4, 0, 6, 9, 7)]
 """The trees of some sentences."""

@@ -24,8 +24,7 @@ from pyropunct.tasks.correct.loading import load_corrector
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel
 from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import changes
-from pyropunct.treebank.marks import START, Surface
-from pyropunct.treebank.pairs import unpaired
+from pyropunct.treebank.marks import START, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

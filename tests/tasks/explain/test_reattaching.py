@@ -12,9 +12,8 @@ from treebank_strategies import Written, head_lists, sentences
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.tasks.explain.derivations import SlotDerivation, Sprouted, underlying_strings
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached, uncrossed
-from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.reading import read_text, read_treebank
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, projectivise
 
 EMBEDDED = [sentence.tree for sentence in read_treebank(embedded_treebank_path("dev"))]
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from command_line import answer, complaint, printed
 
-from pyropunct.figures.relations import relations_svg
+from pyropunct.figures.plots import relations_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes, relation_punctemes
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank

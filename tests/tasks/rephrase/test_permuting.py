@@ -23,8 +23,8 @@ from pyropunct.tasks.rephrase.permuting import (
 )
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.treebank.conllu_block import FORM
-from pyropunct.treebank.projective import is_projective
 from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.tree import is_projective
 
 FAILED = """# sent_id = failed
 1	If	if	SCONJ	_	_	2	mark	_	_

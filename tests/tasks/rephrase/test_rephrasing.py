@@ -16,8 +16,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.rephrase.rephrasing import Rephraser, hung, unchanged_slots
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
-from pyropunct.treebank.capitals import Capitals
-from pyropunct.treebank.conventions import Conventions, SpacingStatistics
+from pyropunct.treebank.conventions import Capitals, Conventions, SpacingStatistics
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence

@@ -10,9 +10,9 @@ from treebank_strategies import Written, sentences
 from pyropunct.tasks.explain.derivations import SlotDerivation, Sprouted, underlying_strings
 from pyropunct.tasks.rephrase.underlying_tree import EditError, UnderlyingTree, is_relation
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.projective import is_projective
 from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import is_projective
 
 WENT = """# sent_id = went
 1	And	and	CONJ	_	_	7	cc	_	_
