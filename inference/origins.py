@@ -1,18 +1,17 @@
 """Which constituent sprouted a mark on the page: exact posterior probabilities.
 
 To ask where the j-th token of a slot's surface string x comes from, underlying tokens get a second form, the
-*coloured* one.  A machine treats a coloured token like a plain one, and what it writes of it is coloured.  So
+*coloured* one.  A machine treats a coloured token like a plain one, and writes it coloured.  So
 
     p(x, the j-th token is a token of constituent w's | T)
 
 is the sum over all T' and all moves of the channel in which a single token is coloured, one that w sprouts in
 this slot, and in which the surface string is x with its j-th token coloured.  The inside algorithm sums over
 all w together, and its derivatives with respect to log p(l, r | w), for the pairs with a coloured token, are
-the shares of each w.  Which token a machine writes, says `pyropunct.inference.machines.claims`.
+the shares of each w.  `pyropunct.inference.machines.claims` tells which token a machine writes.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,11 +31,11 @@ from pyropunct.inference.machines.automata import (
     join_automata,
     pack,
     side_by_side,
-    unite,
 )
 from pyropunct.inference.machines.claims import claims
 from pyropunct.inference.machines.evidence import String, exactly
-from pyropunct.inference.machines.moves import END, HALT, START, Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.machine import Machine
+from pyropunct.inference.machines.moves import END, HALT, START, Branch, MachineError, Pass
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.ragged import Floats, Ints
@@ -66,10 +65,8 @@ class Question(NamedTuple):
 class Origins:
     """Exact posterior probabilities of the origins of surface tokens.
 
-    :param branches: the ways in which the channel may work.
-    :param num_tokens: the number V of token types.
-    :param shapes: the shapes of the channel's named weights.
-    :param weights: (P,) the weights, in one line.
+    :param transducer: the channel.
+    :param weights: (P,) its weights, in one line.
     :param inventory: the sets W_d.
     :param leaving_out: names of branches in which surface tokens come from nowhere.
     :raises MachineError: if a machine may let more than `MOST_WAITING` tokens wait.
@@ -77,20 +74,19 @@ class Origins:
 
     def __init__(
         self,
-        branches: Sequence[Branch],
-        num_tokens: int,
-        shapes: Mapping[str, tuple[int, ...]],
+        transducer: Transducer,
         weights: Tensor,
         inventory: Inventory,
         leaving_out: Collection[str] = (),
     ) -> None:
         coloured = [
-            branch._replace(passes=tuple(_coloured_pass(one, num_tokens) for one in branch.passes))
-            for branch in branches
+            Branch(tuple(map(_coloured_pass, branch.machines)), branch.weight, branch.name)
+            for branch in transducer.branches
             if branch.name not in leaving_out
         ]
-        self._num_tokens, self._weights = num_tokens, weights
-        self._transducer = Transducer(coloured, 2 * num_tokens, shapes)
+        shapes = transducer.products.places.shapes
+        self._num_tokens, self._weights = transducer.num_tokens, weights
+        self._transducer = Transducer(coloured, 2 * transducer.num_tokens, shapes)
         self._inventory, self._base = _coloured_inventory(inventory)
         self._num_relations = inventory.num_relations
         self._known: dict[tuple[String, int], Packed] = {}
@@ -169,55 +165,50 @@ class Origins:
         if (surface, place) not in self._known:
             token = surface[place] + self._num_tokens
             evidence = exactly((*surface[:place], token, *surface[place + 1 :]))
-            parts = [
-                (branch.product, self._transducer.acceptors(evidence, branch)[0])
-                for branch in self._transducer.branches
-            ]
-            once = _with_one(unite(parts, self._transducer.products), self._num_tokens)
-            self._known[surface, place] = pack(once, 2 * self._num_tokens)
+            acceptor = _with_one(self._transducer.acceptor(evidence), self._num_tokens)
+            self._known[surface, place] = pack(acceptor, 2 * self._num_tokens)
         return self._known[surface, place]
 
 
-def _coloured_pass(one: Pass, num_tokens: int) -> Pass:
-    """A pass over plain and coloured tokens; a token t is coloured as t + V.
+def _coloured_pass(machine: Machine) -> Pass:
+    """The pass of a machine over plain and coloured tokens; a token t is coloured as t + V.
 
     States: those of the machine, with the tokens that wait and their colours.
     """
-    by_state: defaultdict[tuple[object, int], list[Move]] = defaultdict(list)
-    for move in one.moves:
-        by_state[move.source, move.token].append(move)
-    starts = by_state[None, START] or [Move(None, START, target=one.moves[0].source)]
-    known: set[tuple[object, Waiting]] = set()
-    agenda: list[tuple[object, Waiting]] = []
-    moves: list[Move] = []
+    size = machine.num_tokens
 
-    def add(source: object, token: int, waiting: Waiting, move: Move) -> None:
-        left = list(waiting)
-        colours = claims(left, move.written, move.edit)
-        written = tuple(t + num_tokens * bool(c) for t, c in zip(move.written, colours, strict=True))
-        if len(left) > MOST_WAITING:
-            raise MachineError("the channel does not tell which of its tokens are absorbed")
-        target = HALT if move.target is HALT else (move.target, tuple(left))
-        if target is not HALT and target not in known:
-            known.add(target)
-            agenda.append(target)
-        moves.append(Move(source, token, move.weight, written, target, factor=move.factor))
+    def shown(token: int, colour: int | None) -> int:
+        return token + size * (colour or 0)
 
-    for move in starts:
-        add(None, START, (), move)
-    for source in agenda:  # which grows meanwhile
-        state, waiting = source
-        for move in by_state[state, END]:
-            add(source, END, waiting, move)
-        for token in range(num_tokens):
-            for coloured in (False, True):
-                for move in by_state[state, token]:
-                    add(source, token + num_tokens * coloured, (*waiting, (token, coloured)), move)
-    return Pass(tuple(moves), one.from_right)
+    known: set[tuple[int, Waiting]] = {(0, ())}
+    agenda, moves = list(known), []
+    for state, waiting in agenda:  # which grows meanwhile
+        tokens = [(token, colour) for token in range(size) for colour in (0, 1)] if state else []
+        for token, colour in [*tokens, (END if state else START, 0)]:
+            read = ((token, colour),) if token >= 0 else ()
+            for number in machine.at(state, token):
+                move = machine.moves[number]
+                colours, still = claims((*waiting, *read), move)
+                if len(still) > MOST_WAITING:
+                    raise MachineError("the channel does not tell which of its tokens are absorbed")
+                target = int(machine.target[number]), tuple(still)
+                if target[0] >= 0 and target not in known:
+                    known.add(target)
+                    agenda.append(target)
+                moves.append(
+                    move._replace(
+                        source=(state, waiting),
+                        token=shown(token, colour),
+                        written=tuple(map(shown, move.written, colours)),
+                        target=HALT if target[0] < 0 else target,
+                        edit=None,
+                    )
+                )
+    return Pass(tuple(moves), machine.from_right)
 
 
-Waiting = tuple[tuple[int, bool], ...]
-"""Tokens that wait to be written or absorbed, and whether they are coloured."""
+Waiting = tuple[tuple[int, int], ...]
+"""Tokens that wait to be written or absorbed, each with 1 if it is coloured, else 0."""
 
 
 def _coloured_inventory(inventory: Inventory) -> tuple[Inventory, Ints]:

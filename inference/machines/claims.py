@@ -1,37 +1,37 @@
-"""Which tokens that a machine has read are those that it writes.
+"""Which of the tokens that a machine has read are the tokens that it writes.
 
-A machine's moves say what it writes, not where that comes from.  A token that is written is taken to be the
-first one read that equals it and is neither written nor absorbed yet; in a transposition the last one.
+A machine's moves name the tokens that it writes, not their origins.  A token that is written is taken to be
+the first token read that equals it and is neither written nor absorbed yet; in a transposition the last one.
 """
 
 from collections.abc import Sequence
 from typing import TypeVar
 
-from pyropunct.inference.machines.products import LEFT_ABSORPTION, TRANSPOSITION, Edit
+from pyropunct.inference.machines.moves import Move
+from pyropunct.inference.machines.products import LEFT_ABSORPTION, TRANSPOSITION
 
 Label = TypeVar("Label")
 
 
-def claims(waiting: list[tuple[int, Label]], written: Sequence[int], edit: Edit | None) -> list[Label | None]:
-    """The labels of the tokens that a move writes, None for a token that was not read.
+def claims(
+    waiting: Sequence[tuple[int, Label]], move: Move
+) -> tuple[list[Label | None], list[tuple[int, Label]]]:
+    """The labels of the tokens that a move writes, and the tokens that wait behind it.
+
+    If the move is an edit, it is one of the last two tokens that wait, and it writes the first token of these
+    two; all that it writes behind that token comes from nowhere.
 
     :param waiting: the tokens that were read and are neither written nor absorbed yet, in the order of
-        reading, each with a label.  What is now written or absorbed is taken out.
-    :param written: what the move writes, in the order of writing.
-    :param edit: of the last two tokens that wait, in the order of reading, if the move is an edit: then what
-        it writes behind the first token is beside the edit.
+        reading, each with a label.
+    :returns: a label for each token that the move writes, None for a token that was not read; and the tokens
+        that still wait.
     """
-    if edit is None:
-        return [_claimed(waiting, token, last=False) for token in written]
-    shown = written[:1]
-    labels = [_claimed(waiting, token, last=edit.kind == TRANSPOSITION) for token in shown]
-    if len(edit.after) == 1:
+    waiting, labels = list(waiting), []
+    edit = move.edit
+    for token in move.written if edit is None else move.written[:1]:
+        equal = [place for place, (other, _) in enumerate(waiting) if other == token]
+        last = edit is not None and edit.kind == TRANSPOSITION
+        labels.append(waiting.pop(equal[-1 if last else 0])[1] if equal else None)
+    if edit is not None and len(edit.after) == 1:
         del waiting[-2 if edit.kind == LEFT_ABSORPTION else -1]
-    return labels + [None] * (len(written) - len(shown))
-
-
-def _claimed(waiting: list[tuple[int, Label]], token: int, last: bool) -> Label | None:
-    fitting = [place for place, (other, _) in enumerate(waiting) if other == token]
-    if not fitting:
-        return None
-    return waiting.pop(fitting[-1 if last else 0])[1]
+    return labels + [None] * (len(move.written) - len(labels)), waiting

@@ -1,13 +1,14 @@
-"""What a machine may have read: the composition of a machine with an acceptor of what it writes."""
+"""What a machine may have read: its composition with an acceptor of the strings that it writes."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from pyropunct.inference.machines.automata import Acceptor, Arcs, Ends, reached, trimmed
-from pyropunct.inference.machines.evidence import Evidence
-from pyropunct.inference.machines.moves import END, START, Machine, Written
+from pyropunct.inference.machines.automata import Acceptor, Arcs, Ends, reached, reverse, trimmed
+from pyropunct.inference.machines.evidence import Evidence, String
+from pyropunct.inference.machines.machine import Machine, Written
+from pyropunct.inference.machines.moves import END, START
 from pyropunct.inference.machines.products import ONE, Products
 from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 
@@ -25,6 +26,109 @@ def as_acceptor(evidence: Evidence) -> Acceptor:
     return Acceptor(evidence.num_states, ends(evidence.initial), ends(evidence.final), arcs)
 
 
+class Lattice(NamedTuple):
+    """A machine and an acceptor of the strings that it writes, run together.
+
+    A *place* is a state q of the machine with a state e of the acceptor: the number q S + e, where the
+    acceptor has S states.  The machine begins at the places e, since its first state is 0.  It has halted at
+    the places below zero, e - S.
+
+    :ivar machine: the machine.
+    :ivar after: the acceptor, in the order in which the machine writes.
+    :ivar start: (M + 1,) where the arcs of each of the machine's moves start.
+    :ivar move: (A,) the move on each arc.
+    :ivar source: (A,) the places where arcs begin.
+    :ivar target: (A,) the places to which they lead.
+    :ivar product: (A,) the products of weights of the moves, and of the acceptor's arcs for what they write.
+    :ivar factor: (A,) the numbers by which these are multiplied.
+    """
+
+    machine: Machine
+    after: Acceptor
+    start: Ints
+    move: Ints
+    source: Ints
+    target: Ints
+    product: Ints
+    factor: Floats
+
+    def at(self, place: int, token: int) -> Ints:
+        """The arcs that leave a place when the machine reads a token."""
+        moves = self.machine.at(place // self.after.num_states, token)
+        first, last = self.start[moves.start], self.start[moves.stop]
+        return first + np.flatnonzero(self.source[first:last] == place)
+
+    def part(self, arcs: Ints) -> tuple[Ints, Ints, Ints, Floats]:
+        """Source, target, product and factor of arcs with these numbers."""
+        return self.source[arcs], self.target[arcs], self.product[arcs], self.factor[arcs]
+
+
+def compose(machine: Machine, after: Acceptor, products: Products) -> Lattice:
+    """A machine and an acceptor of strings on the page, run together.
+
+    Source: Mohri (2009, "Weighted automata algorithms", composition).
+
+    :param products: takes the products of weights that arise.
+    """
+    after = reverse(after) if machine.from_right else after
+    ways = _ways(machine.strings, after, products)
+    counts = np.diff(ways.start)[machine.written]
+    move = np.repeat(np.arange(len(counts)), counts)
+    way = runs(ways.start[machine.written], counts)
+    size = after.num_states
+    return Lattice(
+        machine,
+        after,
+        starts_of(counts),
+        move,
+        machine.source[move] * size + ways.source[way],
+        machine.target[move] * size + ways.target[way],
+        products.times(machine.product[move], ways.product[way]),
+        machine.factor[move] * ways.factor[way],
+    )
+
+
+def preimage(lattice: Lattice, products: Products) -> Acceptor:
+    """All strings on the page that the machine may have read to write a string that the acceptor accepts.
+
+    The weight of a string u is the sum over strings v of p(v | u) times the weight of v.
+
+    :param products: takes the products of weights that arise.
+    :raises ValueError: if the machine goes on behind the last token to write what has learned weights.
+    """
+    machine, after = lattice.machine, lattice.after
+    token, size = machine.token[lattice.move], after.num_states
+    reading = np.flatnonzero(token >= 0)
+    arcs = Arcs(token[reading], *lattice.part(reading))
+
+    source, target, product, factor = lattice.part(np.flatnonzero(token == START))
+    end, arc = _matches(after.initial.state, source)
+    initial = Ends(
+        target[arc],
+        products.times(after.initial.product[end], product[arc]),
+        after.initial.factor[end] * factor[arc],
+    )
+    source, target, product, factor = lattice.part(np.flatnonzero((token == END) & (lattice.target < 0)))
+    end, arc = _matches(after.final.state, target + size)
+    final = Ends(
+        source[arc],
+        products.times(after.final.product[end], product[arc]),
+        after.final.factor[end] * factor[arc],
+    )
+    further = np.flatnonzero((token == END) & (lattice.target >= 0))
+    if len(further) and len(final.state):
+        final = _behind_the_end(final, *lattice.part(further))
+    before = trimmed(Acceptor(len(machine.states) * size, initial, final, arcs))
+    return reverse(before) if machine.from_right else before
+
+
+def _matches(left: Ints, right: Ints) -> tuple[Ints, Ints]:
+    """All pairs of places, in the one array and in the other, that hold the same number."""
+    order = np.argsort(right, kind="stable")
+    first, last = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
+    return np.repeat(np.arange(len(left)), last - first), order[runs(first, last - first)]
+
+
 class _Ways(NamedTuple):
     """The ways of an acceptor from state to state by which it reads strings, string after string.
 
@@ -38,114 +142,49 @@ class _Ways(NamedTuple):
     factor: Floats
 
 
-def preimage(machine: Machine, after: Acceptor, products: Products) -> Acceptor:
-    """All strings that the machine may have read to write a string that ``after`` accepts.
-
-    The weight of a string u is the sum over strings v of p(v | u) times the weight of v::
-
-        states (s, e): the machine is in state s, and what it has written leads ``after`` to state e
-
-    Source: Mohri (2009, "Weighted automata algorithms", composition).
-
-    :param products: takes the products of weights that arise.
-    :raises ValueError: if the machine goes on behind the last token to write what has learned weights.
-    """
-    size = after.num_states
-    ways = _ways(machine.strings, after, products)
-    at_start, at_end = machine.token == START, machine.token == END
-
-    def product_arcs(moves: Ints) -> tuple[Ints, Ints, Ints, Ints, Floats]:
-        """For each way of each move: the move, both states of ``after``, product and factor."""
-        written = machine.written[moves]
-        counts = np.diff(ways.start)[written]
-        move, way = np.repeat(moves, counts), runs(ways.start[written], counts)
-        product = products.times(machine.product[move], ways.product[way])
-        return move, ways.source[way], ways.target[way], product, machine.factor[move] * ways.factor[way]
-
-    move, e, f, product, factor = product_arcs(np.flatnonzero(~at_start & ~at_end))
-    arcs = Arcs(
-        machine.token[move], machine.source[move] * size + e, machine.target[move] * size + f, product, factor
-    )
-    move, e, f, product, factor = product_arcs(np.flatnonzero(at_start))
-    one, other = _matches(after.initial.state, e)
-    initial = Ends(
-        machine.target[move[other]] * size + f[other],
-        products.times(after.initial.product[one], product[other]),
-        after.initial.factor[one] * factor[other],
-    )
-    move, e, f, product, factor = product_arcs(np.flatnonzero(at_end & (machine.target < 0)))
-    one, other = _matches(after.final.state, f)
-    final = Ends(
-        machine.source[move[other]] * size + e[other],
-        products.times(after.final.product[one], product[other]),
-        after.final.factor[one] * factor[other],
-    )
-    move, e, f, product, factor = product_arcs(np.flatnonzero(at_end & (machine.target >= 0)))
-    if len(move):
-        further = machine.source[move] * size + e, machine.target[move] * size + f, product, factor
-        final = _behind_the_end(final, *further, products)
-    return trimmed(Acceptor(len(machine.names) * size, initial, final, arcs))
-
-
-def _matches(left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """All pairs of places, in the one array and in the other, that hold the same number."""
-    order = np.argsort(right, kind="stable")
-    first, last = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
-    return np.repeat(np.arange(len(left)), last - first), order[runs(first, last - first)]
-
-
 def _ways(written: Written, after: Acceptor, products: Products) -> _Ways:
     """The ways of all strings that a machine writes; those of a longer one go on from a shorter one's."""
     states, arcs = np.arange(after.num_states), after.arcs
-    tokens = np.unique(arcs.token).tolist()
-    found = {0: (states, states, np.full(len(states), ONE), np.ones(len(states)))}
-    agenda = [0]
-    for string in agenda:
-        source, target, product, factor = found[string]
-        for token in tokens:
-            longer = written.longer(string, token)
-            if longer is None:
-                continue
-            own = np.flatnonzero(arcs.token == token)
-            one, other = _matches(target, arcs.source[own])
-            if not len(one):
-                continue
-            arc = own[other]
-            both = products.times(product[one], arcs.product[arc])
-            found[longer] = source[one], arcs.target[arc], both, factor[one] * arcs.factor[arc]
-            agenda.append(longer)
+    by_token = {token: np.flatnonzero(arcs.token == token) for token in np.unique(arcs.token).tolist()}
+    ways: dict[String, tuple[Ints, Ints, Ints, Floats]] = {
+        (): (states, states, np.full(len(states), ONE), np.ones(len(states)))
+    }
     sizes = np.zeros(len(written.strings), np.int64)
-    sizes[agenda] = [len(found[string][0]) for string in agenda]
-    columns = zip(*(found[string] for string in sorted(agenda)), strict=True)
-    return _Ways(starts_of(sizes), *(np.concatenate(column) for column in columns))
+    sizes[0] = len(states)
+    for number, string in enumerate(written.strings[1:], 1):
+        shorter, of_token = ways.get(string[:-1]), by_token.get(string[-1])
+        if shorter is None or of_token is None:
+            continue
+        source, target, product, factor = shorter
+        way, place = _matches(target, arcs.source[of_token])
+        if len(way):
+            arc, sizes[number] = of_token[place], len(way)
+            both = products.times(product[way], arcs.product[arc])
+            ways[string] = source[way], arcs.target[arc], both, factor[way] * arcs.factor[arc]
+    return _Ways(starts_of(sizes), *(np.concatenate(column) for column in zip(*ways.values(), strict=True)))
 
 
-def _behind_the_end(
-    final: Ends, source: Ints, target: Ints, product: Ints, factor: Floats, products: Products
-) -> Ends:
+def _behind_the_end(final: Ends, source: Ints, target: Ints, product: Ints, factor: Floats) -> Ends:
     """Final weights, when moves behind the last token may come before the one that halts.
 
     With C[s, t] the chances of these moves and F[t] the weights of halting, the sum of all ways is
     F + C F + C C F + ... = (1 - C)^-1 F, for each product of learned weights.
     """
-    states, inverse = np.unique(np.concatenate([final.state, source, target]), return_inverse=True)
-    halting, begin, end = np.split(inverse.reshape(-1), [len(final.state), len(final.state) + len(source)])
     if product.any():
         raise ValueError(
             "behind the last token the machine writes by itself what has weights of its own: "
             "such evidence cannot be summed over"
         )
-    found = []
-    for which in np.unique(final.product).tolist():
-        own = final.product == which
-        weights: Floats = np.bincount(halting[own], final.factor[own], len(states)).astype(np.float64)
-        found.append((which, _closed(weights, begin, end, factor)))
-    places = [np.flatnonzero(weights > 0) for _, weights in found]
-    return Ends(
-        np.concatenate([states[place] for place in places]),
-        np.concatenate([np.full(len(place), which) for (which, _), place in zip(found, places, strict=True)]),
-        np.concatenate([weights[place] for (_, weights), place in zip(found, places, strict=True)]),
-    )
+    states, inverse = np.unique(np.concatenate([final.state, source, target]), return_inverse=True)
+    halting, begin, end = np.split(inverse.reshape(-1), [len(final.state), len(final.state) + len(source)])
+    parts = []
+    for halt_product in np.unique(final.product).tolist():
+        of_product = final.product == halt_product
+        at_once = np.bincount(halting[of_product], final.factor[of_product], len(states)).astype(np.float64)
+        weights = _closed(at_once, begin, end, factor)
+        possible = np.flatnonzero(weights > 0)
+        parts.append((states[possible], np.full(len(possible), halt_product), weights[possible]))
+    return Ends._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 def _closed(weights: Floats, begin: Ints, end: Ints, factor: Floats) -> Floats:

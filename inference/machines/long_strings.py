@@ -1,4 +1,4 @@
-"""Surface strings too long for their probabilities to be written as numbers: they are scaled, token by token.
+"""Surface strings too long for double precision to hold their probabilities: scaled, token by token.
 
 Where a channel slips, each of a string's tokens divides its probability by ten, or by ten thousand: behind a
 hundred of them double precision ends.  So each token of a long string is given a weight above 1, about as
@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pyropunct.inference.machines.evidence import Evidence, String
-from pyropunct.inference.machines.moves import END, Machine
+from pyropunct.inference.machines.machine import Machine
+from pyropunct.inference.machines.moves import END
 from pyropunct.inference.ragged import Floats, Ints
 
 SHORT = 16
@@ -23,7 +24,7 @@ class Scaled(NamedTuple):
     """Evidence with weights on its tokens.
 
     :ivar evidence: the evidence.
-    :ivar log_scale: the logarithm of what its weights have to be multiplied by.
+    :ivar log_scale: the logarithm of the factor that makes its weights those of the string again.
     """
 
     evidence: Evidence
@@ -51,7 +52,7 @@ def _costs(string: String, machine: Machine) -> Floats:
 
     Infinite if the machine does not write it there token by token.
     """
-    moves, size = _moves_by_token(machine), len(machine.names)
+    moves, size = _moves_by_token(machine), len(machine.states)
     best, table = np.zeros(len(string) + 1), np.zeros(size)
     for place, token in reversed(list(enumerate(string[::-1] if machine.from_right else string))):
         further = np.full(size, -np.inf)
@@ -67,10 +68,11 @@ def _costs(string: String, machine: Machine) -> Floats:
 
 def _moves_by_token(machine: Machine) -> Mapping[int, tuple[Ints, Ints, Floats]]:
     """The moves behind the end that write one token and go on: source, target, logarithm of the factor."""
-    found = {}
+    goes_on = (machine.token == END) & (machine.target >= 0) & (machine.factor > 0)
+    moves = {}
     for number, written in enumerate(machine.strings.strings):
-        some = (machine.token == END) & (machine.target >= 0) & (machine.written == number)
-        some &= machine.factor > 0
-        if len(written) == 1 and some.any():
-            found[written[0]] = machine.source[some], machine.target[some], np.log(machine.factor[some])
-    return found
+        writing = goes_on & (machine.written == number)
+        if len(written) == 1 and writing.any():
+            factor = np.log(machine.factor[writing])
+            moves[written[0]] = machine.source[writing], machine.target[writing], factor
+    return moves

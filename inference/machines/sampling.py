@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.inference.machines.moves import END, START, Machine
+from pyropunct.inference.machines.machine import Machine
+from pyropunct.inference.machines.moves import END, START
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 
@@ -28,22 +29,21 @@ _LOW_BITS = np.uint64(11)
 class Sampler(NamedTuple):
     """A `Transducer` with its weights, as arrays.
 
-    What machines do is sorted into *kinds*: the start of each machine, and each of its states with each token
-    or the end.  The moves of a kind stand side by side.
+    The *kinds* of moves are those of `pyropunct.inference.machines.machine.Machine`, of all machines in one
+    line: a state's kind for `START` and then those for `END` and for each token.  The moves of a kind stand
+    side by side.
 
-    :ivar num_tokens: the number V of token types.
     :ivar branch_total: (branches,) the probability of a branch or one before it.
     :ivar pass_start: (branches + 1,) where the passes of each branch start.
     :ivar begin: (passes,) the kind of each pass's start.
     :ivar from_right: (passes,) whether it reads from right to left.
     :ivar move_start: (kinds + 1,) the first move of each kind.
     :ivar move_total: (M,) the probability of a move or one before it of the same kind.
-    :ivar target: (M,) the first kind of the state to which a move leads, -1 if it halts.
+    :ivar target: (M,) the kind of token 0 in the state to which a move leads, -1 if it halts.
     :ivar written_start: (M + 1,) where the tokens that a move writes start.
     :ivar written: the tokens.
     """
 
-    num_tokens: int
     branch_total: Floats
     pass_start: Ints
     begin: Ints
@@ -64,49 +64,46 @@ def sampler(transducer: Transducer, weights: Tensor, leaving_out: Sequence[str] 
     values = transducer.products.values(weights.detach().cpu().double()).numpy()
     branches = [branch for branch in transducer.branches if branch.name not in leaving_out]
     machines = [machine for branch in branches for machine in branch.machines]
-    per_state = transducer.num_tokens + 1
-    begin = starts_of([1 + len(machine.names) * per_state for machine in machines])
-    parts = [
-        _moves(machine, values, first, per_state) for machine, first in zip(machines, begin, strict=False)
+    sizes = np.concatenate([np.diff(machine.first) for machine in machines])
+    begin = starts_of([len(machine.first) - 1 for machine in machines])
+    targets = [
+        np.where(machine.target < 0, NONE, first + machine.target * (machine.num_tokens + 2) - START)
+        for machine, first in zip(machines, begin, strict=False)
     ]
-    kind, chance, target, sizes, written = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    order = np.argsort(kind, kind="stable")
-    place = runs(starts_of(sizes)[:-1][order], sizes[order])
+    sizes_written, written = zip(*map(_written, machines), strict=True)
     return Sampler(
-        transducer.num_tokens,
         _shares(values[[branch.product for branch in branches]], np.zeros(len(branches), np.int64)),
         starts_of([len(branch.machines) for branch in branches]),
         begin[:-1],
         np.array([machine.from_right for machine in machines]),
-        starts_of(np.bincount(kind, minlength=begin[-1])),
-        _shares(chance[order], kind[order]),
-        target[order],
-        starts_of(sizes[order]),
-        written[place],
+        starts_of(sizes),
+        _shares(
+            np.concatenate([machine.chances(values) for machine in machines]),
+            np.repeat(np.arange(len(sizes)), sizes),
+        ),
+        np.concatenate(targets),
+        starts_of(np.concatenate(sizes_written)),
+        np.concatenate(written),
     )
 
 
-def _moves(machine: Machine, values: Floats, first: int, per_state: int) -> tuple[Array, ...]:
-    """The kinds of a machine's moves, their probabilities, targets, and what they write."""
-    token = np.where(machine.token == END, per_state - 1, machine.token)
-    kind = np.where(machine.token == START, first, first + 1 + machine.source * per_state + token)
-    target = np.where(machine.target < 0, NONE, first + 1 + machine.target * per_state)
+def _written(machine: Machine) -> tuple[Ints, Ints]:
+    """How many tokens each move of a machine writes, and the tokens of all moves."""
     strings = machine.strings.strings
     lengths = np.array([len(string) for string in strings], np.int64)
     tokens = np.array([token for string in strings for token in string], np.int64)
     sizes = lengths[machine.written]
-    written = tokens[runs(starts_of(lengths)[:-1][machine.written], sizes)]
-    return kind, values[machine.product] * machine.factor, target, sizes, written
+    return sizes, tokens[runs(starts_of(lengths)[:-1][machine.written], sizes)]
 
 
 def _shares(chances: Floats, kind: Ints) -> Floats:
-    """The sums up to each of some probabilities of the same kind, the last of which is 1 without an error."""
+    """Cumulative sums of probabilities of the same kind, divided so that each kind's last is exactly 1."""
     totals = np.cumsum(chances)
     first = np.flatnonzero(np.diff(kind, prepend=-1))
     before = np.repeat(totals[first] - chances[first], np.diff(first, append=len(kind)))
-    own = totals - before
+    sums = totals - before
     last = np.append(first[1:], len(kind)) - 1
-    return own / np.repeat(own[last], np.diff(first, append=len(kind)))
+    return sums / np.repeat(sums[last], np.diff(first, append=len(kind)))
 
 
 @inner
@@ -178,7 +175,7 @@ def _run(
         if machine.target[move] < 0:
             break
         read += 1
-        token = machine.num_tokens
+        token = END
         if read < last - first:
             token = string[last - 1 - read if from_right else first + read]
         kind = machine.target[move] + token
@@ -211,9 +208,9 @@ def rewritten(
 
 @compiled
 def rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, Array]:
-    """Draw a surface string for each of some underlying strings: their lengths, and the tokens of them all.
+    """Draw a surface string for each underlying string: their lengths, and the tokens of them all.
 
-    :param strings: (S, U) token ids; what is below zero is left out.
+    :param strings: (S, U) token ids; numbers below zero are left out.
     :param bits: (S,) ``uint64`` random bits.
     """
     lengths, out, size = np.empty(len(strings), np.int64), np.empty(1024, np.int64), 0
@@ -234,11 +231,11 @@ def rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, A
 
 
 def draw_strings(machine: Sampler, underlying: Tensor) -> list[list[int]]:
-    """Draw a surface string for each of some underlying strings.
+    """Draw a surface string for each underlying string.
 
     Random numbers come from torch's generator.
 
-    :param underlying: (S, U) token ids; what is below zero is left out.
+    :param underlying: (S, U) token ids; numbers below zero are left out.
     """
     bits = torch.randint(-(2**63), 2**63 - 1, (len(underlying),)).numpy().view(np.uint64)
     lengths, tokens = rewrite_all(machine, np.ascontiguousarray(underlying.numpy()), bits)

@@ -18,39 +18,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.inference.machines.automata import (
-    Acceptor,
-    Automata,
-    Packed,
-    join_automata,
-    pack,
-    reverse,
-    unite,
-)
-from pyropunct.inference.machines.composition import as_acceptor, preimage
+from pyropunct.inference.machines.automata import Acceptor, Automata, Packed, join_automata, pack, unite
+from pyropunct.inference.machines.composition import Lattice, as_acceptor, compose, preimage
 from pyropunct.inference.machines.evidence import Evidence, String
 from pyropunct.inference.machines.long_strings import scaled
-from pyropunct.inference.machines.moves import (
-    TOLERANCE,
-    Branch,
-    Machine,
-    MachineError,
-    check_sums,
-    machine_of,
-)
-from pyropunct.inference.machines.products import EDITS, Places, Products
+from pyropunct.inference.machines.machine import TOLERANCE, Machine, check_sums, machine_of
+from pyropunct.inference.machines.moves import Branch, MachineError
+from pyropunct.inference.machines.products import EDITS, Name, Places, Products
 
 
 class Cascade(NamedTuple):
-    """A `Branch` as arrays.
+    """A `Branch` as machines.
 
     :ivar machines: the machine of each pass, the first one first.
     :ivar product: the product of weights that the branch has.
+    :ivar weight: the names of these weights.
     :ivar name: tells it from other branches.
     """
 
     machines: tuple[Machine, ...]
     product: int
+    weight: tuple[Name, ...]
     name: str
 
 
@@ -61,8 +49,8 @@ class Transducer:
     :param num_tokens: the number V of token types.
     :param shapes: the shapes of the channel's named weights; see
         `pyropunct.inference.machines.products.Places`.
-    :raises MachineError: if a move names a token, a state or a weight that there is none of, if a state lacks
-        moves for some token, or if a machine goes on behind the last token by anything but fixed chances.
+    :raises MachineError: if a move names an unknown token, state or weight, if a state lacks moves for a
+        token, or if a machine goes on behind the last token by anything but fixed chances.
     """
 
     def __init__(
@@ -70,15 +58,15 @@ class Transducer:
     ) -> None:
         self.num_tokens, self.products = num_tokens, Products(Places(shapes))
         try:
-            self.branches = [self._arrays(branch) for branch in branches]
+            self.branches = [self._cascade(branch) for branch in branches]
         except ValueError as error:
             raise error if isinstance(error, MachineError) else MachineError(str(error)) from None
         self._known: dict[String | Evidence, Packed] = {}
 
-    def _arrays(self, branch: Branch) -> Cascade:
+    def _cascade(self, branch: Branch) -> Cascade:
         machines = tuple(machine_of(one, self.num_tokens, self.products) for one in branch.passes)
         (product,) = self.products.named([(branch.weight, None)]).tolist()
-        return Cascade(machines, product, branch.name)
+        return Cascade(machines, product, branch.weight, branch.name)
 
     @property
     def machines(self) -> list[Machine]:
@@ -86,45 +74,51 @@ class Transducer:
         return [machine for branch in self.branches for machine in branch.machines]
 
     def check(self, weights: Tensor) -> None:
-        """Whether the machines are probabilistic with these weights.
+        """Check that the machines are probabilistic with these weights.
 
         :param weights: (..., P) the weights, in one line.
-        :raises MachineError: if a weight is negative or no number, or if the probabilities of the moves of
-            some state and token, of the starts or of the branches, do not add up to 1.
+        :raises MachineError: if a weight is negative or NaN, or if the probabilities of the moves of a state
+            and token, of the starts or of the branches, do not add up to 1.
         """
-        possible = weights >= 0  # which what is no number is not
+        possible = weights >= 0  # NaN is not
         if not possible.all():
             name = self.products.places.name(int((~possible).nonzero()[0, -1]))
             raise MachineError(f"the channel's weight {name} is {float(weights[~possible][0])}")
         values = self.products.values(weights.detach().double())
         products = torch.tensor([branch.product for branch in self.branches], device=values.device)
         total = values[..., products].sum(-1)
-        if ((total - 1).abs() > TOLERANCE).any():
+        # Probabilities in half precision miss a sum of 1 by more.
+        tolerance = max(TOLERANCE, 4 * torch.finfo(weights.dtype).eps)
+        if ((total - 1).abs() > tolerance).any():
             raise MachineError(
                 f"the probabilities of the channel's branches add up to {total.tolist()}, not 1"
             )
         for machine in self.machines:
-            check_sums(machine, values)
+            check_sums(machine, values, tolerance)
 
-    def acceptors(self, evidence: Evidence, branch: Cascade) -> list[Acceptor]:
-        """What each pass of a branch may have read for the last one to write what the evidence accepts.
+    def lattices(self, evidence: Evidence, branch: Cascade) -> tuple[list[Lattice], Acceptor]:
+        """Each pass of a branch, run together with what the passes behind it may read given the evidence.
 
-        :returns: acceptors of strings as on the page, without the branch's own weight; the last is the
-            evidence itself.
+        :returns: the lattices, that of the first pass first; and the acceptor of the strings on the page that
+            the first pass may read, without the branch's weight.
         """
-        found = [as_acceptor(evidence)]
+        acceptor, lattices = as_acceptor(evidence), []
         for machine in reversed(branch.machines):
-            after = reverse(found[0]) if machine.from_right else found[0]
-            before = preimage(machine, after, self.products)
-            found.insert(0, reverse(before) if machine.from_right else before)
-        return found
+            lattices.append(compose(machine, acceptor, self.products))
+            acceptor = preimage(lattices[-1], self.products)
+        return lattices[::-1], acceptor
+
+    def acceptor(self, evidence: Evidence) -> Acceptor:
+        """Accepts each underlying string u with the weight p(evidence | u)."""
+        parts = [(branch.product, self.lattices(evidence, branch)[1]) for branch in self.branches]
+        return unite(parts, self.products)
 
     def automata(self, evidence: Sequence[Evidence], weights: Tensor) -> Automata:
         """The automaton of each evidence: it accepts each u with weight p(evidence | u).
 
         :param weights: (..., P) the weights, in one line.
         """
-        packed = [self._packed(one) for one in evidence]
+        packed = [self._packed(of_slot) for of_slot in evidence]  # which may make products
         return join_automata(packed, self.products.values(weights))
 
     def automata_with(self, evidence: Sequence[Evidence], values: Tensor) -> Automata:
@@ -133,14 +127,13 @@ class Transducer:
         :param values: (..., number of products) what ``products.values`` returns, behind a call of `automata`
             with the same evidence.
         """
-        return join_automata([self._packed(one) for one in evidence], values)
+        return join_automata([self._packed(of_slot) for of_slot in evidence], values)
 
     def _packed(self, evidence: Evidence) -> Packed:
         key = evidence if evidence.string is None else evidence.string
         if key not in self._known:
             whole, log_scale = scaled(evidence, self.machines)
-            parts = [(branch.product, self.acceptors(whole, branch)[0]) for branch in self.branches]
-            self._known[key] = pack(unite(parts, self.products), self.num_tokens, log_scale)
+            self._known[key] = pack(self.acceptor(whole), self.num_tokens, log_scale)
         return self._known[key]
 
     @property
@@ -160,10 +153,10 @@ class Transducer:
         moves = [move for move, edit in enumerate(machine.edits) if edit is not None]
         shape = self.num_tokens, self.num_tokens, len(EDITS)
         where = np.ravel_multi_index(np.array([machine.edits[move] for move in moves]).T, shape)
-        values = self.products.values(weights)[
-            ..., torch.from_numpy(machine.product[moves]).to(weights.device)
-        ]
-        values = values * torch.from_numpy(machine.factor[moves]).to(values)
+        product, factor = (
+            torch.from_numpy(array[moves]).to(weights.device) for array in (machine.product, machine.factor)
+        )
+        values = self.products.values(weights)[..., product] * factor.to(weights)
         table = values.new_zeros((*values.shape[:-1], int(np.prod(shape))))
         return table.index_add(-1, torch.from_numpy(where).to(table.device), values).unflatten(-1, shape)
 

@@ -13,6 +13,7 @@ from problems import Case, inventory, problem_of, random_case, window
 
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import END, Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.origins import Origins, Question
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting
@@ -23,9 +24,7 @@ Labelled = tuple[int, int]
 
 
 def origins_of(channel: Channel, **options: Any) -> Origins:
-    weights = channel.probabilities().detach()
-    shapes = channel.transducer.products.places.shapes
-    return Origins(channel.branches(), channel.num_tokens, shapes, weights, inventory(), **options)
+    return Origins(channel.transducer, channel.probabilities().detach(), inventory(), **options)
 
 
 def slides(
@@ -141,4 +140,4 @@ def test_a_channel_that_loses_tokens_silently_has_no_origins() -> None:
         *(Move(0, token, target=0) for token in range(3)),
     ]
     with pytest.raises(MachineError, match="does not tell which of its tokens are absorbed"):
-        Origins([Branch((Pass(tuple(moves)),))], 3, {}, torch.ones(0), inventory())
+        Origins(Transducer([Branch((Pass(tuple(moves)),))], 3, {}), torch.ones(0), inventory())

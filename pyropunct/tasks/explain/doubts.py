@@ -86,11 +86,7 @@ def head_posteriors(
     """
     vocabulary, channel = model.vocabulary, model.story.channel
     with torch.no_grad():
-        weights = channel.probabilities()
-        shapes = channel.transducer.products.places.shapes
-        origins = Origins(
-            channel.branches(), channel.num_tokens, shapes, weights, vocabulary.inventory, (SLIP,)
-        )
+        origins = Origins(channel.transducer, channel.probabilities(), vocabulary.inventory, (SLIP,))
     derivations = Derivations(model)
     for part, problem in model.problems(sentences):
         questions = [
