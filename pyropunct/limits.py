@@ -38,6 +38,15 @@ class Range:
             and (self.below is None or number < self.below)
         )
 
+    def __str__(self) -> str:
+        bounds = {
+            "{:g} or more": self.least,
+            "above {:g}": self.above,
+            "at most {:g}": self.most,
+            "below {:g}": self.below,
+        }
+        return " and ".join(text.format(value) for text, value in bounds.items() if value is not None)
+
 
 @dataclass(frozen=True)
 class NamesIn:
@@ -65,6 +74,11 @@ class Placeholder(str):
 
 class Internal:
     """Marks a field that is no option of a command."""
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The parts of a text between commas."""
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
 
 
 Count = Annotated[int, Range(1)]

@@ -32,10 +32,31 @@ from pyropunct.limits import Help, Internal, Limits, NamesIn, Placeholder, Range
 REQUIRED = inspect.Parameter.empty
 
 
+class Changes:
+    """Annotates a dictionary of changes of settings: some of their fields are options without default.
+
+    :param settings: the class of the settings.
+    :param names: of its fields.
+    """
+
+    def __init__(self, settings: type, *names: str) -> None:
+        self.settings, self.names = settings, names
+
+    def options(self) -> Iterator[click.Option]:
+        """The options, in the order of the names."""
+        hints, texts = get_type_hints(self.settings, include_extras=True), meanings(self.settings)
+        return (option(name, hints[name], None, texts[name]) for name in self.names)
+
+    def given(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The changes among the values of options."""
+        return {name: values[name] for name in self.names if values[name] is not None}
+
+
 class Command(click.Command):
     """A command that is a function.
 
     :ivar function: the function.
+    :ivar changes: those of its parameters that are changes of settings.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -44,6 +65,8 @@ class Command(click.Command):
             name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()
         }
         self._groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+        found = {name: limits(hint).first(Changes) for name, hint in hints.items()}
+        self.changes = {name: changes for name, changes in found.items() if changes is not None}
         self._plain = [name for name in hints if name not in self._groups]
         super().__init__(
             function.__name__.replace("_", "-"),
@@ -54,7 +77,8 @@ class Command(click.Command):
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the function; values that are missing or None are left to its defaults."""
-        groups = {name: made(group, values) for name, group in self._groups.items()}
+        groups: dict[str, Any] = {name: made(group, values) for name, group in self._groups.items()}
+        groups |= {name: changes.given(values) for name, changes in self.changes.items()}
         return {name: values[name] for name in self._plain if values.get(name) is not None} | groups
 
     def run(self, values: dict[str, Any]) -> None:
@@ -91,6 +115,8 @@ def _parameters(function: Callable[..., None], hints: dict[str, Any]) -> Iterato
             continue
         if is_dataclass(hints[name]):
             several: list[click.Parameter] = [one for one in options(hints[name]) if one.name not in seen]
+        elif changes := limits(hints[name]).first(Changes):
+            several = list(changes.options())
         elif parameter.kind is parameter.KEYWORD_ONLY:
             several = [option(name, hints[name], parameter.default, texts.get(name))]
         else:
@@ -135,7 +161,8 @@ def _type(limit: Limits) -> click.ParamType:
     convert = next(filter(inspect.isfunction, (*limit.extras, *limit.item)), None)
     bounds = limit.first(Range) or Range()
     if convert is not None:
-        return _Converted(convert)
+        plain = limit._replace(extras=tuple(extra for extra in limit.extras if extra is not convert), item=())
+        return _Converted(click.STRING if limit.several else _type(plain), convert)
     if get_origin(limit.kind) is Literal:
         return click.Choice(get_args(limit.kind))
     if names := limit.first(NamesIn):
@@ -174,17 +201,17 @@ class _FiniteRange(click.FloatRange):
 
 
 class _Converted(click.ParamType[Any]):
-    """What a function makes of a text."""
+    """The result of a function, which takes a text, or a number within bounds."""
 
     name = "text"
 
-    def __init__(self, convert: Callable[[str], Any]) -> None:
-        self._convert = convert
+    def __init__(self, base: click.ParamType[Any], convert: Callable[[Any], Any]) -> None:
+        self._base, self._convert = base, convert
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value that a text stands for."""
         try:
-            return self._convert(value) if isinstance(value, str) else value
+            return self._convert(self._base.convert(value, param, ctx)) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

@@ -1,213 +1,126 @@
 """The command ``pyropunct fit``."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
-from functools import partial
-from math import isfinite
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import click
-
-from pyropunct.cli.fit_report import report
-from pyropunct.cli.frame import BAD_INPUT, FAILURE, OneLineError, interrupts, polite
-from pyropunct.cli.loading import check_device, read_file, use_threads
-from pyropunct.cli.options import json_option, seed_option, threads_option
-from pyropunct.cli.training_reports import (
-    jackknife_watch,
-    parser_watch,
-    reader_watch,
-    tagger_watch,
-    training_watch,
-)
+from pyropunct.cli.command import Changes, command
+from pyropunct.cli.frame import interrupts
+from pyropunct.cli.loading import check_device, read_file
+from pyropunct.cli.options import Json, Machine
+from pyropunct.cli.training_reports import network_watch, training_watch
+from pyropunct.errors import FAILURE, FailureError, UserError
 from pyropunct.files import remove_unwritten
-from pyropunct.fitted.recipe_settings import CHOICES, SettingError, parsed_setting
-from pyropunct.fitted.recipes import RECIPES, named_recipe
-from pyropunct.fitted.registry import ATTACH, CHANNEL
+from pyropunct.fitted.recipe_settings import SettingError, parsed_setting
+from pyropunct.fitted.recipes import Recipe, named_recipe
+from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
 
 if TYPE_CHECKING:
-    from pyropunct.fitted.recipes import Recipe
-    from pyropunct.nets.parser import BiaffineParser
     from pyropunct.nets.pretrained import Kept
-    from pyropunct.nets.reader import RunningReader
     from pyropunct.punctuator import Punctuator
     from pyropunct.train.checkpoints import Checkpoint
     from pyropunct.train.ranks import Ranks
     from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence
 
-# Modules that need torch are imported inside the functions, so that --help answers at once.
+RECIPE_OPTIONS = ("attach", "channel", "epochs", "guide", "symmetry_weight", "economy_weight", "families")
+"""The settings of a recipe that have options; --set has all others."""
 
 
-def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not isfinite(value):
-        raise click.BadParameter("this is not a finite number", context, parameter)
-    return value
+def several(folds: int) -> int:
+    """:raises ValueError: if there is one fold."""
+    if folds == 1:
+        raise ValueError("one fold has no others to learn from")
+    return folds
 
 
-def _folds(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
-    if value == 1:
-        raise click.BadParameter("one fold has no others to learn from", context, parameter)
-    return value
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(Machine):
+    """What is trained, and where.
+
+    :ivar dev: treebank to report perplexity on, like the first TRAIN; by default a tenth of all is held out.
+    :ivar out: folder for the model.
+    :ivar direction: where the channel starts to read; by default the direction with the better perplexity.
+    :ivar recipe: settings that predict best; for the neural attach model; for rules and trees that read well;
+        for attach models of one's own; or the paper's.
+    :ivar set: set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model
+        or the channel, such as channel.prior_keep=1; repeatable.
+    :ivar parser: train a parser too, a reader of running text and a tagger, so that raw text can be restored.
+    :ivar folds: with --parser: parse each of so many parts of TRAIN by what is learned from the others, and
+        train for trees of the parser too; 0 for gold trees alone.  [default: 4]
+    :ivar encoder: an encoder that the package transformers loads, whose states parser, reader and the neural
+        attach model get too: a folder, a model that was downloaded before, or an installed package with a
+        model.
+    :ivar fine_tune: with --parser and --encoder: train the encoder further, together with the parser, which
+        alone reads it then; --device cuda makes it bearable.
+    :ivar vectors: vectors of words in the text format of word2vec, in the place of an encoder.
+    :ivar tagger: with --parser: train a tagger of words too, whose predictions are mixed with those given
+        trees of the parser.  [default: --tagger]
+    :ivar resume: continue a fit that was interrupted.
+    :ivar device: device of the weights, as torch names it.
+    """
+
+    dev: str | None = None
+    out: str = "pyropunct-model"
+    direction: Literal["auto", "left", "right"] = "auto"
+    recipe: Annotated[str, NamesIn("pyropunct.fitted.recipes:RECIPES")] = "default"
+    set: Annotated[tuple[str, ...], Placeholder("NAME=VALUE")] = ()
+    parser: bool = False
+    folds: Annotated[NotNegative, several] | None = None
+    encoder: Annotated[str | None, Placeholder("PLACE")] = None
+    fine_tune: bool = False
+    vectors: Annotated[str | None, Placeholder("FILE")] = None
+    tagger: bool | None = None
+    resume: bool = False
+    device: str = "cpu"
+    seed: Seed = 0
 
 
-@click.command()
-@click.argument("train", nargs=-1)
-@click.option(
-    "--dev",
-    help="Treebank to report perplexity on, like the first TRAIN; by default a tenth of all is held out.",
-)
-@click.option("--out", default="pyropunct-model", show_default=True, help="Folder for the model.")
-@click.option("--attach", help=f"Attach model: {', '.join(ATTACH)}, or module:Class.")
-@click.option("--channel", help=f"Noisy channel: {', '.join(CHANNEL)}, or module:Class.")
-@click.option("--direction", type=click.Choice(["auto", "left", "right"]), default="auto", show_default=True)
-@click.option(
-    "--recipe",
-    type=click.Choice(list(RECIPES)),
-    default="default",
-    show_default=True,
-    help="Settings that predict best; for the neural attach model; for rules and trees that read well; for "
-    "attach models of one's own; or the paper's.",
-)
-@click.option(
-    "--epochs",
-    type=click.IntRange(1),
-    help="Passes over the data, instead of the recipe's; a parser's are separate.",
-)
-@click.option(
-    "--guide",
-    type=click.Choice(CHOICES["guide"]),
-    help="Point estimate, or normal posterior: of the channel, or of all weights.",
-)
-@click.option(
-    "--symmetry-weight",
-    type=click.FloatRange(0),
-    callback=_finite,
-    help="xi: the weight of the penalty on unbalanced punctemes.",
-)
-@click.option(
-    "--economy-weight",
-    type=click.FloatRange(0),
-    callback=_finite,
-    help="kappa: the weight of the penalty on marks that explain nothing or sit further inside than need be; "
-    f"{RECIPES['default'].economy_weight:g} in the default recipe.",
-)
-@click.option("--families", help="Feature families of the attach model, separated by commas.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model or "
-    "the channel, such as channel.prior_keep=1; repeatable.",
-)
-@click.option(
-    "--parser",
-    is_flag=True,
-    help="Train a parser too, a reader of running text and a tagger, so that raw text can be restored.",
-)
-@click.option(
-    "--folds",
-    type=click.IntRange(0),
-    callback=_folds,
-    help="With --parser: parse each of so many parts of TRAIN by what is learned from the others, and train "
-    "for trees of the parser too; 0 for gold trees alone.  [default: 4]",
-)
-@click.option(
-    "--encoder",
-    metavar="PLACE",
-    help="An encoder that the package transformers loads, whose states parser, reader and the neural attach "
-    "model get too: a folder, a model that was downloaded before, or an installed package with a model.",
-)
-@click.option(
-    "--fine-tune",
-    is_flag=True,
-    help="With --parser and --encoder: train the encoder further, together with the parser, which alone "
-    "reads it then; --device cuda makes it bearable.",
-)
-@click.option(
-    "--vectors",
-    metavar="FILE",
-    help="Vectors of words in the text format of word2vec, in the place of an encoder.",
-)
-@click.option(
-    "--tagger/--no-tagger",
-    default=None,
-    help="With --parser: train a tagger of words too, which is mixed with what the parser's trees tell.  "
-    "[default: --tagger]",
-)
-@click.option("--resume", is_flag=True, help="Continue a fit that was interrupted.")
-@click.option("--device", default="cpu", show_default=True, help="Device of the weights, as torch names it.")
-@seed_option
-@threads_option
-@json_option
-@polite
+@command
 def fit(
-    train: tuple[str, ...],
-    dev: str | None,
-    out: str,
-    direction: str,
-    recipe: str,
-    settings: tuple[str, ...],
-    parser: bool,
-    folds: int | None,
-    encoder: str | None,
-    fine_tune: bool,
-    vectors: str | None,
-    tagger: bool | None,
-    resume: bool,
-    device: str,
-    seed: int,
-    threads: int | None,
-    as_json: bool,
-    **changes: Any,
+    train: tuple[str, ...] = (),
+    *,
+    changes: Annotated[dict[str, Any], Changes(Recipe, *RECIPE_OPTIONS)],
+    options: FitOptions,
+    json: Json = False,
 ) -> None:
     """Train a model on TRAIN, a CoNLL-U file; by default on the treebank inside the package.
 
     Of several, the first is the one that the model is for; the others help with what they have in common.
     """
+    from pyropunct.cli.fit_report import report
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.train.ranks import device_of_rank, started
 
-    folder, device = Path(out), device_of_rank(device)
-    with started(device) as ranks, _told_by_first(ranks):
+    folder = Path(options.out)
+    options = replace(options, device=device_of_rank(options.device))
+    with started(options.device) as ranks, _reported_by_first(ranks):
         with ranks.first_says_why():
-            changed = _changed(recipe, changes, settings)
-            _check_options(parser, folds, encoder, vectors, fine_tune, tagger, changed)
+            recipe = _changed(options, changes)
+            _check(options, recipe)
             if ranks.first:
                 check_writable(folder)
-            checkpoint = folder.with_name(f"{folder.name}.unfinished") / "checkpoint"
-            if resume and not _kept(checkpoint):
-                raise OneLineError(f"{checkpoint.parent}: there is nothing to resume", BAD_INPUT)
-            use_threads(threads)
-            check_device(device)
-            treebanks = _read(train, dev)
-            pretrained = _pretrained(encoder, vectors, treebanks)
-            frozen = None if fine_tune else pretrained
-        train_attach = partial(
-            _train, treebanks, changed, direction, frozen, seed, device, checkpoint, resume, ranks
-        )
+            checkpoints = Checkpoints(folder.with_name(f"{folder.name}.unfinished"), options.resume)
+            checkpoints.require()
+            options.start()
+            check_device(options.device)
+            treebanks = _read(train, options.dev)
+            pretrained = _pretrained(options.encoder, options.vectors, treebanks)
+        fitting = _Fitting(options, recipe, treebanks, pretrained, checkpoints, ranks)
         if not ranks.first:
-            train_attach()
+            fitting.story()
             return
-        with _kept_epochs(checkpoint, resume):
-            model = train_attach()
-            if parser:
-                source = _Source(pretrained, fine_tune)
-                trained = _train_parser(treebanks, source, seed, device, checkpoint)
-                model = replace(model, parser=trained)
-                model = replace(model, reader=_train_reader(treebanks, frozen, seed, checkpoint))
-                model = _train_on_parsed(model, treebanks, folds, source, seed, device, checkpoint)
-                if tagger is not False:
-                    model = _train_tagger(model, treebanks, seed, checkpoint)
+        with checkpoints.kept():
+            model = fitting.model()
             model.save(folder)
-    report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], folder, as_json)
+    report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], folder, json)
 
 
 @contextmanager
-def _told_by_first(ranks: "Ranks") -> Iterator[None]:
-    """Let the first of several processes tell what ends all of them.
+def _reported_by_first(ranks: "Ranks") -> Iterator[None]:
+    """Let the first of several processes report the error that ends all of them.
 
     :raises SystemExit: in the others.
     """
@@ -222,100 +135,113 @@ def _told_by_first(ranks: "Ranks") -> Iterator[None]:
         raise SystemExit(FAILURE) from None
 
 
-@contextmanager
-def _kept_epochs(checkpoint: Path, resume: bool) -> Iterator[None]:
-    """Keep finished epochs while what is inside goes on, and say so if it does not come to its end."""
-    from pyropunct.fitted.model_file import ModelFileError
-    from pyropunct.train.checkpoints import own_folder
-    from pyropunct.train.ranks import RankGoneError
+class Checkpoints(NamedTuple):
+    """The checkpoints of a fit: one for each training that has begun.
 
-    with own_folder(checkpoint.parent):
-        if not resume:
-            _forget(checkpoint)
-        advice = (
-            f"finished epochs are kept in {checkpoint.parent}; continue with the same command and --resume"
-        )
-        try:
-            with interrupts():
-                yield
-        except KeyboardInterrupt:
-            raise OneLineError(
-                f"interrupted: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
-            ) from None
-        except RankGoneError as error:
-            raise OneLineError(
-                f"{error}: {advice if _kept(checkpoint) else 'no epoch was finished'}", FAILURE
-            ) from error
-        except ModelFileError as error:
-            if _kept(checkpoint) and not resume:
-                raise OneLineError(f"{error}; {advice}", FAILURE) from error
-            raise
-        _forget(checkpoint)
+    :ivar folder: where they are kept until the model is saved.
+    :ivar resume: whether the fit goes on from those that are there.
+    """
+
+    folder: Path
+    resume: bool
+
+    @property
+    def first(self) -> Path:
+        """The checkpoint of the story; the others have endings."""
+        return self.folder / "checkpoint"
+
+    def of(self, part: str) -> "Checkpoint":
+        """The checkpoint of another part of the model."""
+        from pyropunct.train.checkpoints import Checkpoint
+
+        return Checkpoint(self.first.with_name(f"{self.first.name}.{part}"))
+
+    def there(self) -> list[Path]:
+        """The files that exist."""
+        return sorted(self.folder.glob(f"{self.first.name}.*"))
+
+    def require(self) -> None:
+        """:raises UserError: if the fit is to go on, but none is there."""
+        if self.resume and not self.there():
+            raise UserError(f"{self.folder}: there is nothing to resume")
+
+    def forget(self) -> None:
+        """Delete the files, and those that a fit that was killed has half written."""
+        for path in self.there():
+            path.unlink(missing_ok=True)
+        remove_unwritten(self.folder, self.first.name)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep finished epochs during a training, and say so if it does not come to its end."""
+        from pyropunct.fitted.model_file import ModelFileError
+        from pyropunct.train.checkpoints import own_folder
+        from pyropunct.train.ranks import RankGoneError
+
+        with own_folder(self.folder):
+            if not self.resume:
+                self.forget()
+            advice = f"finished epochs are kept in {self.folder}; continue with the same command and --resume"
+            try:
+                with interrupts():
+                    yield
+            except (KeyboardInterrupt, RankGoneError) as error:
+                problem = "interrupted" if isinstance(error, KeyboardInterrupt) else error
+                rest = advice if self.there() else "no epoch was finished"
+                raise FailureError(f"{problem}: {rest}") from error
+            except ModelFileError as error:
+                if self.there() and not self.resume:
+                    raise FailureError(f"{error}; {advice}") from error
+                raise
+            self.forget()
 
 
-def _check_options(
-    parser: bool,
-    folds: int | None,
-    encoder: str | None,
-    vectors: str | None,
-    fine_tune: bool,
-    tagger: bool | None,
-    recipe: "Recipe",
-) -> None:
-    """:raises OneLineError: if there are options for what is not trained."""
-    if folds and not parser:
-        raise OneLineError("--folds is for --parser: there are no trees of a parser without it", BAD_INPUT)
-    _check_sources(encoder, vectors, parser, recipe)
-    if fine_tune and not (parser and encoder):
-        raise OneLineError("--fine-tune is for --parser and --encoder together", BAD_INPUT)
-    if tagger and not parser:
-        raise OneLineError("--tagger is for --parser: without it only given trees are punctuated", BAD_INPUT)
+def _changed(options: FitOptions, changes: dict[str, Any]) -> Recipe:
+    """The recipe that is named, with the changes that options make.
 
-
-def _kept(checkpoint: Path) -> list[Path]:
-    """The checkpoints that exist: one for each training that has begun."""
-    return sorted(checkpoint.parent.glob(f"{checkpoint.name}.*"))
-
-
-def _forget(checkpoint: Path) -> None:
-    """Delete the checkpoints, and what a fit that was killed has left of one that it was writing."""
-    for path in _kept(checkpoint):
-        path.unlink(missing_ok=True)
-    remove_unwritten(checkpoint.parent, checkpoint.name)
-
-
-def _changed(name: str, changes: dict[str, Any], settings: Iterable[str]) -> "Recipe":
-    """A named recipe, with the changes that the options make.
-
-    :param changes: values of the options that are settings, by name; None where an option is not given.
-    :param settings: the texts of ``--set``.
+    :param changes: values of the options that are settings, by name.
     """
     from pyropunct.fitted.variant_options import check_of_use, with_options
     from pyropunct.models.attach.templates import FAMILIES
 
-    options = [text for text in settings if "." in text.partition("=")[0]]
+    of_variants = [text for text in options.set if "." in text.partition("=")[0]]
+    elsewhere = {*RECIPE_OPTIONS, "direction"}
     try:
-        others = dict(parsed_setting(one, {*changes, "direction"}) for one in settings if one not in options)
-        given = others | {key: value for key, value in changes.items() if value is not None}
-        if "families" in given:
-            given["families"] = tuple(filter(None, given["families"].split(",")))
-        recipe = with_options(named_recipe(name, **given), options)
+        others = dict(parsed_setting(text, elsewhere) for text in options.set if text not in of_variants)
+        recipe = with_options(named_recipe(options.recipe, **others, **changes), of_variants)
         check_of_use(recipe, others)
     except SettingError as error:
-        raise OneLineError(f"--set: {error}", BAD_INPUT) from error
+        raise UserError(f"--set: {error}") from error
     unknown = set(recipe.families) - set(FAMILIES)
     if unknown or not recipe.families:
-        raise OneLineError(
-            f"--families takes some of {','.join(FAMILIES)}, not {','.join(sorted(unknown)) or 'none'}",
-            BAD_INPUT,
-        )
-    if changes.get("families") is not None:
-        check_of_use(recipe, {"families"})
+        names = ",".join(sorted(unknown)) or "none"
+        raise UserError(f"--families takes some of {','.join(FAMILIES)}, not {names}")
+    check_of_use(recipe, {"families"} & changes.keys())
     return recipe
 
 
+def _check(options: FitOptions, recipe: Recipe) -> None:
+    """:raises UserError: if there are options for what is not trained, or two that exclude each other."""
+    from pyropunct.fitted.variant_options import reads_pretrained
+
+    if options.folds and not options.parser:
+        raise UserError("--folds is for --parser: there are no trees of a parser without it")
+    for name, value in (("--encoder", options.encoder), ("--vectors", options.vectors)):
+        if value is not None and not options.parser and not reads_pretrained(recipe):
+            raise UserError(
+                f"{name} is for --parser, and for attach models such as neural: the attach model "
+                f"{recipe.attach!r} does not read it"
+            )
+    if options.encoder is not None and options.vectors is not None:
+        raise UserError("--encoder and --vectors exclude each other")
+    if options.fine_tune and not (options.parser and options.encoder):
+        raise UserError("--fine-tune is for --parser and --encoder together")
+    if options.tagger and not options.parser:
+        raise UserError("--tagger is for --parser: without it only given trees are punctuated")
+
+
 class _Treebanks(NamedTuple):
-    """What a model is fitted to.
+    """The treebanks that a model is fitted to.
 
     :ivar parts: the training treebanks; the first is the one that the model is for.
     :ivar dev: the dev treebank, if there is one.
@@ -333,7 +259,7 @@ class _Treebanks(NamedTuple):
 def _read(train: Sequence[str], dev: str | None) -> _Treebanks:
     """Read the treebanks; all training treebanks but the first have the names of their files in their trees.
 
-    :raises OneLineError: if a training treebank is given twice.
+    :raises UserError: if a training treebank is given twice.
     """
     from pyropunct.embedded import embedded_treebank_path
     from pyropunct.treebank.reading import require_punctuation
@@ -342,60 +268,15 @@ def _read(train: Sequence[str], dev: str | None) -> _Treebanks:
         train, dev = [str(embedded_treebank_path("train"))], dev or str(embedded_treebank_path("dev"))
     for place, path in enumerate(train):
         if path in train[:place]:
-            raise OneLineError(f"{path} is given twice", BAD_INPUT)
+            raise UserError(f"{path} is given twice")
     first, *others = (read_file(path) for path in train)
     require_punctuation(first)
     named = [part.named(Path(part.path).stem) for part in others]
     return _Treebanks([first, *named], None if dev is None else read_file(dev))
 
 
-def _train(
-    treebanks: _Treebanks,
-    recipe: "Recipe",
-    direction: str,
-    pretrained: "Kept | None",
-    seed: int,
-    device: str,
-    checkpoint: Path,
-    resume: bool,
-    ranks: "Ranks",
-) -> "Punctuator":
-    from pyropunct.fitted.variant_options import reads_pretrained
-    from pyropunct.train.fitting import fit as train_model
-
-    with training_watch(recipe.epochs) if ranks.first else nullcontext() as watch:
-        return train_model(
-            treebanks.train,
-            treebanks.dev,
-            recipe,
-            direction=direction,
-            pretrained=pretrained if reads_pretrained(recipe) else None,
-            seed=seed,
-            device=device,
-            checkpoint=checkpoint,
-            resume=resume,
-            ranks=ranks,
-            watch=watch,
-        )
-
-
-def _check_sources(encoder: str | None, vectors: str | None, parser: bool, recipe: "Recipe") -> None:
-    """:raises OneLineError: if both are given, or one of them where nothing would read it."""
-    from pyropunct.fitted.variant_options import reads_pretrained
-
-    for option, value in (("--encoder", encoder), ("--vectors", vectors)):
-        if value is not None and not parser and not reads_pretrained(recipe):
-            raise OneLineError(
-                f"{option} is for --parser, and for attach models such as neural: the attach model "
-                f"{recipe.attach!r} does not read it",
-                BAD_INPUT,
-            )
-    if encoder is not None and vectors is not None:
-        raise OneLineError("--encoder and --vectors exclude each other", BAD_INPUT)
-
-
 def _pretrained(encoder: str | None, vectors: str | None, treebanks: _Treebanks) -> "Kept | None":
-    """What gives features of words, each of which is computed once for all that reads them."""
+    """The source of features of words, each of which is computed once for all networks that read them."""
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.pretrained import Kept
     from pyropunct.nets.vectors import read_vectors
@@ -405,109 +286,126 @@ def _pretrained(encoder: str | None, vectors: str | None, treebanks: _Treebanks)
         source.open()
         return Kept(source)
     if vectors is not None:
-        words = {word for one in [*treebanks.train, *(treebanks.dev or ())] for word in one.tree.forms}
-        return Kept(read_vectors(vectors, words))
+        sentences = [*treebanks.train, *(treebanks.dev or ())]
+        return Kept(read_vectors(vectors, {word for sentence in sentences for word in sentence.tree.forms}))
     return None
 
 
-class _Source(NamedTuple):
-    """What gives features of words to parsers.
+@dataclass(frozen=True)
+class _Fitting:
+    """The trainings of a fit."""
 
-    :ivar pretrained: gives them, if anything does.
-    :ivar tuned: whether it is an encoder that is trained with each parser.
-    """
-
+    options: FitOptions
+    recipe: Recipe
+    treebanks: _Treebanks
     pretrained: "Kept | None"
-    tuned: bool
+    checkpoints: Checkpoints
+    ranks: "Ranks"
 
     @property
-    def options(self) -> dict[str, Any]:
-        """The same as arguments of `pyropunct.nets.parser.train_parser`."""
+    def frozen(self) -> "Kept | None":
+        """The source of features of words that the parser does not train further."""
+        return None if self.options.fine_tune else self.pretrained
+
+    def model(self) -> "Punctuator":
+        """The story, with the networks that were asked for."""
+        model = self.story()
+        if self.options.parser:
+            model = replace(model, parser=self._parser())
+            model = replace(model, reader=self._reader())
+            model = self._with_parsed_trees(model)
+            if self.options.tagger is not False:
+                model = self._with_tagger(model)
+        return model
+
+    def story(self) -> "Punctuator":
+        """The story, for given trees."""
+        from pyropunct.fitted.variant_options import reads_pretrained
+        from pyropunct.train.fitting import fit as train_story
+
+        with training_watch(self.recipe.epochs) if self.ranks.first else nullcontext() as watch:
+            return train_story(
+                self.treebanks.train,
+                self.treebanks.dev,
+                self.recipe,
+                direction=self.options.direction,
+                pretrained=self.frozen if reads_pretrained(self.recipe) else None,
+                seed=self.options.seed,
+                device=self.options.device,
+                checkpoint=self.checkpoints.first,
+                resume=self.options.resume,
+                ranks=self.ranks,
+                watch=watch,
+            )
+
+    def _with_watch(self, train: Callable[..., Any], part: str, recipe: Any, **arguments: Any) -> Any:
+        """Train a network, with a progress bar."""
+        with network_watch(part) as watch:
+            return train(
+                self.treebanks.train,
+                self.treebanks.dev,
+                recipe,
+                **arguments,
+                seed=self.options.seed,
+                checkpoint=self.checkpoints.of(part),
+                watch=watch,
+            )
+
+    @property
+    def _for_parsers(self) -> dict[str, Any]:
+        """Arguments of the training of parsers."""
         from pyropunct.nets.parser.training import ENCODER_RATE
 
-        return {"pretrained": self.pretrained, "encoder_rate": ENCODER_RATE if self.tuned else 0.0}
+        rate = ENCODER_RATE if self.options.fine_tune else 0.0
+        return {"pretrained": self.pretrained, "encoder_rate": rate, "device": self.options.device}
 
+    def _parser(self) -> Any:
+        from pyropunct.nets.parser import ParserRecipe, train_parser
 
-def _train_parser(
-    treebanks: _Treebanks, source: _Source, seed: int, device: str, checkpoint: Path
-) -> "BiaffineParser":
-    from pyropunct.nets.parser import ParserRecipe, train_parser
+        return self._with_watch(train_parser, "parser", ParserRecipe(), **self._for_parsers)
 
-    train, dev = treebanks.train, treebanks.dev
-    kept = _checkpoint(checkpoint, "parser")
-    with parser_watch() as watch:
-        return train_parser(
-            train,
-            dev,
-            ParserRecipe(),
-            **source.options,
-            seed=seed,
-            device=device,
-            checkpoint=kept,
-            watch=watch,
-        )
+    def _reader(self) -> Any:
+        from pyropunct.nets.reader import ReaderRecipe, train_reader
 
+        return self._with_watch(train_reader, "reader", ReaderRecipe(), pretrained=self.frozen)
 
-def _train_reader(
-    treebanks: _Treebanks, pretrained: "Kept | None", seed: int, checkpoint: Path
-) -> "RunningReader":
-    from pyropunct.nets.reader import ReaderRecipe, train_reader
+    def _with_tagger(self, model: "Punctuator") -> "Punctuator":
+        from pyropunct.nets.tagger import SlotTaggerRecipe
+        from pyropunct.train.tagged_words import fit_tagger
 
-    train, dev = treebanks.train, treebanks.dev
-    kept = _checkpoint(checkpoint, "reader")
-    with reader_watch() as watch:
-        return train_reader(
-            train, dev, ReaderRecipe(), pretrained=pretrained, seed=seed, checkpoint=kept, watch=watch
-        )
+        def train(sentences: Any, dev: Any, recipe: Any, **arguments: Any) -> "Punctuator":
+            return fit_tagger(model, sentences, dev, recipe=recipe, **arguments)
 
+        tagged: Punctuator = self._with_watch(train, "tagger", SlotTaggerRecipe())
+        return tagged
 
-def _train_on_parsed(
-    model: "Punctuator",
-    treebanks: _Treebanks,
-    folds: int | None,
-    source: _Source,
-    seed: int,
-    device: str,
-    checkpoint: Path,
-) -> "Punctuator":
-    """The model with what it needs for trees of the parser, unless that was switched off."""
-    from pyropunct.nets.parser import FOLDS, ParserRecipe, fold_recipe, jackknifed
-    from pyropunct.train.parsed_trees import fit_parsed
+    def _with_parsed_trees(self, model: "Punctuator") -> "Punctuator":
+        """The model with weights for trees of the parser, unless --folds says otherwise."""
+        from pyropunct.nets.parser import FOLDS, ParserRecipe, fold_recipe, jackknifed
+        from pyropunct.train.parsed_trees import fit_parsed
 
-    train = treebanks.train
-    number = min(FOLDS if folds is None else folds, len(train))
-    if number < 2:
-        return model
-    with jackknife_watch(number) as watch_parser:
-        parses = jackknifed(
-            train,
-            fold_recipe(ParserRecipe()),
-            folds=number,
-            **source.options,
-            seed=seed,
-            device=device,
-            checkpoints=lambda fold: _checkpoint(checkpoint, f"fold-{fold + 1}"),
-            watch=watch_parser,
-        )
-    kept = _checkpoint(checkpoint, "parsed")
-    with training_watch(model.recipe.epochs, "trees of the parser, ") as watch:
-        return fit_parsed(
-            model, train, parses, treebanks.dev, seed=seed, device=device, checkpoint=kept, watch=watch
-        )
-
-
-def _train_tagger(model: "Punctuator", treebanks: _Treebanks, seed: int, checkpoint: Path) -> "Punctuator":
-    from pyropunct.nets.tagger import SlotTaggerRecipe
-    from pyropunct.train.tagged_words import fit_tagger
-
-    train, dev = treebanks.train, treebanks.dev
-    recipe, kept = SlotTaggerRecipe(), _checkpoint(checkpoint, "tagger")
-    with tagger_watch() as watch:
-        return fit_tagger(model, train, dev, recipe=recipe, seed=seed, checkpoint=kept, watch=watch)
-
-
-def _checkpoint(path: Path, what: str) -> "Checkpoint":
-    """The checkpoint of a part of the fit."""
-    from pyropunct.train.checkpoints import Checkpoint
-
-    return Checkpoint(path.with_name(f"{path.name}.{what}"))
+        options, train = self.options, self.treebanks.train
+        folds = min(FOLDS if options.folds is None else options.folds, len(train))
+        if folds < 2:
+            return model
+        with network_watch("parser", f"parser for fold {{}} of {folds}") as watch_parser:
+            parses = jackknifed(
+                train,
+                fold_recipe(ParserRecipe()),
+                folds=folds,
+                **self._for_parsers,
+                seed=options.seed,
+                checkpoints=lambda fold: self.checkpoints.of(f"fold-{fold + 1}"),
+                watch=lambda fold, progress: watch_parser(progress, fold + 1),
+            )
+        with training_watch(model.recipe.epochs, "trees of the parser, ") as watch:
+            return fit_parsed(
+                model,
+                train,
+                parses,
+                self.treebanks.dev,
+                seed=options.seed,
+                device=options.device,
+                checkpoint=self.checkpoints.of("parsed"),
+                watch=watch,
+            )

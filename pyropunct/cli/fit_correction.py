@@ -1,22 +1,19 @@
 """The command ``pyropunct fit-correction``."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import BAD_INPUT, OneLineError, polite
-from pyropunct.cli.loading import check_device, load_model, read_file, use_threads
-from pyropunct.cli.options import (
-    encoder_option,
-    json_option,
-    seed_option,
-    threads_option,
-    trust_option,
-)
+from pyropunct.cli.command import command
+from pyropunct.cli.loading import check_device, read_file
+from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.outputs import is_in
 from pyropunct.cli.training_reports import training_watch
+from pyropunct.errors import UserError
+from pyropunct.tasks.correct.settings import SimulationSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,104 +23,63 @@ if TYPE_CHECKING:
     from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence
 
-# Modules that need torch are imported inside the functions, so that --help answers at once.
 
-
-@click.command("fit-correction")
-@click.argument("train")
-@click.option("--model", required=True, help="Folder of the model that `pyropunct fit TRAIN` wrote, or en.")
-@click.option("--dev", help="Treebank to report on; by default a tenth of TRAIN is held out.")
-@click.option("--out", default="pyropunct-corrector", show_default=True, help="Folder for the corrector.")
-@click.option(
-    "--errors",
-    type=click.FloatRange(0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Factor of the published error rates in the simulation.",
-)
-@click.option(
-    "--copies",
-    type=click.IntRange(1),
-    default=2,
-    show_default=True,
-    help="Copies of each sentence, each with other errors.",
-)
-@click.option(
-    "--paper",
-    is_flag=True,
-    help="Train the corrector of Li, Wang & Eisner (2019, section 6.2) instead of an error channel.",
-)
-@click.option(
-    "--epochs",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="Passes over the data, with --paper.",
-)
-@click.option(
-    "--device",
-    default="cpu",
-    show_default=True,
-    help="Device of the weights, as torch names it, with --paper.",
-)
-@encoder_option
-@seed_option
-@trust_option
-@threads_option
-@json_option
-@polite
+@command
 def fit_correction(
     train: str,
+    *,
     model: str,
-    dev: str | None,
-    out: str,
-    errors: float,
-    copies: int,
-    paper: bool,
-    epochs: int,
-    device: str,
-    encoder: str | None,
-    seed: int,
-    trust_variants: bool,
-    threads: int | None,
-    as_json: bool,
+    dev: str | None = None,
+    out: str = "pyropunct-corrector",
+    paper: bool = False,
+    device: str = "cpu",
+    settings: SimulationSettings,
+    use: ModelUse,
+    json: Json = False,
 ) -> None:
     """Train a corrector for `pyropunct correct` on TRAIN.
 
     TRAIN is the CoNLL-U file that MODEL was fitted to: no text written by learners is needed, for errors are
     simulated in its sentences.  Or it is a .jsonl file of what learners wrote, with its corrections.
+
+    :param model: folder of the model that `pyropunct fit TRAIN` wrote, or en.
+    :param dev: treebank to report on; by default a tenth of TRAIN is held out.
+    :param out: folder for the corrector.
+    :param paper: train the corrector of Li, Wang & Eisner (2019, section 6.2) instead of an error channel.
+    :param device: device of the weights, as torch names it, with --paper.
     """
     from pyropunct.tasks.correct.system import check_writable
 
-    if train.endswith(".jsonl") and (paper or dev is not None):
+    learners = train.endswith(".jsonl")
+    if learners and (paper or dev is not None):
         raise click.UsageError("--paper and --dev need a treebank, and TRAIN is a file of corrections")
     check_writable(Path(out))
     if is_in(Path(out), Path(model)):
-        raise OneLineError(
-            f"--out {out}: is the model that is given, or in it; choose another folder", BAD_INPUT
-        )
-    rates = _rates(errors)
-    use_threads(threads)
+        raise UserError(f"--out {out}: is the model that is given, or in it; choose another folder")
+    rates = _rates(settings.errors)
+    use.start()
     check_device(device)
-    clean = load_model(model, trust_variants, encoder)
-    if train.endswith(".jsonl"):
-        _fit_to_learners(clean, train, out, as_json)
+    clean = use.load(model)
+    if learners:
+        report, result = _fit_to_learners(clean, train, out)
+        _report(out, report, result, json)
         return
     treebanks = _treebanks(train, dev)
-    if clean.parser is None and not as_json:
+    if clean.parser is None and not json:
         console.say(f"{model} has no parser: the corrector will read CoNLL-U, but no raw text")
-    some, other = _parts(treebanks)
-    omissions = [{"path": one.path, **console.plain_omissions(one.omitted)} for one in treebanks]
-    if paper:
-        report = _fit_paper(clean, some, other, rates, copies, epochs, seed, device, out)
-        told = f"dev perplexity {report['epochs'][-1]['perplexity']:.4f}"
-    else:
-        report = _fit_channel(clean, some, other, rates, copies, seed, out)
-        told = f"{report['errors']} errors, dev perplexity of wrong marks {report['perplexity']:.4f}"
+    fitting = _Simulation(clean, *_parts(treebanks), rates, settings, out)
+    report, result = fitting.of_paper(device) if paper else fitting.channel()
+    report["treebanks"] = [
+        {"path": treebank.path, **console.plain_omissions(treebank.omitted)} for treebank in treebanks
+    ]
+    _report(out, report, f"{len(fitting.train):,} sentences, {settings.copies} times; {result}", json)
+
+
+def _report(out: str, report: dict[str, Any], result: str, as_json: bool) -> None:
     if as_json:
-        console.print_json({"model": out, **report, "treebanks": omissions})
+        console.print_json({"model": out, **report})
     else:
-        console.say(f"{out}: {len(some):,} sentences, {copies} times; {told}")
+        console.say(f"{out}: {result}")
 
 
 def _treebanks(train: str, dev: str | None) -> "list[Treebank]":
@@ -136,54 +92,65 @@ def _treebanks(train: str, dev: str | None) -> "list[Treebank]":
     return treebanks
 
 
-def _parts(treebanks: "list[Treebank]") -> "list[tuple[Sentence, ...]]":
+def _parts(treebanks: "list[Treebank]") -> "tuple[Sequence[Sentence], Sequence[Sentence]]":
+    """The sentences for training, and those to report on."""
     from pyropunct.train.fitting import held_out
 
-    return list(held_out(treebanks[0]) if len(treebanks) == 1 else map(tuple, treebanks))
+    if len(treebanks) == 1:
+        return held_out(treebanks[0])
+    train, dev = map(tuple, treebanks)
+    return train, dev
 
 
-def _fit_paper(
-    clean: "Punctuator",
-    some: "Sequence[Sentence]",
-    other: "Sequence[Sentence]",
-    rates: "ErrorRates",
-    copies: int,
-    epochs: int,
-    seed: int,
-    device: str,
-    out: str,
-) -> dict[str, Any]:
-    from pyropunct.tasks.correct.fitting import correction_recipe
-    from pyropunct.tasks.correct.fitting import fit_correction as train_corrector
+@dataclass(frozen=True)
+class _Simulation:
+    """A corrector that is fitted to simulated errors; each way gives a report and a line about it."""
 
-    recipe = correction_recipe(clean.recipe, epochs=epochs)
-    how: dict[str, Any] = {"rates": rates, "copies": copies, "recipe": recipe, "seed": seed, "device": device}
-    with training_watch(recipe.epochs) as watch:
-        corrector = train_corrector(some, other, clean, **how, watch=watch)
-    corrector.save(out)
-    return dict(corrector.writer.report)
+    clean: "Punctuator"
+    train: "Sequence[Sentence]"
+    dev: "Sequence[Sentence]"
+    rates: "ErrorRates"
+    settings: SimulationSettings
+    out: str
+
+    def of_paper(self, device: str) -> tuple[dict[str, Any], str]:
+        """The corrector of the paper."""
+        from pyropunct.tasks.correct.fitting import correction_recipe
+        from pyropunct.tasks.correct.fitting import fit_correction as train_corrector
+
+        recipe = correction_recipe(self.clean.recipe, epochs=self.settings.epochs)
+        with training_watch(recipe.epochs) as watch:
+            corrector = train_corrector(
+                self.train,
+                self.dev,
+                self.clean,
+                rates=self.rates,
+                copies=self.settings.copies,
+                recipe=recipe,
+                seed=self.settings.seed,
+                device=device,
+                watch=watch,
+            )
+        corrector.save(self.out)
+        report = dict(corrector.writer.report)
+        return report, f"dev perplexity {report['epochs'][-1]['perplexity']:.4f}"
+
+    def channel(self) -> tuple[dict[str, Any], str]:
+        """An error channel."""
+        from pyropunct.tasks.correct.channel_fitting import fit_channel, perplexity, simulated_pairs
+        from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+
+        seed = self.settings.seed
+        seen = simulated_pairs(self.train, self.rates, self.settings.copies, seed, self.clean.parser)
+        channel = fit_channel(seen, self.clean.vocabulary.tokens)
+        NoisyChannel(self.clean, channel).save(self.out)
+        unseen = perplexity(channel, simulated_pairs(self.dev, self.rates, 1, seed + 1))
+        errors = len(channel.errors)
+        report = {"errors": errors, "weights": len(channel.weights), "perplexity": unseen}
+        return report, f"{errors} errors, dev perplexity of wrong marks {unseen:.4f}"
 
 
-def _fit_channel(
-    clean: "Punctuator",
-    some: "Sequence[Sentence]",
-    other: "Sequence[Sentence]",
-    rates: "ErrorRates",
-    copies: int,
-    seed: int,
-    out: str,
-) -> dict[str, Any]:
-    from pyropunct.tasks.correct.channel_fitting import fit_channel, perplexity, simulated_pairs
-    from pyropunct.tasks.correct.noisy_channel import NoisyChannel
-
-    seen = simulated_pairs(some, rates, copies, seed, clean.parser)
-    channel = fit_channel(seen, clean.vocabulary.tokens)
-    NoisyChannel(clean, channel).save(out)
-    unseen = perplexity(channel, simulated_pairs(other, rates, 1, seed + 1))
-    return {"errors": len(channel.errors), "weights": len(channel.weights), "perplexity": unseen}
-
-
-def _fit_to_learners(clean: "Punctuator", path: str, out: str, as_json: bool) -> None:
+def _fit_to_learners(clean: "Punctuator", path: str, out: str) -> tuple[dict[str, Any], str]:
     """Fit an error channel to a file of corrections, whose words are parsed."""
     from pyropunct.tasks.correct.channel_fitting import fit_channel, pairs_of_learners
     from pyropunct.tasks.correct.learners import read_learners
@@ -192,11 +159,8 @@ def _fit_to_learners(clean: "Punctuator", path: str, out: str, as_json: bool) ->
     learners = read_learners(path)
     channel = fit_channel(pairs_of_learners(clean, learners), clean.vocabulary.tokens)
     NoisyChannel(clean, channel).save(out)
-    if as_json:
-        report = {"errors": len(channel.errors), "weights": len(channel.weights), "pairs": len(learners)}
-        console.print_json({"model": out, **report})
-    else:
-        console.say(f"{out}: {len(learners):,} corrections by learners; {len(channel.errors)} errors")
+    report = {"errors": len(channel.errors), "weights": len(channel.weights), "pairs": len(learners)}
+    return report, f"{len(learners):,} corrections by learners; {len(channel.errors)} errors"
 
 
 def _rates(factor: float) -> "ErrorRates":
@@ -205,4 +169,4 @@ def _rates(factor: float) -> "ErrorRates":
     try:
         return ErrorRates().times(factor)
     except ValueError as error:
-        raise OneLineError(f"--errors {factor:g}: {error}", BAD_INPUT) from error
+        raise UserError(f"--errors {factor:g}: {error}") from error

@@ -1,4 +1,4 @@
-"""What ``pyropunct fit`` says when it is done."""
+"""The report of ``pyropunct fit``."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,6 @@ from pyropunct.cli import console
 
 if TYPE_CHECKING:
     from pyropunct.fitted.edits import Edit
-    from pyropunct.fitted.story import FittedStory
     from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.reading import Treebank
 
@@ -19,17 +18,30 @@ EDITS_SHOWN = 20
 ENCODER, TUNED, VECTORS = "encoder", "tuned encoder", "vectors"
 """The kinds of pretrained features."""
 
-PARSER_COLUMNS = {"uas": "dev UAS", "las": "dev LAS", "upos": "dev tags"}
-READER_COLUMNS = {"f1": "dev F1 of ends", "lower_f1": "in lower case", "case": "dev case"}
-TAGGER_COLUMNS = {"perplexity": "dev perplexity"}
-"""Scores of an epoch, and what the table of epochs calls them."""
+NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
+    "parser": (
+        "parser",
+        "parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}",
+        {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)},
+    ),
+    "reader": (
+        "reader of running text",
+        "reader on dev: F1 of sentence ends {f1:.2f}, in lower case {lower_f1:.2f}; case {case:.2f}",
+        {"f1": ("dev F1 of ends", 2), "lower_f1": ("in lower case", 2), "case": ("dev case", 2)},
+    ),
+    "tagger": ("tagger", "", {"perplexity": ("dev perplexity", 4)}),
+}
+"""For each network its name, a line about its best epoch, and its scores with titles and decimals."""
+
+DECISIVE = {"parser": "las", "reader": "lower_f1"}
+"""The score by which epochs are compared."""
 
 
 def report(model: "Punctuator", treebanks: "Sequence[Treebank]", folder: Path, as_json: bool) -> None:
-    """Print how training went, and what the channel has learned.
+    """Print how training went, and the edits that the channel has learned.
 
-    :param treebanks: those that it was trained on, the main one first, and the dev treebank if there is one.
-    :param folder: where the model was written to.
+    :param treebanks: the training treebanks, the main one first, and the dev treebank if there is one.
+    :param folder: the folder of the model.
     """
     edits = model.edits(list(treebanks[0]), merged=not as_json)
     if as_json:
@@ -63,30 +75,31 @@ def _plain(
         ],
         "edits": [edit._asdict() for edit in edits],
         **{kind.replace(" ", "_"): _place(model, kind) for kind in (ENCODER, TUNED, VECTORS)},
-        "parser": _best_scores(_parser_epochs(model), "las"),
-        "parser_epochs": _parser_epochs(model),
-        "reader": _best_scores(_reader_epochs(model), "lower_f1"),
-        "reader_epochs": _reader_epochs(model),
+        "parser": _best_scores(model, "parser"),
+        "parser_epochs": _epochs(model, "parser"),
+        "reader": _best_scores(model, "reader"),
+        "reader_epochs": _epochs(model, "reader"),
         "parsed_trees": None if model.parsed is None else model.parsed.report,
         "tagger": None if model.tagger is None else {**model.tagger.report, "share": model.share},
     }
 
 
 def _print_trainings(model: "Punctuator") -> None:
-    """The epochs of all that was trained."""
-    _print_epochs("Training", model)
-    if parser_epochs := _parser_epochs(model):
-        _print_network_epochs("Training of the parser", parser_epochs, PARSER_COLUMNS)
-    if reader_epochs := _reader_epochs(model):
-        _print_network_epochs("Training of the reader of running text", reader_epochs, READER_COLUMNS)
-    if model.parsed is not None:
-        _print_epochs("Training on trees of the parser", model.parsed)
-    if model.tagger is not None:
-        _print_network_epochs("Training of the tagger", model.tagger.report["epochs"], TAGGER_COLUMNS, 4)
+    """Print the epochs of all trainings."""
+    story = {"objective": ("objective", 4), "perplexity": ("dev perplexity", 4)}
+    trainings = [("Training", model.report["epochs"], story)]
+    for network, (name, _, scores) in NETWORKS.items():
+        if network == "tagger" and model.parsed is not None:
+            trainings.append(("Training on trees of the parser", model.parsed.report["epochs"], story))
+        columns = {"loss": ("loss", 4), **scores}
+        trainings.append((f"Training of the {name}", _epochs(model, network), columns))
+    for title, epochs, columns in trainings:
+        if epochs:
+            _print_epochs(title, epochs, columns)
 
 
 def _print_scores(model: "Punctuator") -> None:
-    """How good all that was trained is on dev."""
+    """Print scores of all parts on dev."""
     tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
     console.say(f"dev perplexity per slot by direction: {tried}")
     if encoder := _place(model, ENCODER):
@@ -96,13 +109,9 @@ def _print_scores(model: "Punctuator") -> None:
         console.say(f"the model has the encoder {tuned} in it, which was trained further with the parser")
     if vectors := _place(model, VECTORS):
         console.say(f"the model reads word vectors of {vectors}, which it has in it")
-    if scores := _best_scores(_parser_epochs(model), "las"):
-        console.say("parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}".format(**scores))
-    if scores := _best_scores(_reader_epochs(model), "lower_f1"):
-        console.say(
-            "reader on dev: F1 of sentence ends {f1:.2f}, in lower case {lower_f1:.2f}; "
-            "case {case:.2f}".format(**scores)
-        )
+    for network in DECISIVE:
+        if scores := _best_scores(model, network):
+            console.say(NETWORKS[network][1].format(**scores))
     if model.parsed is not None:
         console.say(
             "dev perplexity per slot over trees of the parser: {perplexity:.4f}, with the weights for given "
@@ -116,55 +125,34 @@ def _print_scores(model: "Punctuator") -> None:
         )
 
 
-def _print_epochs(title: str, model: "FittedStory") -> None:
-    rows = [
-        [
-            str(epoch["number"]),
-            f"{epoch['objective']:.4f}",
-            f"{epoch['perplexity']:.4f}",
-            f"{epoch['seconds']:.0f}",
-        ]
-        for epoch in model.report["epochs"]
-    ]
-    console.print_table(title, ["epoch", "objective", "dev perplexity", "seconds"], rows)
+def _print_epochs(title: str, epochs: list[dict[str, Any]], columns: dict[str, tuple[str, int]]) -> None:
+    """Print a table of epochs.
+
+    :param columns: titles and decimals of numbers; of networks, all but the loss are scores on dev.
+    """
+    from pyropunct.compare.table import Column, Table
+
+    def column(key: str, title: str, decimals: int) -> "Column[dict[str, Any]]":
+        return Column(key, title, lambda epoch: {**epoch, **(epoch.get("scores") or {})}.get(key), decimals)
+
+    shown = [column(key, *named) for key, named in {**columns, "seconds": ("seconds", 0)}.items()]
+    number: Column[dict[str, Any]] = Column("number", "epoch", lambda epoch: epoch["number"])
+    console.show_table(Table(title, [number, *shown], epochs))
 
 
 def _place(model: "Punctuator", kind: str) -> str | None:
-    """Where the encoder is, or the vectors were, that the model was trained with; None if without such."""
+    """The place of the encoder or of the vectors that the model was trained with; None without them."""
     plain = {} if model.pretrained is None else model.pretrained.to_parts()[0]
     return plain["place"] if plain.get("kind") == kind else None
 
 
-def _parser_epochs(model: "Punctuator") -> list[dict[str, Any]]:
-    """The epochs of the training of the model's parser, if it has one."""
-    from pyropunct.nets.parser import BiaffineParser
-
-    return list(model.parser.report["epochs"]) if isinstance(model.parser, BiaffineParser) else []
-
-
-def _reader_epochs(model: "Punctuator") -> list[dict[str, Any]]:
-    """The epochs of the training of the model's reader of running text, if it has one."""
-    return [] if model.reader is None else list(model.reader.report["epochs"])
+def _epochs(model: "Punctuator", network: str) -> list[dict[str, Any]]:
+    """The epochs of the training of a network, if the model has it and has trained it."""
+    report = getattr(getattr(model, network), "report", None) or {}
+    return list(report.get("epochs", ()))
 
 
-def _print_network_epochs(
-    title: str, epochs: list[dict[str, Any]], columns: dict[str, str], decimals: int = 2
-) -> None:
-    """The epochs of a network, with the scores on dev that the columns are for."""
-    rows = []
-    for epoch in epochs:
-        scores = epoch["scores"]
-        shares = (
-            ["-"] * len(columns) if scores is None else [f"{scores[name]:.{decimals}f}" for name in columns]
-        )
-        rows.append([str(epoch["number"]), f"{epoch['loss']:.4f}", *shares, f"{epoch['seconds']:.0f}"])
-    console.print_table(title, ["epoch", "loss", *columns.values(), "seconds"], rows)
-
-
-def _best_scores(epochs: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
-    """The scores of the epoch that did best on the dev treebank, if there was one.
-
-    :param name: of the score by which epochs are compared.
-    """
-    scores = [epoch["scores"] for epoch in epochs if epoch["scores"]]
-    return max(scores, key=lambda some: some[name], default=None)
+def _best_scores(model: "Punctuator", network: str) -> dict[str, Any] | None:
+    """The scores of the epoch that did best on the dev treebank, if there was one."""
+    scores = [epoch["scores"] for epoch in _epochs(model, network) if epoch["scores"]]
+    return max(scores, key=lambda epoch: epoch[DECISIVE[network]], default=None)

@@ -2,21 +2,17 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyropunct.cli import console
 
 if TYPE_CHECKING:
     from pyropunct.nets.training import Progress as NetworkProgress
-    from pyropunct.nets.training import Watch as NetworkWatch
     from pyropunct.train.fitting import Progress
 
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
-
-OF_PARSER = "dev UAS {uas:.2f}, LAS {las:.2f}"
-"""How the scores of a parser are shown."""
 
 
 class _Stage(NamedTuple):
@@ -59,50 +55,37 @@ def training_watch(epochs: int, what: str = "") -> "Iterator[Callable[[Progress]
         yield lambda progress: show(stage(progress))
 
 
-def parser_watch() -> "AbstractContextManager[NetworkWatch]":
-    """Yields the ``watch`` argument of `pyropunct.nets.parser.train_parser`."""
-    return _network_watch("parser", "preparing the parser", OF_PARSER)
-
-
-def reader_watch() -> "AbstractContextManager[NetworkWatch]":
-    """Yields the ``watch`` argument of `pyropunct.nets.reader.train_reader`."""
-    scores = "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
-    return _network_watch("reader", "preparing the reader of running text", scores)
-
-
-def tagger_watch() -> "AbstractContextManager[NetworkWatch]":
-    """Yields the ``watch`` argument of `pyropunct.train.tagged_words.fit_tagger`."""
-    return _network_watch("tagger", "preparing the tagger", "dev perplexity {perplexity:.4f}")
+SCORES = {
+    "parser": "dev UAS {uas:.2f}, LAS {las:.2f}",
+    "reader": "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}",
+    "tagger": "dev perplexity {perplexity:.4f}",
+}
+"""Scores of networks on a dev treebank."""
 
 
 @contextmanager
-def jackknife_watch(folds: int) -> "Iterator[Callable[[int, NetworkProgress], None]]":
-    """Yields the ``watch`` argument of `pyropunct.nets.parser.jackknifed`.
+def network_watch(network: str, title: str | None = None) -> Iterator[Callable[..., None]]:
+    """Yields the ``watch`` argument of the training of a network; further arguments go into its title.
 
-    :param folds: the number of folds.
+    :param network: a name in `SCORES`.
     """
-    with _shown("preparing the parsers of folds", "words") as show:
-        yield lambda fold, progress: show(
-            _stage_of_network(f"parser for fold {fold + 1} of {folds}", progress, OF_PARSER)
+
+    def stage(progress: "NetworkProgress", *arguments: int) -> _Stage:
+        last = progress.last
+        what = (title or network).format(*arguments)
+        return _Stage(
+            f"{what}, epoch {progress.epoch} of {progress.epochs}",
+            progress.done,
+            progress.words,
+            0.0 if last is None else last.seconds,
+            None if last is None else f"loss {last.loss:.4f}",
+            None if last is None or last.scores is None else SCORES[network].format_map(last.scores),
+            progress.finished,
         )
 
-
-@contextmanager
-def _network_watch(what: str, preparing: str, scores: str) -> "Iterator[NetworkWatch]":
-    with _shown(preparing, "words") as show:
-        yield lambda progress: show(_stage_of_network(what, progress, scores))
-
-
-def _stage_of_network(what: str, progress: "NetworkProgress", scores: str) -> _Stage:
-    """The stage of a network's training.
-
-    :param scores: how the scores on dev are shown.
-    """
-    title, last = f"{what}, epoch {progress.epoch} of {progress.epochs}", progress.last
-    seconds = 0.0 if last is None else last.seconds
-    loss = None if last is None else f"loss {last.loss:.4f}"
-    score = None if last is None or last.scores is None else scores.format_map(last.scores)
-    return _Stage(title, progress.done, progress.words, seconds, loss, score, progress.finished)
+    preparing = "the reader of running text" if network == "reader" else f"the {network}"
+    with _shown(f"preparing {preparing if title is None else 'the parsers of folds'}", "words") as show:
+        yield lambda progress, *arguments: show(stage(progress, *arguments))
 
 
 @contextmanager

@@ -2,32 +2,11 @@
 
 import math
 from collections.abc import Collection
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pyropunct.errors import UserError
 from pyropunct.fitted.recipes import Recipe
-
-POSITIVE = {
-    "least",
-    "prior_scale",
-    "edit_prior_scale",
-    "epochs",
-    "batch_size",
-    "sparse_learning_rate",
-    "learning_rate",
-    "edit_learning_rate",
-    "network_learning_rate",
-}
-"""Settings that must be above zero."""
-
-SHARES = {"network_share"}
-"""Settings that must be below one."""
-
-OF_EITHER_SIGN = {"prior_keep"}
-"""Settings that may be below zero; all other numbers are zero or more."""
-
-CHOICES = {"guide": ("map", "channel", "normal"), "optimiser": ("adagrad", "adam")}
-"""Settings that are one of a few names."""
+from pyropunct.limits import Limits, Range, limits, listed
 
 
 class SettingError(UserError, ValueError):
@@ -42,20 +21,35 @@ def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any
     :raises SettingError: if there is no such setting, or if the value is not valid for it.
     """
     name, equals, value = (part.strip() for part in text.partition("="))
-    types = {name: kind for name, kind in get_type_hints(Recipe).items() if kind in (int, float, bool, str)}
+    settings = {name: limits(hint) for name, hint in get_type_hints(Recipe, include_extras=True).items()}
+    known = {name for name, limit in settings.items() if _kind(limit) is not None}
     if not equals:
         raise SettingError(f"{text!r} is not of the form NAME=VALUE")
     if name in elsewhere:
         raise SettingError(f"{name} has an option of its own")
-    if name not in types:
-        known = ", ".join(sorted(set(types) - set(elsewhere)))
-        raise SettingError(f"no setting is called {name!r}: take {known}")
-    parsed = parsed_value(name, value, types[name])
-    if types[name] is str:
-        _check_choice(name, value)
-    elif types[name] is not bool:
-        _check_limits(name, parsed, value)
+    if name not in known:
+        takes = ", ".join(sorted(known - set(elsewhere)))
+        raise SettingError(f"no setting is called {name!r}: take {takes}")
+    kind = _kind(settings[name])
+    assert kind is not None
+    parsed = parsed_value(name, value, kind)
+    _check(name, settings[name], parsed, value)
     return name, parsed
+
+
+def _kind(limit: Limits) -> type | None:
+    """The type of a plain setting; None for settings that no text stands for."""
+    kind = str if get_origin(limit.kind) is Literal else limit.kind
+    return kind if kind in (int, float, bool, str) and not limit.several else None
+
+
+def _check(name: str, limit: Limits, parsed: Any, text: str) -> None:
+    names = get_args(limit.kind)
+    if names and parsed not in names:
+        raise SettingError(f"{name} is {' or '.join(names)}, not {text!r}")
+    bounds = limit.first(Range)
+    if bounds is not None and parsed not in bounds:
+        raise SettingError(f"{name} is {bounds}, not {text}")
 
 
 def parsed_value(name: str, text: str, kind: type) -> Any:
@@ -68,13 +62,8 @@ def parsed_value(name: str, text: str, kind: type) -> Any:
     if kind is str:
         return text
     if kind is tuple:
-        return tuple(filter(None, (part.strip() for part in text.split(","))))
+        return listed(text)
     return _truth(name, text) if kind is bool else _number(name, text, kind)
-
-
-def _check_choice(name: str, value: str) -> None:
-    if value not in CHOICES.get(name, (value,)):
-        raise SettingError(f"{name} is {' or '.join(CHOICES[name])}, not {value!r}")
 
 
 def _truth(name: str, value: str) -> bool:
@@ -92,12 +81,3 @@ def _number(name: str, value: str, kind: type) -> int | float:
     if isinstance(number, float) and not math.isfinite(number):
         raise SettingError(f"{name} is a finite number, not {value!r}")
     return number
-
-
-def _check_limits(name: str, number: float, text: str) -> None:
-    if name in POSITIVE and number <= 0:
-        raise SettingError(f"{name} is above zero, not {text}")
-    if name in SHARES and number >= 1:
-        raise SettingError(f"{name} is below one, not {text}")
-    if number < 0 and name not in OF_EITHER_SIGN:
-        raise SettingError(f"{name} is zero or more, not {text}")

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pyropunct.files import texts
+from pyropunct.limits import Count, NotNegative, Range, listed
 
 PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
@@ -37,27 +38,33 @@ Options = tuple[tuple[str, Any], ...] | Mapping[str, Any]
 """Names and values."""
 
 
+Above0 = Annotated[float, Range(above=0)]
+From0 = Annotated[float, Range(0)]
+
+
 @dataclass(frozen=True)
 class Recipe:
-    """All settings that determine a fit, apart from the data and the seed.
+    """All settings that determine a fit, apart from the data and the seed; bounds and names hold for options.
 
-    :ivar attach: the attach model, a name in `pyropunct.fitted.registry.ATTACH` or ``module:Class``.
-    :ivar channel: the channel, a name in `pyropunct.fitted.registry.CHANNEL` or ``module:Class``.
+    :ivar attach: attach model: log-linear, neural, or ``module:Class``.
+    :ivar channel: noisy channel: sliding-window, identity, strength, pooled, two-passes, inserting, or
+        ``module:Class``.
     :ivar direction: where the channel starts to read, "left" or "right".
-    :ivar families: the feature families of the log-linear attach model.
+    :ivar families: feature families of the log-linear attach model; in a text, separated by commas.
     :ivar least: features of contexts seen at fewer nodes of the training treebank are left out.
     :ivar prior_scale: standard deviation s of the normal prior of the feature weights; the penalty
         varsigma of the paper's equation (5) is 1 / (2 s^2).
     :ivar edit_prior_scale: the same for the logits of the edits.
     :ivar prior_keep: the mean of the prior of the logits of keeping two tokens as they are.
-    :ivar symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
-    :ivar economy_weight: kappa, the weight of the number of sproutings; see `pyropunct.models.economy`.
+    :ivar symmetry_weight: xi of equation (5), the weight of the penalty on unbalanced punctemes.
+    :ivar economy_weight: kappa, the weight of the penalty on marks that explain nothing or sit further inside
+        than need be; see `pyropunct.models.economy`.
     :ivar empty_score: what is added to the score of the empty pair of every constituent, for an attach model
         that does not start by preferring it, as those of the package do.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.
-    :ivar epochs: the number of epochs; an epoch is a pass over the treebank unless the next field is set.
+    :ivar epochs: passes over the data, or over samples of it if ``sentences_per_epoch`` is set.
     :ivar sentences_per_epoch: the number of sentences drawn for each epoch; 0 for all.
     :ivar batch_size: the number of sentences in a step.
     :ivar optimiser: "adagrad" for the weights of a log-linear attach model, with steps that touch those
@@ -78,26 +85,26 @@ class Recipe:
     attach: str = "log-linear"
     channel: str = "sliding-window"
     direction: str = "left"
-    families: tuple[str, ...] = DEFAULT_FAMILIES
-    least: int = 2
-    prior_scale: float = 0.35
-    edit_prior_scale: float = 30.0
+    families: Annotated[tuple[str, ...], listed] = DEFAULT_FAMILIES
+    least: Count = 2
+    prior_scale: Above0 = 0.35
+    edit_prior_scale: Above0 = 30.0
     prior_keep: float = 1.0
-    symmetry_weight: float = 0.0
-    economy_weight: float = 0.2
-    empty_score: float = 0.0
+    symmetry_weight: From0 = 0.0
+    economy_weight: From0 = 0.2
+    empty_score: From0 = 0.0
     random_start: bool = False
-    guide: str = "map"
-    epochs: int = 5
-    sentences_per_epoch: int = 0
-    batch_size: int = 64
-    optimiser: str = "adagrad"
-    sparse_learning_rate: float = 0.08
-    learning_rate: float = 0.02
-    edit_learning_rate: float = 0.25
-    network_learning_rate: float = 0.002
-    network_weight_decay: float = 0.01
-    network_share: float = 0.0
+    guide: Literal["map", "channel", "normal"] = "map"
+    epochs: Count = 5
+    sentences_per_epoch: NotNegative = 0
+    batch_size: Count = 64
+    optimiser: Literal["adagrad", "adam"] = "adagrad"
+    sparse_learning_rate: Above0 = 0.08
+    learning_rate: Above0 = 0.02
+    edit_learning_rate: Above0 = 0.25
+    network_learning_rate: Above0 = 0.002
+    network_weight_decay: From0 = 0.01
+    network_share: Annotated[float, Range(0, below=1)] = 0.0
     decay: bool = True
     attach_options: Options = ()
     channel_options: Options = ()

@@ -9,11 +9,10 @@ from command_line import complaint, printed
 
 from pyropunct.divergence import DivergedError
 from pyropunct.files import json_text
-from pyropunct.fitted.evaluation import SlotEvaluations
+from pyropunct.fitted.evaluation import EvaluationSums, SlotEvaluations
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
 from pyropunct.nets.parser import ParserRecipe, train_parser
-from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.train.fitting import Training
@@ -111,7 +110,7 @@ def test_json_without_numbers_that_are_none() -> None:
 
 def test_a_command_that_comes_to_such_a_number(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hopeless = SlotEvaluations.of(1, 2, -2000.0, -1.0)
-    monkeypatch.setattr(Punctuator, "evaluate_slots", lambda *_: (hopeless, None, None))
+    monkeypatch.setattr(EvaluationSums, "evaluation", lambda *_: (hopeless, None, None))
     printed_json = printed("evaluate", small / "model", small / "dev.conllu", "--json")
     told = json.loads(printed_json, parse_constant=pytest.fail)
     assert (told["perplexity"], told["log_likelihood"]) == (None, -2000)

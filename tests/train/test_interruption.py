@@ -194,7 +194,7 @@ def test_interrupted_elsewhere(small: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pyropunct.punctuator.Punctuator.evaluate_slots", interrupt)
+    monkeypatch.setattr("pyropunct.punctuator.Punctuator.evaluation_sums", interrupt)
     assert complaint(FAILURE, "evaluate", small / "model", small / "dev.conllu") == "interrupted"
 
 

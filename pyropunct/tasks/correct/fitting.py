@@ -20,6 +20,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.correcting import Corrector
 from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
+from pyropunct.tasks.correct.settings import SimulationSettings
 from pyropunct.train.fitting import Training, Watch, held_out
 from pyropunct.treebank.sentence import Sentence
 
@@ -29,7 +30,7 @@ CENTRED_WINDOW = "pyropunct.models.channel.centred:CentredWindow"
 CLOSENESS = 0.5
 """The standard deviation of the prior of the edits' logits around those of the model of right text."""
 
-COPIES, EPOCHS = 2, 3
+COPIES, EPOCHS = SimulationSettings.copies, SimulationSettings.epochs
 """The copies of each training sentence in an epoch, each with other errors, and the number of epochs."""
 
 
