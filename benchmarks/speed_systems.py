@@ -22,7 +22,7 @@ from pyropunct.inference.pyro.elbo import TreeEnum_ELBO
 from pyropunct.inference.pyro.pairs import one_by_one
 from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.train.fitting import Training
+from pyropunct.train.training import Training
 
 Evidence = Callable[[Problem], Tensor]
 

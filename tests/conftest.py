@@ -2,7 +2,6 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -127,12 +127,12 @@ def make_model_with_parser(small: Path, folder: Path) -> None:
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)  # as in a process of a user
     with pytest.MonkeyPatch.context() as patch:
-        quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
-        patch.setattr("pyropunct.nets.parser.ParserRecipe", quick)
-        small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
-        patch.setattr("pyropunct.nets.reader.ReaderRecipe", small_reader)
-        small_tagger = partial(SlotTaggerRecipe, epochs=2, least_steps=0, batch_words=100, slot_size=20)
-        patch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", small_tagger)
+        networks = NetworkRecipes(
+            ParserRecipe(epochs=3, least_steps=0, batch_words=200, lstm_size=50),
+            ReaderRecipe(epochs=2, least_steps=0, form_size=8, lstm_size=12),
+            SlotTaggerRecipe(epochs=2, least_steps=0, batch_words=100, slot_size=20),
+        )
+        patch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
         value = answer(
             "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
         )

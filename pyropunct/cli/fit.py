@@ -1,8 +1,9 @@
 """The command ``pyropunct fit``."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -10,7 +11,7 @@ from pyropunct.cli.command import Changes, command
 from pyropunct.cli.frame import interrupts
 from pyropunct.cli.loading import check_device, read_file
 from pyropunct.cli.options import Json, Machine
-from pyropunct.cli.training_reports import network_watch, training_watch
+from pyropunct.cli.training_reports import fit_watches
 from pyropunct.errors import FAILURE, FailureError, UserError
 from pyropunct.files import remove_unwritten
 from pyropunct.fitted.recipe_settings import SettingError, parsed_setting
@@ -19,8 +20,6 @@ from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
 
 if TYPE_CHECKING:
     from pyropunct.nets.pretrained import Kept
-    from pyropunct.punctuator import Punctuator
-    from pyropunct.train.checkpoints import Checkpoint
     from pyropunct.train.ranks import Ranks
     from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence
@@ -92,6 +91,8 @@ def fit(
     """
     from pyropunct.cli.fit_report import report
     from pyropunct.fitted.model_file import check_writable
+    from pyropunct.nets.parser import FOLDS
+    from pyropunct.train.fitting import fit as fit_model
     from pyropunct.train.ranks import device_of_rank, started
 
     folder = Path(options.out)
@@ -108,12 +109,29 @@ def fit(
             check_device(options.device)
             treebanks = _read(train, options.dev)
             pretrained = _pretrained(options.encoder, options.vectors, treebanks)
-        fitting = _Fitting(options, recipe, treebanks, pretrained, checkpoints, ranks)
+        folds = FOLDS if options.folds is None else options.folds
+        fit_all = partial(
+            fit_model,
+            treebanks.train,
+            treebanks.dev,
+            recipe,
+            parser=options.parser,
+            folds=folds,
+            tagger=options.tagger is not False,
+            pretrained=pretrained,
+            fine_tune=options.fine_tune,
+            direction=options.direction,
+            seed=options.seed,
+            device=options.device,
+            checkpoint=checkpoints.first,
+            resume=options.resume,
+            ranks=ranks,
+        )
         if not ranks.first:
-            fitting.story()
+            fit_all()
             return
         with checkpoints.kept():
-            model = fitting.model()
+            model = fit_all(watching=fit_watches(recipe.epochs, min(folds, len(treebanks.train))))
             model.save(folder)
     report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], folder, json)
 
@@ -149,12 +167,6 @@ class Checkpoints(NamedTuple):
     def first(self) -> Path:
         """The checkpoint of the story; the others have endings."""
         return self.folder / "checkpoint"
-
-    def of(self, part: str) -> "Checkpoint":
-        """The checkpoint of another part of the model."""
-        from pyropunct.train.checkpoints import Checkpoint
-
-        return Checkpoint(self.first.with_name(f"{self.first.name}.{part}"))
 
     def there(self) -> list[Path]:
         """The files that exist."""
@@ -289,123 +301,3 @@ def _pretrained(encoder: str | None, vectors: str | None, treebanks: _Treebanks)
         sentences = [*treebanks.train, *(treebanks.dev or ())]
         return Kept(read_vectors(vectors, {word for sentence in sentences for word in sentence.tree.forms}))
     return None
-
-
-@dataclass(frozen=True)
-class _Fitting:
-    """The trainings of a fit."""
-
-    options: FitOptions
-    recipe: Recipe
-    treebanks: _Treebanks
-    pretrained: "Kept | None"
-    checkpoints: Checkpoints
-    ranks: "Ranks"
-
-    @property
-    def frozen(self) -> "Kept | None":
-        """The source of features of words that the parser does not train further."""
-        return None if self.options.fine_tune else self.pretrained
-
-    def model(self) -> "Punctuator":
-        """The story, with the networks that were asked for."""
-        model = self.story()
-        if self.options.parser:
-            model = replace(model, parser=self._parser())
-            model = replace(model, reader=self._reader())
-            model = self._with_parsed_trees(model)
-            if self.options.tagger is not False:
-                model = self._with_tagger(model)
-        return model
-
-    def story(self) -> "Punctuator":
-        """The story, for given trees."""
-        from pyropunct.fitted.variant_options import reads_pretrained
-        from pyropunct.train.fitting import fit as train_story
-
-        with training_watch(self.recipe.epochs) if self.ranks.first else nullcontext() as watch:
-            return train_story(
-                self.treebanks.train,
-                self.treebanks.dev,
-                self.recipe,
-                direction=self.options.direction,
-                pretrained=self.frozen if reads_pretrained(self.recipe) else None,
-                seed=self.options.seed,
-                device=self.options.device,
-                checkpoint=self.checkpoints.first,
-                resume=self.options.resume,
-                ranks=self.ranks,
-                watch=watch,
-            )
-
-    def _with_watch(self, train: Callable[..., Any], part: str, recipe: Any, **arguments: Any) -> Any:
-        """Train a network, with a progress bar."""
-        with network_watch(part) as watch:
-            return train(
-                self.treebanks.train,
-                self.treebanks.dev,
-                recipe,
-                **arguments,
-                seed=self.options.seed,
-                checkpoint=self.checkpoints.of(part),
-                watch=watch,
-            )
-
-    @property
-    def _for_parsers(self) -> dict[str, Any]:
-        """Arguments of the training of parsers."""
-        from pyropunct.nets.parser.training import ENCODER_RATE
-
-        rate = ENCODER_RATE if self.options.fine_tune else 0.0
-        return {"pretrained": self.pretrained, "encoder_rate": rate, "device": self.options.device}
-
-    def _parser(self) -> Any:
-        from pyropunct.nets.parser import ParserRecipe, train_parser
-
-        return self._with_watch(train_parser, "parser", ParserRecipe(), **self._for_parsers)
-
-    def _reader(self) -> Any:
-        from pyropunct.nets.reader import ReaderRecipe, train_reader
-
-        return self._with_watch(train_reader, "reader", ReaderRecipe(), pretrained=self.frozen)
-
-    def _with_tagger(self, model: "Punctuator") -> "Punctuator":
-        from pyropunct.nets.tagger import SlotTaggerRecipe
-        from pyropunct.train.tagged_words import fit_tagger
-
-        def train(sentences: Any, dev: Any, recipe: Any, **arguments: Any) -> "Punctuator":
-            return fit_tagger(model, sentences, dev, recipe=recipe, **arguments)
-
-        tagged: Punctuator = self._with_watch(train, "tagger", SlotTaggerRecipe())
-        return tagged
-
-    def _with_parsed_trees(self, model: "Punctuator") -> "Punctuator":
-        """The model with weights for trees of the parser, unless --folds says otherwise."""
-        from pyropunct.nets.parser import FOLDS, ParserRecipe, fold_recipe, jackknifed
-        from pyropunct.train.parsed_trees import fit_parsed
-
-        options, train = self.options, self.treebanks.train
-        folds = min(FOLDS if options.folds is None else options.folds, len(train))
-        if folds < 2:
-            return model
-        with network_watch("parser", f"parser for fold {{}} of {folds}") as watch_parser:
-            parses = jackknifed(
-                train,
-                fold_recipe(ParserRecipe()),
-                folds=folds,
-                **self._for_parsers,
-                seed=options.seed,
-                checkpoints=lambda fold: self.checkpoints.of(f"fold-{fold + 1}"),
-                watch=lambda fold, progress: watch_parser(progress, fold + 1),
-            )
-        with training_watch(model.recipe.epochs, "trees of the parser, ") as watch:
-            return fit_parsed(
-                model,
-                train,
-                parses,
-                self.treebanks.dev,
-                seed=options.seed,
-                device=options.device,
-                checkpoint=self.checkpoints.of("parsed"),
-                watch=watch,
-            )

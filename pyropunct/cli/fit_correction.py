@@ -94,7 +94,7 @@ def _treebanks(train: str, dev: str | None) -> "list[Treebank]":
 
 def _parts(treebanks: "list[Treebank]") -> "tuple[Sequence[Sentence], Sequence[Sentence]]":
     """The sentences for training, and those to report on."""
-    from pyropunct.train.fitting import held_out
+    from pyropunct.train.training import held_out
 
     if len(treebanks) == 1:
         return held_out(treebanks[0])

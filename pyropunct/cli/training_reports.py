@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyropunct.cli import console
 
 if TYPE_CHECKING:
     from pyropunct.nets.training import Progress as NetworkProgress
-    from pyropunct.train.fitting import Progress
+    from pyropunct.train.fitting import Watching
+    from pyropunct.train.training import Progress
 
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
@@ -86,6 +87,26 @@ def network_watch(network: str, title: str | None = None) -> Iterator[Callable[.
     preparing = "the reader of running text" if network == "reader" else f"the {network}"
     with _shown(f"preparing {preparing if title is None else 'the parsers of folds'}", "words") as show:
         yield lambda progress, *arguments: show(stage(progress, *arguments))
+
+
+def fit_watches(epochs: int, folds: int) -> "Watching":
+    """The ``watching`` argument of `pyropunct.fit`.
+
+    :param epochs: how many the story has for each direction.
+    :param folds: how many parts of the treebank are parsed by parsers of their own.
+    """
+
+    @contextmanager
+    def fold_watch() -> Iterator[Callable[..., None]]:
+        with network_watch("parser", f"parser for fold {{}} of {folds}") as watch:
+            yield lambda fold, progress: watch(progress, fold + 1)
+
+    def watching(part: str) -> "AbstractContextManager[Any]":
+        if part in ("story", "parsed"):
+            return training_watch(epochs, "trees of the parser, " if part == "parsed" else "")
+        return fold_watch() if part == "folds" else network_watch(part)
+
+    return watching
 
 
 @contextmanager

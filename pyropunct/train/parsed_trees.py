@@ -30,7 +30,7 @@ from pyropunct.nets.pretrained import kept
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.train.fitting import Training, Watch, held_out
+from pyropunct.train.training import Training, Watch, held_out
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import with_pairs_of
 

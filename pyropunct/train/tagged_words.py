@@ -28,7 +28,7 @@ from pyropunct.nets.tagger.training import train_slot_tagger
 from pyropunct.nets.training import NetworkCheckpoint, Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.train.fitting import held_out
+from pyropunct.train.training import held_out
 from pyropunct.treebank.sentence import Sentence
 
 

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.restore.reading import CHUNK
 from pyropunct.tasks.correct.correcting import Corrector
 from pyropunct.tasks.correct.system import check_writable
+from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.reading import read_text, read_treebank
 
@@ -29,10 +29,11 @@ def corrector(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("correct")
     treebanks = (small / "train.conllu", "--dev", small / "dev.conllu")
     with pytest.MonkeyPatch.context() as patch:
-        quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=50)
-        patch.setattr("pyropunct.nets.parser.ParserRecipe", quick)
-        small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
-        patch.setattr("pyropunct.nets.reader.ReaderRecipe", small_reader)
+        networks = NetworkRecipes(
+            ParserRecipe(epochs=3, least_steps=0, batch_words=200, lstm_size=50),
+            ReaderRecipe(epochs=2, least_steps=0, form_size=8, lstm_size=12),
+        )
+        patch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
         options = ("--direction", "right", "--epochs", 2, "--threads", 1, "--parser", "--folds", 2)
         options += ("--no-tagger",)
         printed("fit", *treebanks, "--out", folder / "model", *options)

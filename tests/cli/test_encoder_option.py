@@ -3,7 +3,6 @@
 import json
 import shutil
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
+from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -49,12 +49,12 @@ def neural(files: Path) -> Path:
 def fit_quickly(folder: Path, out: str, *more: object, key: str = "encoder") -> None:
     """Fit a model with a parser and an encoder, whose place the report tells by some key."""
     with pytest.MonkeyPatch.context() as patch:
-        quick = partial(ParserRecipe, epochs=1, least_steps=0, batch_words=200, lstm_size=20)
-        patch.setattr("pyropunct.nets.parser.ParserRecipe", quick)
-        small = partial(ReaderRecipe, epochs=1, least_steps=0, form_size=8, lstm_size=12)
-        patch.setattr("pyropunct.nets.reader.ReaderRecipe", small)
-        tagging = partial(SlotTaggerRecipe, epochs=1, least_steps=0, slot_size=8)
-        patch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", tagging)
+        networks = NetworkRecipes(
+            ParserRecipe(epochs=1, least_steps=0, batch_words=200, lstm_size=20),
+            ReaderRecipe(epochs=1, least_steps=0, form_size=8, lstm_size=12),
+            SlotTaggerRecipe(epochs=1, least_steps=0, slot_size=8),
+        )
+        patch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
         torch.set_default_dtype(torch.float)
         options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
         fitted = ("--encoder", folder / "encoder", "--out", folder / out)

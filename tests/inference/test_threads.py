@@ -16,7 +16,7 @@ from torch import Tensor
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference import inside
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.train.fitting import Training
+from pyropunct.train.training import Training
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.vocabulary import build_vocabulary
 

@@ -15,7 +15,7 @@ from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
 from pyropunct.nets.parser import ParserRecipe, train_parser
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival
-from pyropunct.train.fitting import Training
+from pyropunct.train.training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
 

@@ -1,6 +1,8 @@
 """Fitting, as called from Python."""
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,13 @@ from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.fitted.registry import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
 from pyropunct.models.economy import Economy
+from pyropunct.nets.parser import ParserRecipe
+from pyropunct.nets.reader import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.fitting import HELD_OUT, Progress, Training, fit, held_out
+from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
+from pyropunct.train.training import HELD_OUT, Progress, Training, held_out
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -158,7 +164,7 @@ def test_fewer_families_have_fewer_weights(train: tuple[Sentence, ...], dev: tup
 
 def test_progress_is_told(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
     told: list[Progress] = []
-    fit(train, dev, Recipe(epochs=2, batch_size=50), direction="left", watch=told.append)
+    fit_story(train, dev, Recipe(epochs=2, batch_size=50), direction="left", watch=told.append)
     assert [(one.direction, one.epoch, one.done, one.sentences, one.finished) for one in told] == [
         ("left", epoch, done, 120, finished)
         for epoch in (1, 2)
@@ -180,7 +186,7 @@ def test_going_on_from_a_checkpoint(
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            fit(train, dev, SHORT, watch=watch, **kept)
+            fit_story(train, dev, SHORT, watch=watch, **kept)
         resumed = fit(train, dev, SHORT, resume=True, **kept)
         assert equal(resumed, whole)
         assert resumed.report["directions"] == whole.report["directions"]
@@ -200,3 +206,45 @@ def test_unknown_names(train: tuple[Sentence, ...]) -> None:
         fit(train, recipe=Recipe(attach="deep"))
     with pytest.raises(KeyError):
         named_recipe("unheard-of")
+
+
+def test_all_parts_in_one_call(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path
+) -> None:
+    """Each part is watched and can be resumed, and the model restores raw text."""
+    parts: list[str] = []
+
+    @contextmanager
+    def watching(part: str) -> Iterator[Callable[..., None]]:
+        told: list[object] = []
+        yield lambda *progress: told.append(progress)
+        assert told
+        parts.append(part)
+
+    networks = NetworkRecipes(
+        ParserRecipe(epochs=2, least_steps=0, lstm_size=20),
+        ReaderRecipe(epochs=2, least_steps=0, lstm_size=12),
+        SlotTaggerRecipe(epochs=2, least_steps=0, slot_size=20),
+    )
+    recipe, checkpoint = Recipe(epochs=1), tmp_path / "fit"
+    settings = {
+        "parser": True,
+        "networks": networks,
+        "folds": 2,
+        "direction": "left",
+        "checkpoint": checkpoint,
+    }
+    model = fit(train[:12], dev[:4], recipe, **settings, watching=watching)  # type: ignore[arg-type]
+    assert parts == ["story", "parser", "reader", "folds", "parsed", "tagger"]
+    assert model.parsed is not None
+    assert model.tagger is not None
+    text = model("Ann sings, and my sister sings", samples=50)
+    saved = {file.name for file in tmp_path.iterdir()}
+    assert saved == {f"fit.{part}" for part in ("left", *parts[1:3], "fold-1", "fold-2", *parts[4:])}
+    again = fit(train[:12], dev[:4], recipe, **settings, resume=True)  # type: ignore[arg-type]
+    assert again("Ann sings, and my sister sings", samples=50) == text
+    bare = fit(train[:12], dev[:4], recipe, parser=True, folds=0, tagger=False, networks=networks)
+    assert (bare.parser is None, bare.parsed, bare.tagger) == (False, None, None)
+    assert {file.name for file in tmp_path.iterdir()} == saved
+    with pytest.raises(ValueError, match="together with a parser"):
+        fit(train[:12], dev[:4], recipe, fine_tune=True)

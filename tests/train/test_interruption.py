@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,8 @@ from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.tagger.training import SlotTaggerTraining
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import own_folder
-from pyropunct.train.fitting import Training
+from pyropunct.train.fitting import NetworkRecipes
+from pyropunct.train.training import Training
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -134,12 +134,12 @@ def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
 
 def test_going_on_with_the_parser(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finished epochs are kept, also of what follows the parser, and are those of an uninterrupted fit."""
-    quick = partial(ParserRecipe, epochs=3, least_steps=0, batch_words=200, lstm_size=20)
-    monkeypatch.setattr("pyropunct.nets.parser.ParserRecipe", quick)
-    small_reader = partial(ReaderRecipe, epochs=2, least_steps=0, form_size=8, lstm_size=12)
-    monkeypatch.setattr("pyropunct.nets.reader.ReaderRecipe", small_reader)
-    small_tagger = partial(SlotTaggerRecipe, epochs=2, least_steps=0, batch_words=100, slot_size=20)
-    monkeypatch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", small_tagger)
+    networks = NetworkRecipes(
+        ParserRecipe(epochs=3, least_steps=0, batch_words=200, lstm_size=20),
+        ReaderRecipe(epochs=2, least_steps=0, form_size=8, lstm_size=12),
+        SlotTaggerRecipe(epochs=2, least_steps=0, batch_words=100, slot_size=20),
+    )
+    monkeypatch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
     options = ("--direction", "left", "--epochs", 2, "--parser", "--folds", 2)
     expected = answer(*fit(few, tmp_path / "whole", *options))
     stops = (
@@ -185,7 +185,7 @@ def test_interrupted_before_an_epoch_was_finished(small: Path, tmp_path: Path) -
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyropunct.train.fitting.Training.step", interrupt)
+        patch.setattr("pyropunct.train.training.Training.step", interrupt)
         assert complaint(FAILURE, *fit(small, tmp_path / "m")) == "interrupted: no epoch was finished"
     assert not list(tmp_path.iterdir())
 

@@ -21,7 +21,8 @@ from pyropunct.fitted.model_file import (
 )
 from pyropunct.fitted.recipes import LATER_SETTINGS, Recipe, named_recipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.fitting import Progress, Training, fit
+from pyropunct.train.fitting import fit, fit_story
+from pyropunct.train.training import Progress, Training
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.vocabulary import build_vocabulary
 
@@ -179,7 +180,7 @@ def test_going_on_from_a_checkpoint(
 
     whole = fit(train, dev, recipe)
     with pytest.raises(KeyboardInterrupt):
-        fit(train, dev, recipe, watch=watch, **kept)
+        fit_story(train, dev, recipe, watch=watch, **kept)
     resumed = fit(train, dev, recipe, resume=True, **kept)
     assert equal(resumed, whole)
     assert resumed.report["directions"] == whole.report["directions"]

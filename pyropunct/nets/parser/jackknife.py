@@ -88,7 +88,7 @@ def jackknifed(
     encoder_rate: float = 0.0,
     seed: int = 0,
     device: torch.device | str = "cpu",
-    checkpoints: Callable[[int], NetworkCheckpoint] | None = None,
+    checkpoints: Callable[[int], NetworkCheckpoint | None] | None = None,
     watch: JackknifeWatch | None = None,
 ) -> list[list[WeightedTree]]:
     """The trees that parsers find for sentences that they have not seen.

@@ -23,7 +23,7 @@ from pyropunct.rivals.taggers.kinds import load_rival
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.rivals.taggers.trivial import Trivial, trivial_restorer
-from pyropunct.train.fitting import fit
+from pyropunct.train.fitting import fit_story
 from pyropunct.train.parsed_trees import fit_parsed
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.treebank.marks import Surface
@@ -148,7 +148,7 @@ class TreeSystem(System[Punctuator]):
         recipe, (train, dev, parses, _) = self._recipe(conditions), treebanks
         passes = recipe.epochs * (2 if self.direction == "auto" else 1)
         with watch(f"training {self.title}: sentences", passes * _epoch(recipe, len(train))) as advance:
-            model = fit(
+            model = fit_story(
                 train,
                 dev,
                 recipe,

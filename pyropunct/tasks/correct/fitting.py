@@ -21,7 +21,7 @@ from pyropunct.tasks.correct.correcting import Corrector
 from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
 from pyropunct.tasks.correct.settings import SimulationSettings
-from pyropunct.train.fitting import Training, Watch, held_out
+from pyropunct.train.training import Training, Watch, held_out
 from pyropunct.treebank.sentence import Sentence
 
 CORRECTING_ATTACH = "pyropunct.models.attach.correcting:CorrectingAttach"

@@ -1,0 +1,457 @@
+"""The training of a story, an epoch at a time."""
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from hashlib import sha256
+from math import isfinite, nan
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyro
+import torch
+from pyro.infer.autoguide import AutoGuide, AutoNormal
+from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
+from torch import Tensor
+
+from pyropunct.divergence import DivergedError, strange
+from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.fitted.recipes import Recipe, unusual
+from pyropunct.fitted.registry import ATTACH, CHANNEL, is_own
+from pyropunct.fitted.stories import blank_story, build_story, settle_story
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
+from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
+from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
+from pyropunct.models.learned import learned_values
+from pyropunct.models.story import Story
+from pyropunct.models.syntax import HeadOutward
+from pyropunct.models.trees import TreeBatch, join_surfaces
+from pyropunct.nets.pretrained import Pretrained, features_of_words
+from pyropunct.punctuator import Punctuator
+from pyropunct.testing import check_attach, check_channel
+from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.optimisers import SparseAdagrad
+from pyropunct.train.ranks import ALONE, Ranks
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.vocabulary import Vocabulary
+
+HELD_OUT = 10
+"""Without a dev treebank, every tenth training sentence is held out as one."""
+
+CHECKED = 5
+"""The number of sentences on which an attach model that is not the package's is checked."""
+
+LARGE_BATCH = 500
+"""The number of sentences whose contexts the attach model looks up together."""
+
+NAMED = 3
+"""The most sentences that are named where training diverges."""
+
+GUIDES: dict[str, Callable[..., AutoGuide]] = {
+    "map": PointEstimate,
+    "channel": partial(NormalInPart, part="channel"),
+    "normal": AutoNormal,
+}
+
+
+class Epoch(NamedTuple):
+    """The result of one epoch.
+
+    :ivar number: counted from 1.
+    :ivar objective: the training objective per sentence, priors included: lower is better.
+    :ivar perplexity: the perplexity per slot of the dev treebank.
+    :ivar seconds: the time since training began.
+    """
+
+    number: int
+    objective: float
+    perplexity: float
+    seconds: float
+
+
+class Progress(NamedTuple):
+    """How far training is.
+
+    :ivar direction: the direction that is being trained.
+    :ivar epoch: the current epoch, counted from 1.
+    :ivar done: sentences of this epoch that are done.
+    :ivar sentences: sentences of this epoch.
+    :ivar last: the last finished epoch.
+    """
+
+    direction: str
+    epoch: int
+    done: int
+    sentences: int
+    last: Epoch | None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the current epoch is finished, its dev perplexity known and the checkpoint written."""
+        return self.last is not None and self.last.number == self.epoch
+
+
+Watch = Callable[[Progress], None]
+
+Item = TypeVar("Item")
+"""A sentence, or a sentence with something."""
+
+_OWN_PARAMETERS = pyro.settings.context(module_local_params=True)
+"""The context of every call of a guide; without it, all trainings in a process would share parameters."""
+
+
+def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """The sentences to train on, and every tenth sentence, which is held out.
+
+    If there are fewer than ten, the last one is held out; a single sentence is in both.
+    """
+    some = tuple(sentences)
+    if len(some) < 2:
+        return some, some
+    if len(some) < HELD_OUT:
+        return some[:-1], some[-1:]
+    rest = tuple(sentence for number, sentence in enumerate(some, 1) if number % HELD_OUT)
+    return rest, some[HELD_OUT - 1 :: HELD_OUT]
+
+
+@dataclass
+class Training:
+    """The training of one model, an epoch at a time.
+
+    :ivar pretrained: gives the features of words that its attach model reads, if it reads such.
+    """
+
+    vocabulary: Vocabulary
+    train: Sequence[Sentence]
+    dev: Sequence[Sentence]
+    recipe: Recipe
+    seed: int
+    device: str
+    pretrained: Pretrained | None = None
+    ranks: Ranks = ALONE
+    epochs: list[Epoch] = field(default_factory=list)
+
+    @_OWN_PARAMETERS
+    def __post_init__(self) -> None:
+        pyro.set_rng_seed(self.seed)
+        trees = [sentence.tree for sentence in self.train]
+        forms = [tree.forms for tree in trees]
+        features = None if self.pretrained is None else features_of_words(self.pretrained, forms)
+        self.trees = self.vocabulary.encode_trees(trees, features)
+        self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
+        self.story = build_story(self.vocabulary, self.recipe, self.surfaces, self._num_pretrained)
+        self._contexts: Contexts | None = None
+        self.story.attach.learn(self._parts())
+        self._check_variants()
+        self._contexts = self._look_up()
+        assert isinstance(self.story.syntax, HeadOutward)
+        self.story.syntax.fit_counts([self.trees])
+        self.guide = self._make_guide()
+        self.story.to(self.device)
+        self.guide.to(self.device)
+        self.optimisers = self._make_optimisers()
+        self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
+        self._current = self._blank()
+        self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
+        self._checked = False
+        self._spent = 0.0
+
+    @property
+    def _num_pretrained(self) -> int:
+        return 0 if self.pretrained is None else self.pretrained.size
+
+    def _check_variants(self) -> None:
+        """Refuse variants that do not keep to the rules of the story, before time goes into them."""
+        if is_own(self.recipe.channel, CHANNEL):
+            self.story.channel.check()
+        else:
+            check_channel(self.story.channel)
+        if not is_own(self.recipe.attach, ATTACH):
+            check_attach(self.story.attach, self.trees.pick(range(len(self.train))[:CHECKED]))
+
+    def _make_guide(self) -> AutoGuide:
+        start = init_to_sample
+        if not self.recipe.random_start:
+            values = {f"attach.{name}": value for name, value in self.story.attach.starting_point().items()}
+            start = init_to_value(values=values, fallback=init_to_mean)
+        # A copy: the mean of a prior is a tensor of the prior's own, which would move along with the guide's.
+        guide = GUIDES[self.recipe.guide](
+            collapse_trees(self.story), init_loc_fn=lambda site: start(site).clone()
+        )
+        guide(*self.batch([0]))
+        return guide
+
+    def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor, Views]:
+        """Some training sentences in the form that the story reads: trees, surface strings, and `Views`.
+
+        :param numbers: the numbers of the sentences, counted from 0.
+        """
+        trees = self.trees.pick(numbers)
+        surface = join_surfaces([self.surfaces[number] for number in numbers])
+        views = views_of(trees.forest, surface)
+        if self._contexts is not None:
+            views = views._replace(contexts=self._contexts.of(self.trees.forest.nodes_of(numbers)))
+        return trees, surface, views
+
+    def _parts(self) -> Iterator[tuple[TreeBatch, Views]]:
+        """The training treebank in large batches."""
+        for first in range(0, len(self.train), LARGE_BATCH):
+            trees, _, views = self.batch(range(first, min(first + LARGE_BATCH, len(self.train))))
+            yield trees, views
+
+    def _look_up(self) -> Contexts | None:
+        """The contexts that the attach model looks up once for the whole treebank, if any."""
+        found = [self.story.attach.contexts(trees, views) for trees, views in self._parts()]
+        known = [some for some in found if some is not None]
+        return join_contexts(known) if len(known) == len(found) else None
+
+    def _make_optimisers(self) -> list[torch.optim.Optimizer]:
+        """Adagrad for weights with sparse gradients, and Adam for all others; the channel has its own rate.
+
+        These are for the sites of the story, which have priors.  AdamW is for its plain parameters.
+        """
+        recipe, sparse = self.recipe, self._sparse_sites()
+        groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
+        for name, parameter in self.guide.named_parameters():
+            part = "channel" if "channel" in name.split(".") else "attach"
+            groups["sparse" if name.removesuffix("_unconstrained") in sparse else part].append(parameter)
+        rates = {"attach": recipe.learning_rate, "channel": recipe.edit_learning_rate}
+        dense = [{"params": groups[name], "lr": rate} for name, rate in rates.items()]
+        optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(dense, fused=True)]
+        if groups["sparse"]:
+            optimisers.append(SparseAdagrad(groups["sparse"], recipe.sparse_learning_rate))
+        for optimiser in optimisers:
+            for group in optimiser.param_groups:
+                group["end"] = 1 - recipe.network_share
+        if plain := list(self.story.parameters()):
+            group = {"params": plain, "lr": recipe.network_learning_rate, "end": 1.0}
+            weight_decay = recipe.network_weight_decay
+            optimisers.append(torch.optim.AdamW([group], weight_decay=weight_decay, fused=True))
+        for optimiser in optimisers:
+            for group in optimiser.param_groups:
+                group["initial_lr"] = group["lr"]
+        return optimisers
+
+    def _sparse_sites(self) -> set[str]:
+        """The sites whose gradients are to be sparse."""
+        if self.recipe.optimiser != "adagrad" or self.recipe.guide == "normal":
+            return set()
+        return {f"attach.{name}" for name in self.story.attach.make_sparse()}
+
+    @property
+    def epoch_size(self) -> int:
+        """Sentences in an epoch."""
+        return min(self.recipe.sentences_per_epoch or len(self.train), len(self.train))
+
+    def run(self, checkpoint: Checkpoint | None = None, watch: Watch | None = None) -> None:
+        """Train until all epochs of the recipe are done.
+
+        :param checkpoint: if it is there, training goes on from it; it is written after every epoch.
+        """
+        if checkpoint is not None:
+            checkpoint.load(self)
+        self.ranks.remember(self.optimisers)
+        while len(self.epochs) < self.recipe.epochs:
+            self.run_epoch(watch)
+            if checkpoint is not None:
+                checkpoint.save(self)
+            if watch is not None:
+                watch(self._progress(len(self.epochs), self.epoch_size))
+
+    def run_epoch(self, watch: Watch | None = None) -> None:
+        """Take the steps of one epoch, and measure the perplexity on dev."""
+        began, total, done = time.monotonic(), 0.0, 0
+        order = self.ranks.same(torch.randperm(len(self.train))[: self.epoch_size]).tolist()
+        for number, first in enumerate(range(0, len(order), self.recipe.batch_size)):
+            part = order[first : first + self.recipe.batch_size]
+            if self.ranks.takes(number):
+                total += self.step(part, done) * len(part)
+            done += len(part)
+            if self.ranks.meets(number):
+                self.ranks.meet(self.optimisers)
+            if watch is not None:
+                watch(self._progress(len(self.epochs) + 1, done))
+        self.ranks.meet(self.optimisers)
+        objective = self.ranks.total(total) / len(order)
+        perplexity = self._perplexity()
+        self._spent += time.monotonic() - began
+        self.epochs.append(Epoch(len(self.epochs) + 1, objective, perplexity, self._spent))
+
+    def _progress(self, epoch: int, done: int) -> Progress:
+        last = self.epochs[-1] if self.epochs else None
+        return Progress(self.recipe.direction, epoch, done, self.epoch_size, last)
+
+    def _perplexity(self) -> float:
+        """The perplexity per slot of dev, at the end of an epoch.
+
+        :raises DivergedError: if this or a weight is not finite, or a weight is very large.
+        """
+        self._settle(self._current)
+        try:
+            with np.errstate(invalid="ignore"):  # what comes of this is looked at below
+                perplexity = self._evaluate(self._punctuator(self._current)).perplexity
+        except ImpossibleSurfaceError as error:
+            raise self._diverged(f"on dev, {error}") from error
+        weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
+        problems = [f"{name} {problem}" for name, weight in weights.items() if (problem := strange(weight))]
+        if problems or not isfinite(perplexity):
+            told = problems[0] if problems else f"the perplexity of dev is {perplexity}"
+            raise self._diverged(f"at its end, {told}")
+        return perplexity
+
+    def _evaluate(self, punctuator: Punctuator) -> Evaluation:
+        """How well dev is predicted, of which each rank takes a share."""
+        own = self.ranks.share(self.dev)
+        log_likelihood = punctuator.evaluate(own).log_likelihood if own else 0.0
+        slots = sum(len(sentence.surface) for sentence in self.dev)
+        return Evaluation(len(self.dev), slots, self.ranks.total(log_likelihood))
+
+    @_OWN_PARAMETERS
+    def step(self, numbers: Sequence[int], done: int) -> float:
+        """One step on some training sentences; returns the objective per sentence.
+
+        :param numbers: which sentences, counted from 0.
+        :param done: how many sentences of the current epoch have been seen before.
+        :raises DivergedError: if the objective is not finite; then no step is taken.
+        """
+        for optimiser in self.optimisers:
+            optimiser.zero_grad()
+            for group in optimiser.param_groups:
+                group["lr"] = group["initial_lr"] * self.decay(done, group["end"])
+        # Every step runs the same sites, so the first one alone is checked by Pyro, which takes time.
+        with pyro.validation_enabled(not self._checked):
+            objective = self._objective(numbers)
+        self._checked = True
+        if not objective.isfinite():
+            raise self._diverged_at(numbers)
+        objective.backward()
+        for optimiser in self.optimisers:
+            if any(group["lr"] for group in optimiser.param_groups):
+                optimiser.step()
+        return float(objective.detach())
+
+    def _objective(self, numbers: Sequence[int]) -> Tensor:
+        """The objective per sentence, estimated from some training sentences.
+
+        It is not a number where their surface is so improbable that its probability counts as zero.
+        """
+        model = scale_likelihood(self.story, len(self.train) / len(numbers))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Encountered NaN")  # Pyro's; the caller tells more
+            try:
+                loss = self.elbo.differentiable_loss(model, self.guide, *self.batch(numbers))
+            except ImpossibleSurfaceError:
+                return torch.tensor(nan)
+        return loss / len(self.train)
+
+    @torch.no_grad()
+    def _diverged_at(self, numbers: Sequence[int]) -> DivergedError:
+        """The error for an objective that is not finite, which names the sentences that make it so."""
+        lost = [number for number in numbers if not self._objective([number]).isfinite()] or numbers
+        longest = {number: max(map(len, self.train[number].surface)) for number in lost}
+        worst = sorted(lost, key=lambda number: -longest[number])
+        names = ", ".join(repr(self.train[number].identifier) for number in worst[:NAMED])
+        more = f" and {len(lost) - NAMED} others" if len(lost) > NAMED else ""
+        marks = f"up to {longest[worst[0]]} marks in a slot"
+        return self._diverged(f"the objective is no finite number at {names}{more}, with {marks}")
+
+    def _diverged(self, problem: str) -> DivergedError:
+        settings = unusual(self.recipe)
+        if settings:
+            told = ", ".join(f"{name}={value:g}" for name, value in settings.items())
+            advice = f"settings that are unusual: {told}"
+        else:
+            advice = "all settings are usual: leave such sentences out, or take lower learning rates"
+        place = f"epoch {len(self.epochs) + 1}, direction {self.recipe.direction}"
+        return DivergedError(f"training diverged in {place}: {problem} ({advice})")
+
+    def decay(self, done: int, end: float = 1.0) -> float:
+        """The factor of a learning rate: 1, or with the recipe's ``decay`` falling linearly from 1 to 0.01.
+
+        :param done: the number of sentences of the current epoch that are done.
+        :param end: the share of training after which the factor is 0.
+        """
+        passed = len(self.epochs) + done / self.epoch_size
+        whole = end * self.recipe.epochs
+        if passed >= whole:
+            return 0.0
+        return max(0.01, 1 - passed / whole) if self.recipe.decay else 1.0
+
+    @_OWN_PARAMETERS
+    def punctuator(self) -> Punctuator:
+        """The present model; further training does not change it."""
+        story = self._blank()
+        self._settle(story, lambda tensor: tensor.clone())
+        return self._punctuator(story)
+
+    def _punctuator(self, story: Story) -> Punctuator:
+        weights = [*learned_values(story).values(), *story.parameters()]
+        report = {
+            "epochs": [epoch._asdict() for epoch in self.epochs],
+            "train_sentences": len(self.train),
+            "dev_sentences": len(self.dev),
+            "weights": sum(weight.numel() for weight in weights),
+        }
+        return Punctuator(self.vocabulary, self.recipe, story, report, attach_pretrained=self.pretrained)
+
+    def _blank(self) -> Story:
+        return blank_story(self.vocabulary, self.recipe, self._num_pretrained).to(self.device)
+
+    @_OWN_PARAMETERS
+    def _settle(self, story: Story, kept: Callable[[Tensor], Tensor] = lambda tensor: tensor) -> None:
+        """Settle another story where the trained one is now; that stays as it is.
+
+        :param kept: called with each tensor.  By default the stories share buffers and weights.
+        """
+        parts = self.story.state_dict(), *_posterior(self.guide)
+        settle_story(story, *({name: kept(tensor) for name, tensor in part.items()} for part in parts))
+
+    def state(self) -> dict[str, Any]:
+        """The state from which training can continue exactly as without an interruption."""
+        return {
+            "guide": self.guide.state_dict(),
+            "story": self.story.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+            "random": torch.get_rng_state(),
+            "epochs": [tuple(epoch) for epoch in self.epochs],
+        }
+
+    def go_on_from(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` gave."""
+        self.guide.load_state_dict(state["guide"])
+        self.story.load_state_dict(state["story"])
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        torch.set_rng_state(state["random"])
+        self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]
+        self._spent = self.epochs[-1].seconds
+
+    def fingerprint(self) -> str:
+        """A checksum of the data, the settings and the seed."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        digest = sha256(repr((self.recipe, self.seed)).encode())
+        if self.pretrained is not None:
+            digest.update(repr(self.pretrained.identity()).encode())
+        for part in (self.train, self.dev):
+            for sentence in part:
+                digest.update(repr((sentence.tree, sentence.surface)).encode())
+        return digest.hexdigest()
+
+
+def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The guide's point values of all sites, and their standard deviations if it has them."""
+    with torch.no_grad():
+        values = {name: value.detach() for name, value in guide.median().items()}
+    if isinstance(guide, NormalInPart):
+        return values, {name: scale.detach() for name, scale in guide.scales().items()}
+    if not isinstance(guide, AutoNormal):
+        return values, {}
+    # Every site of the story is real-valued, so the guide's scales are those of the sites themselves.
+    scales = {name: guide._get_loc_and_scale(name)[1].detach() for name in values}
+    return values, scales
