@@ -28,7 +28,7 @@ DEPTHS = (1 / 2, 5 / 6, 1)
 """The layers whose states are averaged, as shares of all layers."""
 
 MOST_PIECES = 16
-"""The pieces that are read of a word: the first of a longer one."""
+"""The most pieces of a word that are read."""
 
 LONGEST = 512
 """The most pieces that are read together; an encoder may allow fewer."""
@@ -37,7 +37,7 @@ PIECES_AT_ONCE = 4096
 """Pieces, padding included, that the encoder reads in one call."""
 
 PROBES = ("Naïve", "iPhone", "U.S.", "ÄRGER", "don't", "1,000", "犬")
-"""Words by whose pieces tokenizers are told apart."""
+"""Words whose pieces distinguish tokenizers."""
 
 INSTALL = "pip install 'pyropunct[encoder]'"
 
@@ -45,11 +45,11 @@ INSTALL = "pip install 'pyropunct[encoder]'"
 class Window(NamedTuple):
     """Neighbouring words of a sentence, as pieces.
 
-    :ivar sentence: its number.
-    :ivar pieces: of all words that are seen.
-    :ivar lengths: how many of the pieces each word has.
-    :ivar first: the number of the first of these words in the sentence.
-    :ivar core: whose features are kept, by their numbers in the sentence.
+    :ivar sentence: the number of the sentence.
+    :ivar pieces: the pieces of all words in the window.
+    :ivar lengths: the number of pieces of each word.
+    :ivar first: the number of the first word of the window in the sentence.
+    :ivar core: the numbers of the words whose features are kept.
     """
 
     sentence: int
@@ -65,7 +65,7 @@ class Opened:
 
     :ivar model: gives the states of all layers.
     :ivar tokenizer: cuts words into pieces.
-    :ivar layers: whose states are averaged; 0 are the embeddings.
+    :ivar layers: the layers whose states are averaged; 0 are the embeddings.
     :ivar size: states of a layer.
     :ivar longest: the most pieces that it reads together.
     :ivar weights: the checksum of its files of weights.
@@ -84,14 +84,14 @@ class Opened:
         A sentence of more pieces than the encoder reads together is read in windows that overlap.
         """
         shape = len(sentences), max(map(len, sentences), default=0), self.size
-        found = torch.zeros(shape, device=self.model.device)
+        features = torch.zeros(shape, device=self.model.device)
         windows = list(self._windows(sentences))
         for numbers in by_length([len(window.pieces) for window in windows], PIECES_AT_ONCE):
             group = [windows[number] for number in numbers]
             for window, states in zip(group, self._read(group), strict=True):
                 core = slice(window.core.start - window.first, window.core.stop - window.first)
-                found[window.sentence, window.core.start : window.core.stop] = states[core]
-        return found
+                features[window.sentence, window.core.start : window.core.stop] = states[core]
+        return features
 
     def _windows(self, sentences: Sequence[Sequence[str]]) -> Iterator[Window]:
         """The sentences as pieces, long ones cut into windows."""
@@ -118,17 +118,17 @@ class Opened:
         states = _states(self.model, numbers.to(device), mask.to(device))
         mean = torch.stack([states[layer] for layer in self.layers]).mean(0).float()
         for row, window in zip(mean, windows, strict=True):
-            own = row[len(before) : len(before) + len(window.pieces)]
+            of_words = row[len(before) : len(before) + len(window.pieces)]
             sizes = torch.tensor(window.lengths, device=device)
-            yield torch.segment_reduce(own, "mean", lengths=sizes)
+            yield torch.segment_reduce(of_words, "mean", lengths=sizes)
 
 
 class Encoder:
-    """The mean, over the pieces of a word and over some layers, of the states of an encoder, which is frozen.
+    """A frozen encoder, whose features of a word are means of its states over the pieces and three layers.
 
-    :param place: its folder; or the name of a model that is kept on this machine for offline use, as the
-        package huggingface_hub keeps it; or the name of an installed package with a model in it.
-    :param wanted: the `identity` that it must have; by default any.
+    :param place: its folder; or the name of a model that the package huggingface_hub keeps on this machine
+        for offline use; or the name of an installed package with a model in it.
+    :param wanted: the `identity` that it must have; by default any identity.
     """
 
     def __init__(self, place: str | os.PathLike[str], wanted: Mapping[str, Any] | None = None) -> None:
@@ -138,21 +138,15 @@ class Encoder:
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], place: str | os.PathLike[str] | None = None) -> "Encoder":
-        """The encoder of a model folder, as `to_parts` described it.  It is opened when it is first used.
+        """The encoder that `to_parts` described.  It is opened when it is first used.
 
         :param place: where it is now; by default where it was.
-        :raises ValueError: if it was described otherwise.
+        :raises ValueError: as `checked_identity` does.
         """
-        wanted = {name: plain[name] for name in ("kind", "size", "layers", "pieces", "weights")}
-        sizes, texts = [wanted["size"], *wanted["layers"]], [wanted["pieces"], wanted["weights"]]
-        if not all(type(one) is int and one >= 0 for one in sizes) or not wanted["size"]:
-            raise ValueError("the sizes of the encoder are no numbers")
-        if not all(isinstance(one, str) for one in [*texts, plain["place"]]):
-            raise ValueError("the place or a checksum of the encoder is no text")
-        return cls(plain["place"] if place is None else place, wanted)
+        return cls(plain["place"] if place is None else place, checked_identity(plain))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """How to find it, and to know it again; none of its weights."""
+        """Its place and its identity, without its weights."""
         return {**self.identity(), "place": self.place}, {}
 
     @property
@@ -167,7 +161,7 @@ class Encoder:
     def open(self) -> Opened:
         """Open it, if it is not open yet.
 
-        :raises PretrainedError: if it is not there, cannot be loaded, or is not the one that is wanted.
+        :raises PretrainedError: if it is not there, cannot be loaded, or has another identity than wanted.
         """
         return self._opened
 
@@ -196,14 +190,14 @@ def _states(model: Any, numbers: Tensor, mask: Tensor) -> Sequence[Tensor]:
 
 
 def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
-    """The pieces of each word, as they are behind a space; one that stands for the unknown if it has none."""
+    """The pieces of each word behind a space; a word without pieces has the piece for the unknown."""
     if not words:
         return {}
     each = sorted(words)
     texts = [f" {word}" for word in each]
-    found = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+    rows = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
     unknown = [tokenizer.unk_token_id or 0]
-    return {word: pieces[:MOST_PIECES] or unknown for word, pieces in zip(each, found, strict=True)}
+    return {word: pieces[:MOST_PIECES] or unknown for word, pieces in zip(each, rows, strict=True)}
 
 
 def _specials(tokenizer: Any) -> tuple[list[int], list[int]]:
@@ -214,10 +208,10 @@ def _specials(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def _cuts(lengths: Sequence[int], room: int) -> Iterator[tuple[range, range]]:
-    """Which words are seen together, and of which of these the features are kept.
+    """The ranges of words that are seen together, each with the range whose features are kept.
 
-    :param lengths: the pieces of each word.
-    :param room: the most pieces that are seen together, at least twice those of a word.
+    :param lengths: the number of pieces of each word.
+    :param room: the most pieces that are seen together, at least twice as many as of a word.
     """
     ends = [0, *accumulate(lengths)]
     words = len(lengths)
@@ -251,16 +245,30 @@ def identity_of(opened: Opened) -> dict[str, Any]:
     }
 
 
-def _check(place: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """:raises PretrainedError: if an encoder is not the one that is wanted."""
+def checked_identity(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity of an encoder in the description of a model.
+
+    :raises ValueError: if a part of it, or the place of the encoder, has another type.
+    """
+    identity = {name: plain[name] for name in ("kind", "size", "layers", "pieces", "weights")}
+    sizes, texts = [identity["size"], *identity["layers"]], [identity["pieces"], identity["weights"]]
+    if not all(type(size) is int and size >= 0 for size in sizes) or not identity["size"]:
+        raise ValueError("the sizes of the encoder are no numbers")
+    if not all(isinstance(text, str) for text in [*texts, plain["place"]]):
+        raise ValueError("the place or a checksum of the encoder is no text")
+    return identity
+
+
+def _check(place: str, identity: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """:raises PretrainedError: if an encoder has another identity than wanted."""
     problems = {
-        "size": f"gives {found['size']} features of a word, not {wanted['size']}",
+        "size": f"gives {identity['size']} features of a word, not {wanted['size']}",
         "layers": "has another number of layers",
         "pieces": "cuts words into other pieces",
         "weights": "has other weights",
     }
     for name, problem in problems.items():
-        if found[name] != wanted[name]:
+        if identity[name] != wanted[name]:
             raise PretrainedError(
                 f"encoder {place}: is not the one that the model was trained with: it {problem}; "
                 "name the right one with --encoder"
@@ -270,15 +278,15 @@ def _check(place: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> N
 def opened_at(place: str, shown: str | None = None) -> Opened:
     """The encoder at a place.
 
-    :param shown: what messages call it, if not by its place.
-    :raises PretrainedError: if there is none, or it cannot be loaded.
+    :param shown: its name in messages, by default its place.
+    :raises PretrainedError: if there is no encoder, or it cannot be loaded.
     """
     name = place if shown is None else shown
     try:
         import transformers
     except ImportError as error:
         raise PretrainedError(f"encoder {name}: needs the package transformers: {INSTALL}") from error
-    folder = _found(place)
+    folder = _folder_of(place)
     with quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(name):
         offline = {"local_files_only": True, "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
@@ -304,10 +312,7 @@ def opened_at(place: str, shown: str | None = None) -> Opened:
 
 
 def _longest(model: Any, tokenizer: Any) -> int:
-    """The most pieces that an encoder reads together.
-
-    Some count the positions of pieces from 2.
-    """
+    """The most pieces that an encoder reads together; RoBERTa counts their positions from 2."""
     positions = getattr(model.config, "max_position_embeddings", None) or LONGEST + 2
     longest = int(min(LONGEST, tokenizer.model_max_length, positions - 2))
     if longest < 2 * MOST_PIECES + 2:
@@ -324,10 +329,10 @@ def _checksum(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _found(place: str) -> Path:
+def _folder_of(place: str) -> Path:
     """The folder of an encoder.
 
-    :raises PretrainedError: if there is none.
+    :raises PretrainedError: if there is no such folder.
     """
     folder = Path(place) if Path(place).is_dir() else _downloaded(place) or _in_package(place)
     if folder is None:
@@ -355,10 +360,10 @@ def _downloaded(name: str) -> Path | None:
 
 
 def _in_package(name: str) -> Path | None:
-    """The folder of a model in an installed package, none of whose code is run."""
+    """The folder of a model in an installed package; the code of the package is not run."""
     try:
         files = metadata.files(name) or []
-    except (metadata.PackageNotFoundError, ValueError):  # the second about a name that is empty
+    except (metadata.PackageNotFoundError, ValueError):  # ValueError if the name is empty
         return None
     folders = {Path(str(file.locate())).parent for file in files if file.suffix == ".safetensors"}
     return next((folder for folder in sorted(folders) if (folder / "config.json").is_file()), None)
@@ -366,19 +371,19 @@ def _in_package(name: str) -> Path | None:
 
 @contextmanager
 def _one_line(place: str) -> Iterator[None]:
-    """What goes wrong while an encoder is loaded, for which transformers has many kinds of errors."""
+    """Turns the many kinds of errors that transformers raises into a `PretrainedError` of one line."""
     try:
         yield
     except Exception as error:
         text = str(error) or type(error).__name__
         if "trust_remote_code" in text:
-            text = "it needs code of its own, which is not run here"
+            text = "it needs its own code, which is not run here"
         raise PretrainedError(f"encoder {place}: cannot be loaded: {text.strip().splitlines()[0]}") from error
 
 
 @contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """transformers shows neither bars nor warnings.
+    """Keeps transformers from showing bars and warnings.
 
     :param transformers: the package.
     """

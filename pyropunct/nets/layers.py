@@ -47,7 +47,7 @@ class Spelling(nn.Module):
 class Bidirectional(nn.Module):
     """Two LSTMs, from left to right and from right to left.
 
-    torch's own bidirectional LSTM would start in the padding, or take twice as long on packed sequences.
+    The bidirectional LSTM of torch would start in the padding, or take twice as long on packed sequences.
     """
 
     def __init__(self, size: int, hidden: int) -> None:
@@ -98,7 +98,7 @@ class WordNetwork(nn.Module):
 
     :param types: the types of words and characters.
     :param recipe: the sizes.
-    :param pretrained: how many pretrained features a word has; 0 if there are none.
+    :param pretrained: the number of pretrained features of a word, 0 without them.
     :ivar word_size: features of the vectors.
     """
 
@@ -114,7 +114,7 @@ class WordNetwork(nn.Module):
             self.word_size += PRETRAINED_SIZE
 
     def embed(self, batch: WordBatch) -> Tensor:
-        """(sentences, words, features); in training some words are known by their spelling alone."""
+        """(sentences, words, features); in training a share of the words is known by spelling alone."""
         forms = batch.forms[batch.words]
         if self.training:
             hidden = torch.rand(forms.shape) < self.word_dropout

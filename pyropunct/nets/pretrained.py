@@ -132,7 +132,7 @@ def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) 
 
 
 def features_of_words(pretrained: Pretrained, sentences: Sequence[Sequence[str]]) -> Tensor:
-    """(N, size) the features of the N words of some sentences, in half precision.
+    """(N, size) the features of the N words of sentences, in half precision.
 
     Equal sentences are asked for once, and a part of the sentences at a time, since features come with
     padding.

@@ -1,4 +1,4 @@
-"""Where networks get pretrained features of words from, as a model folder says it."""
+"""The sources of pretrained features, read back from a model file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,19 +14,19 @@ from pyropunct.nets.pretrained import Pretrained, PretrainedError
 def pretrained_from(
     plain: Mapping[str, Any] | None, tensors: Mapping[str, Tensor], encoder: str | Path | None = None
 ) -> Pretrained | None:
-    """What `Pretrained.to_parts` took apart.
+    """The source that `Pretrained.to_parts` took apart.
 
-    :param plain: its description, None if there is none.
+    :param plain: its description, None if the model has no source.
     :param tensors: its tensors.
-    :param encoder: where the encoder is now, if it is not where it was.
-    :raises PretrainedError: if a place for an encoder is given, but none is needed.
-    :raises ValueError: if these are not such parts.
+    :param encoder: where the encoder is now, if it has moved.
+    :raises PretrainedError: if a place for an encoder is given to a model that needs no encoder.
+    :raises ValueError: if a part is missing or damaged.
     """
     kind = None if plain is None else plain["kind"]
-    if encoder is not None and kind == tuned.KIND:
-        raise PretrainedError(f"--encoder {encoder}: the model has its own in it, which was trained further")
     if encoder is not None and kind != encoders.KIND:
-        raise PretrainedError(f"--encoder {encoder}: the model was trained without an encoder")
+        inside = "has its own in it, which was trained further"
+        reason = inside if kind == tuned.KIND else "was trained without an encoder"
+        raise PretrainedError(f"--encoder {encoder}: the model {reason}")
     if plain is None:
         return None
     if kind == vectors.KIND:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pyropunct.nets.encoder import Opened, identity_of, opened_at, quiet
+from pyropunct.nets.encoder import Opened, checked_identity, identity_of, opened_at, quiet
 from pyropunct.nets.pretrained import PretrainedError
 
 KIND = "tuned encoder"
@@ -89,11 +89,7 @@ class TunedEncoder:
 
         :raises ValueError: if a part is missing or has another type.
         """
-        sizes, texts = [plain["size"], *plain["layers"]], [plain["pieces"], plain["weights"], plain["place"]]
-        if not all(type(size) is int and size >= 0 for size in sizes) or not plain["size"]:
-            raise ValueError("the sizes of the encoder are no numbers")
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError("the place or a checksum of the encoder is no text")
+        checked_identity(plain)
         if set(plain["files"]) != set(FILES) or not tensors:
             raise ValueError("it does not have the files and the weights of an encoder")
         return cls(plain, tensors)

@@ -20,16 +20,16 @@ KIND = "vectors"
 """How `WordVectors.identity` calls them."""
 
 MOST_FREQUENT = 100_000
-"""So many rows of a file are kept from its beginning, where the most frequent words stand."""
+"""The number of rows that are kept from the beginning of a file, where the most frequent words stand."""
 
 LARGEST_VECTOR = 10_000
 
 
 @dataclass(frozen=True)
 class WordVectors:
-    """A vector for each of some words; others have the vector 0.
+    """A table of word vectors; a word that is not in the table has the vector 0.
 
-    :ivar words: as they are written; a word that is not among them has the vector of the lower-cased word.
+    :ivar words: as they are written; a word that is missing has the vector of the lower-cased word.
     :ivar table: (words, size) single precision.
     :ivar place: the file that they are from.
     """
@@ -48,9 +48,9 @@ class WordVectors:
         return {word: row for row, word in enumerate(self.words)}
 
     def _row(self, word: str) -> int:
-        """The row of a word; the one behind the last if it has none."""
-        found = self._rows.get(word)
-        return self._rows.get(word.lower(), len(self.words)) if found is None else found
+        """The row of a word; without a vector, the row behind the last."""
+        row = self._rows.get(word)
+        return self._rows.get(word.lower(), len(self.words)) if row is None else row
 
     @cached_property
     def _with_zero(self) -> Tensor:
@@ -76,9 +76,9 @@ class WordVectors:
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "WordVectors":
-        """What `to_parts` took apart.
+        """The vectors that `to_parts` took apart.
 
-        :raises ValueError: if these are not such parts.
+        :raises ValueError: if a part is missing or damaged.
         """
         [place] = texts("the file of the vectors", [plain["place"]])
         words, table = texts("the list of words with vectors", plain["words"]), tensors["table"]
@@ -94,18 +94,18 @@ def read_vectors(
 ) -> WordVectors:
     """The vectors of the most frequent words of a file, and of the words of a treebank.
 
-    The first line has the numbers of words and of features, each other one a word and its features, with
-    spaces between them, the more frequent words first (Mikolov et al. 2013, word2vec).
+    The first line has the numbers of words and of features.  Each other line has a word and its features,
+    with spaces between them; frequent words come first (Mikolov et al. 2013, word2vec).
 
     :param wanted: words that are kept, as they are or lower-cased, wherever they stand.
-    :param most: so many words are kept from the beginning.
-    :raises PretrainedError: if it is no such file; the message names it and the line.
+    :param most: the number of words that are kept from the beginning.
+    :raises PretrainedError: if the file has another format; the message names it and the line.
     :raises OSError: if it cannot be read.
     """
     needed = {form.encode() for word in wanted for form in (word, word.lower())}
     with Path(path).open("rb") as stream:
-        number, size = _header(path, stream)
-        rows = dict(_rows(path, stream, number, size, needed, most))
+        count, size = _header(path, stream)
+        rows = dict(_rows(path, stream, count, size, needed, most))
     if not rows:
         raise PretrainedError(f"{path}: there is no vector in the file")
     return WordVectors(tuple(rows), torch.from_numpy(np.stack(list(rows.values()))), str(path))
@@ -118,23 +118,23 @@ def _header(path: str | os.PathLike[str], stream: BinaryIO) -> tuple[int, int]:
             f"{path}:1: is no file of vectors in the text format of word2vec, whose first line has two "
             "numbers, of words and of features"
         )
-    number, size = map(int, fields)
+    count, size = map(int, fields)
     if not 0 < size <= LARGEST_VECTOR:
         raise PretrainedError(f"{path}:1: vectors of {size} features cannot be read")
-    return number, size
+    return count, size
 
 
 def _rows(
     path: str | os.PathLike[str],
     stream: BinaryIO,
-    number: int,
+    count: int,
     size: int,
     needed: Collection[bytes],
     most: int,
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     """The words that are kept, each once, with their vectors.
 
-    :raises PretrainedError: if there are more or fewer lines than the first one says, or one cannot be read.
+    :raises PretrainedError: if the number of lines is not that of the first line, or a line is damaged.
     """
     seen: set[str] = set()
     lines = 0
@@ -148,8 +148,8 @@ def _rows(
         if word not in seen:
             seen.add(word)
             yield word, vector
-    if lines != number:
-        raise PretrainedError(f"{path}: has {lines} vectors, not {number} as its first line says")
+    if lines != count:
+        raise PretrainedError(f"{path}: has {lines} vectors, not {count} as its first line says")
 
 
 def _row(line: bytes, size: int) -> tuple[str, NDArray[np.float32]]:

@@ -25,10 +25,10 @@ CHARACTER_COUNT = 3
 class WordBatch(NamedTuple):
     """Sentences as networks read them.
 
-    :ivar words: (sentences, longest), which of the different words of this batch each is; 0 is padding.
+    :ivar words: (sentences, longest), the place of each among the different words of the batch; 0 is padding.
     :ivar lengths: (sentences,), the number of words of each.
-    :ivar forms: (different words,), the number of each, lower-cased.
-    :ivar spellings: (different words, longest word), the numbers of its characters.
+    :ivar forms: (different words,), the number of each lower-cased word.
+    :ivar spellings: (different words, longest word), the numbers of the characters of each word.
     :ivar features: (sentences, longest, size), pretrained features of the words in their context, None for
         networks that read none: see `pyropunct.nets.pretrained`.
     """
@@ -49,7 +49,7 @@ class WordTypes:
     """Numbers for the words and characters of a training treebank.
 
     :ivar forms: lower-cased words; the first two are `PADDING` and `UNKNOWN`.
-    :ivar characters: likewise.
+    :ivar characters: the first two are the same.
     """
 
     forms: tuple[str, ...]

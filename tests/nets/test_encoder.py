@@ -197,7 +197,7 @@ def test_what_is_refused(encoder: Path, tmp_path: Path) -> None:
         pickled: "has no weights in files of the kind safetensors",
         lacking: "cannot be loaded: its weights lack encoder.layer.1.output.dense.weight",
         damaged: "cannot be loaded: ",
-        code: "cannot be loaded: it needs code of its own, which is not run here",
+        code: "cannot be loaded: it needs its own code, which is not run here",
     }
     for folder, problem in problems.items():
         with pytest.raises(PretrainedError) as caught:

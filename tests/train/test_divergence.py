@@ -12,9 +12,6 @@ from pyropunct.files import json_text
 from pyropunct.fitted.evaluation import EvaluationSums, SlotEvaluations
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
-from pyropunct.nets.parser import ParserRecipe, train_parser
-from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.train.training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
@@ -81,21 +78,6 @@ def test_unusual_settings() -> None:
         learning_rate=9.0, epochs=50, channel="inserting", channel_options={"prior_insertion": -5.0}
     )
     assert unusual(strange) == {"learning_rate": 9.0, "channel.prior_insertion": -5.0}
-
-
-def test_a_parser_that_diverges(small: Path) -> None:
-    recipe = ParserRecipe(epochs=2, least_steps=1, learning_rate=1e30, lstm_size=4, arc_size=4)
-    with pytest.raises(
-        DivergedError, match=r"the parser's training diverged in epoch \d: .*learning_rate=1e\+30"
-    ):
-        train_parser(read_treebank(small / "dev.conllu"), recipe=recipe)
-
-
-def test_a_tagger_that_diverges(small: Path) -> None:
-    dev = read_treebank(small / "dev.conllu")
-    recipe = RivalRecipe(epochs=2, least_steps=1, learning_rate=1e39, word_size=4, hidden_size=4)
-    with pytest.raises(DivergedError, match=r"diverged in epoch \d: .*learning_rate=1e\+39"):
-        train_rival("crf", dev, dev, recipe)
 
 
 # Numbers that JSON lacks

@@ -38,7 +38,7 @@ class Scores(NamedTuple):
 
 
 class Contexts(NamedTuple):
-    """What the network makes of the words of B sentences of at most n words, before it looks for arcs.
+    """The states and tags of the words of B sentences of at most n words.
 
     :ivar lower: (B, n, 2 s) the states of the lower LSTMs, of s features in each direction.
     :ivar tags: (B, n, tags), logits.
@@ -88,7 +88,7 @@ class BiaffineNetwork(WordNetwork):
         self.float()
 
     def contexts(self, batch: WordBatch) -> Contexts:
-        """The words of some sentences in their contexts."""
+        """The words of sentences in their contexts."""
         reverse, words = mirror(batch), self.embed(batch)
         for layer in self.lower:
             words = layer(self.dropout(words), reverse)
@@ -101,17 +101,17 @@ class BiaffineNetwork(WordNetwork):
         return Contexts(lower, tags, fine_tags, words)
 
     def forward(self, batch: WordBatch) -> Scores:
-        """The scores of some sentences."""
+        """The scores of sentences."""
         return self.scores(self.contexts(batch), batch.lengths)
 
     def scores(self, contexts: Contexts, lengths: Tensor) -> Scores:
-        """The scores of some sentences whose words have been read.
+        """The scores of sentences whose words have been read.
 
         :param lengths: (B,) the number of words of each.
         """
         _, tags, fine_tags, upper = contexts
-        number, longest, _ = upper.shape
-        words = torch.cat([self.root.expand(number, 1, -1), upper], 1)
+        sentences, longest, _ = upper.shape
+        words = torch.cat([self.root.expand(sentences, 1, -1), upper], 1)
         roles = self.dropout(functional.leaky_relu(self.roles(self.dropout(words)), 0.1))
         arc, relation = self.recipe.arc_size, self.recipe.relation_size
         dependents, heads, relation_dependents, relation_heads = roles.split(
@@ -123,7 +123,7 @@ class BiaffineNetwork(WordNetwork):
         return Scores(tags, fine_tags, arcs, relation_dependents[:, 1:], relation_heads)
 
     def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
-        """The logits (arcs, relations) of some arcs.
+        """The logits (arcs, relations) of the relations of arcs.
 
         :param dependents: (arcs, r), of `Scores.dependents`.
         :param heads: (arcs, r), of `Scores.heads`.
@@ -133,7 +133,7 @@ class BiaffineNetwork(WordNetwork):
         return (pairs @ heads[..., None]).squeeze(-1) + sides
 
     def loss(self, batch: WordBatch, answers: Answers) -> Tensor:
-        """The negative log-probability of the right heads, relations and, with a weight, tags, per word."""
+        """The negative log-probability per word of the right heads, relations and, with a weight, tags."""
         scores = self(batch)
         word = batch.words.nonzero(as_tuple=True)
         sentence, place = answers.heads.nonzero(as_tuple=True)  # all words but the roots

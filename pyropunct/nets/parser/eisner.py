@@ -46,30 +46,30 @@ class Chart(NamedTuple):
 
 
 @inner
-def _greatest(one: Array, other: Array) -> float:
+def _greatest(first: Array, second: Array) -> float:
     """The maximum of the sums of two rows."""
-    top = one[0] + other[0]
-    for k in range(1, len(one)):
-        term = one[k] + other[k]
+    top = first[0] + second[0]
+    for k in range(1, len(first)):
+        term = first[k] + second[k]
         top = term if term > top else top
     return top
 
 
 @inner
-def _log_sum(one: Array, other: Array) -> float:
+def _log_sum(first: Array, second: Array) -> float:
     """The logarithm of the sum of the products of two rows of logarithms."""
-    top = _greatest(one, other)
+    top = _greatest(first, second)
     total = 0.0
-    for k in range(len(one)):
-        term = one[k] + other[k] - top
+    for k in range(len(first)):
+        term = first[k] + second[k] - top
         if term > NEGLIGIBLE:
             total += np.exp(term)
     return top + np.log(total)
 
 
 @inner
-def _add(one: Array, other: Array, best: bool) -> float:
-    return _greatest(one, other) if best else _log_sum(one, other)
+def _add(first: Array, second: Array, best: bool) -> float:
+    return _greatest(first, second) if best else _log_sum(first, second)
 
 
 @compiled
@@ -96,24 +96,24 @@ def _fill(scores: Array, best: bool) -> Chart:
 
 
 @inner
-def _choose(one: Array, other: Array, uniform: float) -> int:
-    """Which of the sums of two rows: the greatest, or one drawn in proportion to its exponential.
+def _choose(first: Array, second: Array, uniform: float) -> int:
+    """The place of the greatest of the sums of two rows, or of a sum drawn in proportion to its exponential.
 
     :param uniform: a draw from [0, 1), or a negative number for the greatest.
     """
     if uniform < 0:
         chosen = 0
-        for k in range(1, len(one)):
-            if one[k] + other[k] > one[chosen] + other[chosen]:
+        for k in range(1, len(first)):
+            if first[k] + second[k] > first[chosen] + second[chosen]:
                 chosen = k
         return chosen
-    left = uniform
-    total = _log_sum(one, other)
-    for k in range(len(one)):
-        left -= np.exp(one[k] + other[k] - total)
-        if left < 0:
+    rest = uniform
+    total = _log_sum(first, second)
+    for k in range(len(first)):
+        rest -= np.exp(first[k] + second[k] - total)
+        if rest < 0:
             return k
-    return _choose(one, other, -1.0)  # rounding can leave a little of the uniform draw
+    return _choose(first, second, -1.0)  # after rounding, a little of the uniform draw may remain
 
 
 @compiled

@@ -53,7 +53,7 @@ class ParserVocabulary(WordTypes):
     """Numbers for the types of a training treebank.
 
     :ivar forms: lower-cased words; the first two are `PADDING` and `UNKNOWN`.
-    :ivar characters: likewise.
+    :ivar characters: the first two are the same.
     :ivar tags: universal tags.
     :ivar fine_tags: the first is `UNKNOWN`.
     :ivar relations: of words other than the root.

@@ -1,16 +1,16 @@
-"""What a tagger says of the marks of a sentence of which something is known: p(x | words, evidence).
+"""A tagger's distribution of the marks of a sentence, given evidence about them: p(x | words, evidence).
 
-Given the words its slots are independent, so each is conditioned by itself::
+Given the words the slots are independent, so each is conditioned by itself::
 
     q(x_i | words, evidence)  is proportional to  q(x_i | words) weight_i(x_i)
 
-Strings with a label are tried one by one.  Of those without, evidence may allow infinitely many.  Their sum
-needs only the state of the evidence and the last mark: with V(state, mark) for the sum over all that may
-follow, ::
+Strings with a label are tried one by one.  Evidence may allow infinitely many strings without a label.  Their
+sum needs only the state of the evidence and the last mark: with V(state, mark) for the sum over all
+continuations, ::
 
     V(s, m) = q(stop | m) final(s)  +  sum over steps s -> t that read m' of q(m' | m) weight V(t, m')
 
-is found by going on a mark at a time, and V also tells how to draw from them.
+is computed by adding a mark at a time, and V also gives the probabilities for drawing strings.
 """
 
 import math
@@ -28,14 +28,14 @@ from pyropunct.treebank.marks import START
 from pyropunct.vocabulary import Vocabulary
 
 NEGLIGIBLE = 1e-12
-"""What is less than this share of a sum is what rounding has left of nothing."""
+"""A smaller share of a sum is a rounding error of zero."""
 
 
 class _Known(NamedTuple):
-    """What evidence says of the strings of a slot.
+    """The evidence about the strings of a slot.
 
-    :ivar weights: (labels,) by what the probability of each label is multiplied.
-    :ivar log_scale: the logarithm of a number by which all of them are multiplied besides.
+    :ivar weights: (labels,) the factor of the probability of each label.
+    :ivar log_scale: the logarithm of a factor of all labels.
     :ivar spell: draws a string without a label, given the evidence.
     """
 
@@ -47,17 +47,17 @@ class _Known(NamedTuple):
 class GivenSlots:
     """p(x | words, evidence) of one sentence: see `TaggerConditioner.given`.
 
-    :ivar log_evidence: log p(evidence | words), in natural logarithms; minus infinity if it cannot be.
+    :ivar log_evidence: log p(evidence | words), in natural logarithms; minus infinity if it is impossible.
     """
 
     def __init__(
         self, tagger: SlotTagger, words: Sequence[str], probabilities: Probabilities, known: Sequence[_Known]
     ) -> None:
         self._tagger, self._words, self._known = tagger, words, known
-        rows = probabilities * np.stack([one.weights for one in known])
+        rows = probabilities * np.stack([slot.weights for slot in known])
         total = rows.sum(1)
         with np.errstate(divide="ignore"):
-            self.log_evidence = math.fsum([*np.log(total), *(one.log_scale for one in known)])
+            self.log_evidence = math.fsum([*np.log(total), *(slot.log_scale for slot in known)])
         self._rows = rows / np.where(total, total, 1)[:, None]
 
     def draw(self, samples: int, seed: int) -> Draws:
@@ -84,71 +84,72 @@ class TaggerConditioner:
     def given(
         self, words: Sequence[str], probabilities: Probabilities, evidence: Sequence[Evidence]
     ) -> GivenSlots:
-        """What the tagger says of a sentence of n words.
+        """The distribution of a sentence of n words.
 
-        :param probabilities: what `SlotTagger.read` says of it.
-        :param evidence: what is known of each of the slots 0..n; that of slot 0 begins with the sentence
-            start.
+        :param probabilities: those of `SlotTagger.read`.
+        :param evidence: about each of the slots 0..n; that of slot 0 begins with the sentence start.
         """
-        known = [self._of_slot(one, slot == 0) for slot, one in enumerate(evidence)]
+        known = [self._of_slot(of_slot, slot == 0) for slot, of_slot in enumerate(evidence)]
         return GivenSlots(self._tagger, words, probabilities, known)
 
     def _of_slot(self, evidence: Evidence, is_first: bool) -> _Known:
         key = evidence, is_first
         if key not in self._seen:
-            own = [START] * is_first
+            start = [START] * is_first
             self._seen[key] = (
-                self._of_open(evidence, own)
+                self._of_open(evidence, start)
                 if evidence.string is None
-                else self._of_string(self._vocabulary.decode_string(evidence.string), own)
+                else self._of_string(self._vocabulary.decode_string(evidence.string), start)
             )
         return self._seen[key]
 
-    def _of_string(self, string: Sequence[str], own: Sequence[str]) -> _Known:
-        """What it says that the slot has one string and no other."""
-        marks = tuple(string[len(own) :])
-        possible = list(string[: len(own)]) == own and START not in marks
+    def _of_string(self, string: Sequence[str], start: Sequence[str]) -> _Known:
+        """The evidence that the slot has this string."""
+        marks = tuple(string[len(start) :])
+        possible = list(string[: len(start)]) == start and START not in marks
         [label] = self._labels.encode([marks])
         weights = np.zeros(self._labels.unknown + 1)
         weights[label] = possible
         is_spelt = possible and label == self._labels.unknown
         return _Known(weights, self._spelling.log_prob(marks) if is_spelt else 0.0, lambda _: marks)
 
-    def _of_open(self, evidence: Evidence, own: Sequence[str]) -> _Known:
+    def _of_open(self, evidence: Evidence, start: Sequence[str]) -> _Known:
         encode = self._vocabulary.encode_string
-        labelled = [evidence.weight(encode([*own, *string])) for string in self._labels.strings]
-        spelt = _Spelt(self._tagger, evidence, self._vocabulary, own)
+        labelled = [evidence.weight(encode([*start, *string])) for string in self._labels.strings]
+        spelt = _Spelt(self._tagger, evidence, self._vocabulary, start)
         return _Known(np.array([*labelled, spelt.total(labelled)]), 0.0, spelt.draw)
 
 
 class _Spelt:
     """Strings without a label that evidence allows.
 
-    :param own: what the slot has before its marks.
+    :param start: the tokens of the slot before its marks.
     """
 
     def __init__(
-        self, tagger: SlotTagger, evidence: Evidence, vocabulary: Vocabulary, own: Sequence[str]
+        self, tagger: SlotTagger, evidence: Evidence, vocabulary: Vocabulary, start: Sequence[str]
     ) -> None:
         self._labels, self._spelling = tagger.vocabulary.labels, tagger.vocabulary.spelling
         self._stop = len(self._labels.marks)
         self._next = self._spelling.bigrams.probabilities.numpy()
-        number = {vocabulary.token_number[mark]: place for place, mark in enumerate(self._labels.marks)}
-        reads = [(number[one.token], *one[1:]) for one in evidence.steps if one.token in number]
+        place = {vocabulary.token_number[mark]: place for place, mark in enumerate(self._labels.marks)}
+        reads = [(place[step.token], *step[1:]) for step in evidence.steps if step.token in place]
         marks, source, target, weight = zip(*reads, strict=True) if reads else ((),) * 4
-        self._mark, self._source, self._target = (np.array(one, np.int64) for one in (marks, source, target))
+        self._mark, self._source, self._target = (
+            np.array(numbers, np.int64) for numbers in (marks, source, target)
+        )
         self._weight = np.array(weight, np.float64)
         self._initial, self._final = np.zeros(evidence.num_states), np.zeros(evidence.num_states)
         for state, chance in evidence.final:
             self._final[state] += chance
-        for state, chance in evidence.behind(vocabulary.encode_string(own)).items():
+        for state, chance in evidence.behind(vocabulary.encode_string(start)).items():
             self._initial[state] = chance
         self._ahead = self._solved()
 
     def _solved(self) -> Floats:
-        """(states, marks + 1) V of each state and last mark; the last column is that of no mark yet.
+        """(states, marks + 1) V of each state and last mark; in the last column there is no mark yet.
 
-        Each round adds what one mark more gives, until that is nothing.
+        Each round adds the strings with one more mark, until they add nothing.
         """
         ends = np.outer(self._final, self._next[:, self._stop])
         ahead, before = ends, np.zeros_like(ends)
@@ -159,7 +160,7 @@ class _Spelt:
         return ahead
 
     def total(self, labelled: Sequence[float]) -> float:
-        """The sum over all of them of q(string | no label) times the weight of the string.
+        """The sum over all strings without a label of q(string | no label) times the weight of the string.
 
         :param labelled: the weights of the strings that have a label; the empty one is first.
         """
@@ -169,7 +170,7 @@ class _Spelt:
         return rest / self._spelling.unlabelled if rest > NEGLIGIBLE * of_all else 0.0
 
     def draw(self, generator: np.random.Generator) -> SlotString:
-        """One of them; the strings that have a label are drawn, too, and rejected."""
+        """A string without a label, by rejection of the strings with a label."""
         labelled = set(self._labels.strings)
         while (string := self._draw_any(generator)) in labelled:
             pass

@@ -1,4 +1,4 @@
-"""Mixtures of what two models say about the same sentences."""
+"""Mixtures of the probabilities of two models."""
 
 import math
 
@@ -6,32 +6,32 @@ import torch
 from torch import Tensor
 
 STEPS = 100
-"""Steps of expectation maximisation, of which far fewer are enough."""
+"""Steps of expectation maximisation, far more than it needs."""
 
 
-def log_mixture(one: Tensor, other: Tensor, share: float) -> Tensor:
-    """log ((1 - share) exp(one) + share exp(other)) of each sentence.
+def log_mixture(first: Tensor, second: Tensor, share: float) -> Tensor:
+    """log ((1 - share) exp(first) + share exp(second)) of each sentence.
 
-    :param one: (sentences,) log-probabilities.
-    :param other: likewise.
+    :param first: (sentences,) log-probabilities of a model.
+    :param second: (sentences,) those of another model.
     :param share: from 0 to 1.
     """
-    weights = torch.tensor([1 - share, share], dtype=one.dtype, device=one.device)
-    return torch.stack([one, other.to(one)]).add(weights.log()[:, None]).logsumexp(0)
+    weights = torch.tensor([1 - share, share], dtype=first.dtype, device=first.device)
+    return torch.stack([first, second.to(first)]).add(weights.log()[:, None]).logsumexp(0)
 
 
-def likeliest_share(one: Tensor, other: Tensor) -> float:
+def likeliest_share(first: Tensor, second: Tensor) -> float:
     """The share with the greatest sum of `log_mixture`, by expectation maximisation.
 
-    It is found from one half, and is in between 0 and 1 even if one model is better in all sentences: then it
-    is as near to the border as these sentences bear out.
+    The search starts at one half.  The share is strictly between 0 and 1: if one model is better in all
+    sentences, it is as near to the border as the number of sentences justifies.
 
-    :param one: (sentences,) log-probabilities of sentences that neither model has seen; at least one.
-    :param other: likewise.
+    :param first: (sentences,) log-probabilities of one or more sentences that neither model has seen.
+    :param second: (sentences,) those of the other model.
     """
     share = 0.5
     for _ in range(STEPS):
-        odds = other.to(one) - one + math.log(share) - math.log1p(-share)
+        odds = second.to(first) - first + math.log(share) - math.log1p(-share)
         weight = float(odds.sigmoid().sum())
-        share = (weight + 0.5) / (len(one) + 1)  # half a sentence for either, lest a border be reached
+        share = (weight + 0.5) / (len(first) + 1)  # half a sentence more for either
     return share

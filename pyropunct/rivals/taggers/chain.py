@@ -23,9 +23,9 @@ class LabelDistribution(Protocol):
         ...
 
     def among(self, labels: Tensor) -> "LabelDistribution":
-        """The distribution given that every label is one of some.
+        """The distribution given that every label is in a set.
 
-        :param labels: the numbers of these labels; the result numbers them 0, 1, ... in this order.
+        :param labels: the numbers of the set; the result numbers them 0, 1, ... in this order.
         """
         ...
 
@@ -54,7 +54,7 @@ class IndependentSlots:
         return self.scores.argmax(-1)
 
     def among(self, labels: Tensor) -> "IndependentSlots":
-        """The distribution given that every label is one of some, numbered by their order."""
+        """The distribution given that every label is in a set, numbered by its order."""
         return IndependentSlots(self.scores[..., labels], self.present)
 
 
@@ -83,7 +83,7 @@ class LinearChain:
         """(B,) log Z by the forward algorithm, on probabilities scaled by the largest of each slot."""
         highest = self.transitions.max().detach()
         factors = (self.transitions - highest).exp()
-        total, *others = self.scores.unbind(1)  # by number, each would have a gradient as large as all
+        total, *others = self.scores.unbind(1)  # slices by number would each have a gradient as large as all
         for slot, scores in enumerate(others, start=1):
             largest = total.detach().amax(-1, keepdim=True)
             reached = ((total - largest).exp() @ factors).log() + largest + highest
@@ -113,7 +113,7 @@ class LinearChain:
         return torch.stack(path[::-1], 1)
 
     def among(self, labels: Tensor) -> "LinearChain":
-        """The distribution given that every label is one of some, numbered by their order."""
+        """The distribution given that every label is in a set, numbered by its order."""
         return LinearChain(self.scores[..., labels], self.transitions[labels][:, labels], self.present)
 
 

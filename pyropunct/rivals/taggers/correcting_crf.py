@@ -103,7 +103,7 @@ class CorrectingCRF(Rival):
     kinds = (PunctuatedVocabulary, RivalRecipe, CorrectingNetwork)
 
     def correct(self, sentences: Sequence[Sequence[str]], wrong: Sequence[Surface]) -> list[Surface]:
-        """Correct the punctuation of some sentences.
+        """Correct the punctuation of sentences.
 
         A string without a label is left unchanged, and so are abbreviation dots.
 

@@ -1,4 +1,4 @@
-"""The trivial restorer: every sentence gets the treebank's most frequent final mark and no others."""
+"""The trivial restorer: every sentence gets the treebank's most frequent final mark and no other marks."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from pyropunct.treebank.sentence import Sentence
 class Trivial:
     """Ends every sentence in the same string (Li, Wang & Eisner 2019, section 6.1).
 
-    :ivar final: that string, one mark or none.
+    :ivar final: that string, of at most one mark.
     """
 
     final: tuple[str, ...]
@@ -30,7 +30,7 @@ class Trivial:
 def trivial_restorer(train: Iterable[Sentence]) -> Trivial:
     """Learn the final mark: the most frequent last token of slot n.
 
-    Of equally frequent tokens the first in the order of code points is taken.  An abbreviation dot belongs
+    Among equally frequent tokens it takes the first in the order of code points.  An abbreviation dot belongs
     to its word and does not count.  If no sentence ends in a mark, the final string is empty.
 
     :raises ValueError: if there is no sentence.

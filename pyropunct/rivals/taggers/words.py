@@ -30,7 +30,7 @@ FORM = 0
 
 @lru_cache(1 << 16)
 def word_attributes(word: str) -> tuple[str, ...]:
-    """The lower-cased form, its last three, two and one characters, its first one, and its shape."""
+    """The lower-cased form, its last three, two and one characters, its first character, and its shape."""
     form = word.lower()
     values = (form, form[-3:], form[-2:], form[-1:], form[:1], str(word_shape(word)))
     return tuple(f"{kind}={value}" for kind, value in zip(KINDS, values, strict=True))

@@ -2,20 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import (
-    ModelFileError,
-    read_model_file,
-    read_sealed,
-    write_model_file,
-    write_sealed,
-)
 from pyropunct.nets.parser import (
     BiaffineParser,
     ParserRecipe,
@@ -23,8 +15,6 @@ from pyropunct.nets.parser import (
     attachment_scores,
     train_parser,
 )
-from pyropunct.nets.training import Progress
-from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, is_projective
@@ -167,95 +157,6 @@ def test_nothing_to_parse(parser: BiaffineParser) -> None:
         parser.parse([["a"]], trees=0)
 
 
-def test_a_saved_parser_parses_alike(parser: BiaffineParser, dev: list[Sentence], tmp_path: Path) -> None:
-    write_model_file(tmp_path / "parser", *parser.to_parts())
-    before = torch.get_rng_state()
-    loaded = BiaffineParser.from_parts(*read_model_file(tmp_path / "parser"))
-    assert (torch.get_rng_state() == before).all()
-    assert loaded.vocabulary == parser.vocabulary
-    assert loaded.recipe == parser.recipe
-    assert loaded.report == parser.report
-    assert loaded.parse(words(dev), trees=5) == parser.parse(words(dev), trees=5)
-
-
-@pytest.mark.parametrize("missing", ["vocabulary", "recipe", "report"])
-def test_parts_of_something_else(parser: BiaffineParser, missing: str) -> None:
-    plain, tensors = parser.to_parts()
-    with pytest.raises(ValueError, match="not the parts of a parser"):
-        BiaffineParser.from_parts({key: part for key, part in plain.items() if key != missing}, tensors)
-    with pytest.raises(ValueError, match="not the parts of a parser"):
-        BiaffineParser.from_parts(plain, {**tensors, "root": torch.zeros(3)})
-
-
-def test_equal_seeds_give_equal_parsers(train: list[Sentence], dev: list[Sentence]) -> None:
-    recipe = ParserRecipe(**{**SMALL.to_json(), "epochs": 1})
-    before = torch.get_rng_state()
-    one, same, other = (train_parser(train[:50], None, recipe, seed=seed) for seed in (3, 3, 4))
-    assert (torch.get_rng_state() == before).all()
-    weights = [parser.network.state_dict()["arcs.weight"] for parser in (one, same, other)]
-    assert (weights[0] == weights[1]).all()
-    assert (weights[0] != weights[2]).any()
-    assert one.parse(words(dev)) == same.parse(words(dev))
-
-
-@pytest.mark.parametrize("chosen", [None, slice(10)], ids=["without dev", "with dev"])
-def test_going_on_from_a_checkpoint(train: list[Sentence], tmp_path: Path, chosen: slice | None) -> None:
-    """Stopped in any epoch, a training that goes on gives the same parser."""
-    recipe = ParserRecipe(**{**SMALL.to_json(), "epochs": 3})
-    data = train[:20], None if chosen is None else train[chosen]
-    whole = train_parser(*data, recipe)
-    for stop in (1, 3):
-        checkpoint = Checkpoint(tmp_path / f"after {stop}")
-
-        def watch(progress: Progress, stop: int = stop) -> None:
-            if progress.epoch == stop:
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            train_parser(*data, recipe, checkpoint=checkpoint, watch=watch)
-        resumed = train_parser(*data, recipe, checkpoint=checkpoint)
-        for name, weight in whole.network.state_dict().items():
-            assert torch.equal(weight, resumed.network.state_dict()[name]), name
-        assert timeless(resumed) == timeless(whole)
-
-
-def timeless(parser: BiaffineParser) -> dict[str, object]:
-    """What happened in training, but for the seconds that it took."""
-    return {**parser.report, "epochs": [{**epoch, "seconds": 0} for epoch in parser.report["epochs"]]}
-
-
-def test_a_checkpoint_of_something_else(train: list[Sentence], tmp_path: Path) -> None:
-    recipe = ParserRecipe(**{**SMALL.to_json(), "epochs": 1})
-    checkpoint = Checkpoint(tmp_path / "checkpoint")
-    train_parser(train[:40], None, recipe, checkpoint=checkpoint)
-    others: list[tuple[list[Sentence], list[Sentence] | None, int]] = [
-        (train[:41], None, 0),
-        (train[:39], train[39:40], 0),
-        (train[:40], None, 1),
-    ]
-    for some, dev, seed in others:
-        with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
-            train_parser(some, dev, recipe, seed=seed, checkpoint=checkpoint)
-    state = read_sealed(checkpoint.path)
-    del state["network"]["arcs.weight"]
-    write_sealed(checkpoint.path, state)
-    with pytest.raises(ModelFileError, match=r"checkpoint: is damaged: RuntimeError: .*arcs\.weight"):
-        train_parser(train[:40], None, recipe, checkpoint=checkpoint)
-
-
-def test_progress(train: list[Sentence]) -> None:
-    seen: list[Progress] = []
-    train_parser(train[:50], train[:10], ParserRecipe(**{**SMALL.to_json(), "epochs": 2}), watch=seen.append)
-    total = sum(len(sentence.tree) for sentence in train[:50])
-    assert {progress.words for progress in seen} == {total}
-    assert [progress.finished for progress in seen if progress.done == total] == [False, True] * 2
-    assert {progress.epoch for progress in seen} == {1, 2}
-    assert seen[0].last is None
-    assert seen[-1].last is not None
-    assert seen[-1].last.scores is not None
-    assert seen[-1].last.scores["words"] == sum(len(sentence.tree) for sentence in train[:10])
-
-
 def test_a_small_treebank_is_passed_over_more_often(train: list[Sentence]) -> None:
     recipe = ParserRecipe(**{**SMALL.to_json(), "epochs": 1, "least_steps": 10})
     few = train[:20]
@@ -264,27 +165,12 @@ def test_a_small_treebank_is_passed_over_more_often(train: list[Sentence]) -> No
     assert (len(epochs) - 1) * total < 10 * recipe.batch_words <= len(epochs) * total
 
 
-def test_every_weight_is_trained(train: list[Sentence]) -> None:
-    recipe = ParserRecipe(**{**SMALL.to_json(), "epochs": 1})
-    fresh = train_parser(train[:30], None, ParserRecipe(**{**recipe.to_json(), "learning_rate": 0.0}))
-    trained = train_parser(train[:30], None, recipe)
-    for name, weight in fresh.network.named_parameters():
-        assert (weight != trained.network.get_parameter(name)).any(), name
-
-
 def test_one_sentence_of_one_word_is_enough_to_train() -> None:
     [single] = read_text("1\tNo\tno\tINTJ\t_\t_\t0\troot\t_\t_\n\n")
     parser = train_parser([single], None, SMALL)
     [[best_tree]] = parser.parse([["No"]])
     assert best_tree == WeightedTree(single.tree, 1.0)
     assert sorted(parser.parse([["yes", "no"]])[0][0].tree.relations) == ["dep", "root"]
-
-
-def test_nothing_to_learn_from(train: list[Sentence]) -> None:
-    with pytest.raises(ValueError, match="no sentence to train a parser on"):
-        train_parser([])
-    with pytest.raises(ValueError, match="no sentence to choose an epoch by"):
-        train_parser(train, [])
 
 
 def test_scores_of_a_worked_example() -> None:

@@ -53,11 +53,3 @@ def test_each_document_is_encoded_once_in_either_case(some: list[Sentence], enco
     lower = [word.lower() for word in words]
     windows = [tuple(one.words) for text in (words, lower) for one in windows_of(text, 0, len(text))]
     assert sorted(source.seen) == sorted(windows)
-
-
-def test_all_of_it_is_trained(some: list[Sentence], encoder: Path) -> None:
-    recipe = ReaderRecipe(**{**TINY.to_json(), "learning_rate": 0.0})
-    untrained = train_reader(some, None, recipe, pretrained=Encoder(encoder))
-    trained = train_reader(some, None, TINY, pretrained=Encoder(encoder))
-    for name, weight in untrained.network.named_parameters():
-        assert not torch.equal(weight, trained.network.get_parameter(name)), name

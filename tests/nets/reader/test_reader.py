@@ -1,7 +1,6 @@
 """The reader of running text: what it learns, what it gives, what it keeps, what it refuses."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,15 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 from pyropunct.nets.reader import ReaderRecipe, RunningReader, train_reader
 from pyropunct.nets.reader.case import CAPITAL, LOWER, OTHER, UPPER, case_of, in_case
 from pyropunct.nets.reader.encoding import Document, documents
 from pyropunct.nets.reader.reader import CORE, windows_of
 from pyropunct.nets.reader.scores import count
 from pyropunct.nets.reader.training import evaluate
-from pyropunct.nets.training import Progress
-from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -155,67 +151,11 @@ def test_words_in_their_cases(reader: RunningReader) -> None:
     assert reader.in_cases(["then"], weak, [True]) == ["Then"]
 
 
-def test_a_saved_reader_reads_alike(reader: RunningReader, dev: list[Sentence], tmp_path: Path) -> None:
-    write_model_file(tmp_path / "reader", *reader.to_parts())
-    loaded = RunningReader.from_parts(*read_model_file(tmp_path / "reader"))
-    assert loaded.vocabulary == reader.vocabulary
-    assert loaded.recipe == reader.recipe
-    assert loaded.report == reader.report
-    assert torch.equal(loaded.read(running(dev)).ends, reader.read(running(dev)).ends)
-
-
-@pytest.mark.parametrize("missing", ["vocabulary", "recipe", "report"])
-def test_parts_of_something_else(reader: RunningReader, missing: str) -> None:
-    plain, tensors = reader.to_parts()
-    with pytest.raises(ValueError, match="not the parts of a reader"):
-        RunningReader.from_parts({key: part for key, part in plain.items() if key != missing}, tensors)
-    with pytest.raises(ValueError, match="not the parts of a reader"):
-        RunningReader.from_parts(plain, {**tensors, "at_start": torch.zeros(3)})
-
-
-@pytest.mark.parametrize("chosen", [None, slice(10)], ids=["without dev", "with dev"])
-def test_going_on_from_a_checkpoint(train: list[Sentence], tmp_path: Path, chosen: slice | None) -> None:
-    """Stopped in any epoch, a training that goes on gives the same reader."""
-    data = train[:20], None if chosen is None else train[chosen]
-    recipe = smaller(epochs=3)
-    whole = train_reader(*data, recipe, seed=3)
-    for stop in (1, 3):
-        checkpoint = Checkpoint(tmp_path / f"after {stop}")
-
-        def watch(progress: Progress, stop: int = stop) -> None:
-            if progress.epoch == stop:
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            train_reader(*data, recipe, seed=3, checkpoint=checkpoint, watch=watch)
-        resumed = train_reader(*data, recipe, seed=3, checkpoint=checkpoint)
-        for name, weight in whole.network.state_dict().items():
-            assert torch.equal(weight, resumed.network.state_dict()[name]), name
-    with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
-        train_reader(train[:19], data[1], recipe, seed=3, checkpoint=checkpoint)
-
-
-def test_every_weight_is_trained(train: list[Sentence]) -> None:
-    before = torch.get_rng_state()
-    fresh = train_reader(train[:30], None, smaller(epochs=1, lower_cased=1, learning_rate=0))
-    trained = train_reader(train[:30], None, smaller(epochs=1, lower_cased=1))
-    assert (torch.get_rng_state() == before).all()
-    for name, weight in fresh.network.named_parameters():
-        assert (weight != trained.network.get_parameter(name)).any(), name
-
-
 def test_a_treebank_of_one_word() -> None:
     [single] = read_text("1\tNo\tno\tINTJ\t_\t_\t0\troot\t_\t_\n\n")
     reader = train_reader([single], [single], smaller(epochs=2))
     assert reader.sentences(["No"]) == [["No"]]
     assert reader.report["epochs"][0]["scores"]["f1"] == 100
-
-
-def test_nothing_to_learn_from(train: list[Sentence]) -> None:
-    with pytest.raises(ValueError, match="no sentence to train a reader on"):
-        train_reader([])
-    with pytest.raises(ValueError, match="no sentence to choose an epoch by"):
-        train_reader(train, [])
 
 
 def test_scores_of_a_worked_example() -> None:

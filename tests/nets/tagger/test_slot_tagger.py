@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.tagger.mixing import likeliest_share, log_mixture
 from pyropunct.nets.tagger.tagger import generator_for
-from pyropunct.nets.training import Progress
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.marks import START, Surface
@@ -111,16 +110,6 @@ def test_what_is_said_of_a_sentence_does_not_depend_on_others(
         np.testing.assert_allclose(one.sum(1), 1)
 
 
-def test_a_saved_tagger_reads_alike(tagger: SlotTagger, dev: list[Sentence], tmp_path: Path) -> None:
-    write_model_file(tmp_path / "tagger", *tagger.to_parts())
-    loaded = SlotTagger.from_parts(*read_model_file(tmp_path / "tagger"), tagger.parser)
-    assert loaded.vocabulary == tagger.vocabulary
-    assert loaded.recipe == tagger.recipe
-    assert loaded.report == tagger.report
-    found, expected = (one.log_prob(words_of(dev), surfaces(dev)) for one in (loaded, tagger))
-    assert torch.equal(found, expected)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -145,47 +134,14 @@ def test_a_tagger_of_a_smaller_parser(tiny: SlotTagger) -> None:
         SlotTagger.from_parts(plain, {**tensors, **smaller}, tiny.parser)
 
 
-def test_tensors_that_do_not_fit(tiny: SlotTagger) -> None:
-    plain, tensors = tiny.to_parts()
-    with pytest.raises(ValueError, match="not the parts of a slot tagger"):
-        SlotTagger.from_parts(plain, {**tensors, "edges": torch.zeros(3)}, tiny.parser)
-
-
-def test_going_on_from_a_checkpoint(parser: BiaffineParser, train: list[Sentence], tmp_path: Path) -> None:
-    """Stopped after an epoch, a training that goes on gives the same tagger."""
-    data, recipe = (train[:20], train[20:30]), smaller(epochs=2)
-    whole = train_slot_tagger(parser, *data, recipe, seed=3)
-    checkpoint = Checkpoint(tmp_path / "tagger")
-
-    def watch(progress: Progress) -> None:
-        if progress.finished:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train_slot_tagger(parser, *data, recipe, seed=3, checkpoint=checkpoint, watch=watch)
-    resumed = train_slot_tagger(parser, *data, recipe, seed=3, checkpoint=checkpoint)
-    for name, weight in whole.network.state_dict().items():
-        assert torch.equal(weight, resumed.network.state_dict()[name]), name
-    punctuated = replace(data[0][0], surface=[(START, "!"), *data[0][0].surface[1:]])
-    for other in ([*data[0][:-1]], [punctuated, *data[0][1:]]):
-        with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
-            train_slot_tagger(parser, other, data[1], recipe, seed=3, checkpoint=checkpoint)
-
-
-def test_every_weight_is_trained(parser: BiaffineParser, train: list[Sentence]) -> None:
-    before = torch.get_rng_state()
-    fresh = train_slot_tagger(parser, train[:30], None, smaller(epochs=1, learning_rate=0))
-    trained = train_slot_tagger(parser, train[:30], None, smaller(epochs=1))
-    assert (torch.get_rng_state() == before).all()
-    for name, weight in fresh.network.named_parameters():
-        assert (weight != trained.network.get_parameter(name)).any(), name
-
-
-def test_nothing_to_learn_from(parser: BiaffineParser, train: list[Sentence]) -> None:
-    with pytest.raises(ValueError, match="no sentence to train a tagger on"):
-        train_slot_tagger(parser, [])
-    with pytest.raises(ValueError, match="no sentence to choose an epoch by"):
-        train_slot_tagger(parser, train, [])
+def test_a_checkpoint_of_other_punctuation(
+    parser: BiaffineParser, train: list[Sentence], tmp_path: Path
+) -> None:
+    recipe, checkpoint, few = smaller(epochs=1), Checkpoint(tmp_path / "tagger"), train[:20]
+    train_slot_tagger(parser, few, None, recipe, checkpoint=checkpoint)
+    punctuated = replace(few[0], surface=[(START, "!"), *few[0].surface[1:]])
+    with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
+        train_slot_tagger(parser, [punctuated, *few[1:]], None, recipe, checkpoint=checkpoint)
 
 
 def test_the_likeliest_share() -> None:

@@ -1,7 +1,6 @@
 """The rivals: probabilities, training, restoration, saving."""
 
 import itertools
-import json
 import math
 import random
 from dataclasses import replace
@@ -14,7 +13,6 @@ from sentences import embedded, sentence
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.nets.training import Progress
 from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
-from pyropunct.rivals.taggers.crf import BiLSTMCRF
 from pyropunct.rivals.taggers.kinds import RIVALS, load_rival
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import DECODERS, Rival
@@ -174,18 +172,6 @@ def test_more_epochs_are_run(kind: str, train: list[Sentence], dev: list[Sentenc
 
 
 @every_kind
-def test_seeds(kind: str, train: list[Sentence], dev: list[Sentence]) -> None:
-    recipe = replace(SMALL, epochs=1)
-    first = train_rival(kind, train, dev, recipe, seed=1).network.state_dict()
-    state = torch.manual_seed(99).get_state()
-    again = train_rival(kind, train, dev, recipe, seed=1).network.state_dict()
-    assert torch.equal(torch.get_rng_state(), state)  # training leaves the caller's generator as it was
-    other = train_rival(kind, train, dev, recipe, seed=2).network.state_dict()
-    assert all(torch.equal(value, again[name]) for name, value in first.items())
-    assert not all(torch.equal(value, other[name]) for name, value in first.items())
-
-
-@every_kind
 def test_saved_and_loaded(kind: str, train: list[Sentence], dev: list[Sentence], tmp_path: Path) -> None:
     rival = train_rival(kind, train, dev, replace(SMALL, epochs=1))
     rival.save(tmp_path / "rival")
@@ -193,13 +179,6 @@ def test_saved_and_loaded(kind: str, train: list[Sentence], dev: list[Sentence],
     assert torch.equal(loaded.log_prob(dev), rival.log_prob(dev))
     assert loaded.restore(forms(dev)) == rival.restore(forms(dev))
     assert (loaded.recipe, loaded.report) == (rival.recipe, rival.report)
-
-
-def test_parts_are_json_and_tensors(train: list[Sentence]) -> None:
-    rival = untrained("crf", train)
-    plain, tensors = rival.to_parts()
-    same = BiLSTMCRF.from_parts(json.loads(json.dumps(plain)), tensors)
-    assert torch.equal(same.log_prob(train), rival.log_prob(train))
 
 
 def test_folders_that_hold_no_rival(train: list[Sentence], tmp_path: Path) -> None:
@@ -253,10 +232,6 @@ def test_two_thousand_words(kind: str, train: list[Sentence]) -> None:
 
 
 def test_bad_input(train: list[Sentence]) -> None:
-    with pytest.raises(ValueError, match="no sentence to train a BiLSTM-CRF on"):
-        train_rival("crf", [], train)
-    with pytest.raises(ValueError, match="no sentence to choose an epoch by"):
-        train_rival("crf", train, [])
     with pytest.raises(ValueError, match="no rival is called 'hmm'"):
         train_rival("hmm", train, train)
     rival = untrained("crf", train)
