@@ -1,21 +1,30 @@
-"""Showing places in sentences as examples."""
+"""Tables for people or programs, and places in sentences as examples."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pyropunct.cli import console
+from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
+    from pyropunct.compare.table import Column
     from pyropunct.tasks.explain.examples import Example
 
-EXAMPLE_COLUMNS = ("sentence", "before", "place", "after")
-"""Of an example in output for programs: the identifier, and the text in three parts."""
+TableFormat = Annotated[
+    Literal["table", "tsv", "csv", "json"],
+    Help("A table for people, or all digits for programs: values separated by tabs or commas, or JSON."),
+]
+Examples = Annotated[
+    int,
+    Range(0),
+    Help("Show so many places in FILE for each, according to the best underlying trees."),
+]
 
 
 def say_examples(title: str, expected: float, examples: "Sequence[Example]") -> None:
-    """Print a title and a line for each example; nothing of what is not expected, and is nowhere.
+    """Print a title and a line for each example; nothing without examples if none is expected.
 
-    :param expected: how often it is expected in the sentences.
+    :param expected: the expected number of places in the sentences.
     """
     if not examples and not occurs(expected):
         return
@@ -32,15 +41,16 @@ def occurs(expected: float) -> bool:
     return expected >= OCCURRING
 
 
-def example_rows(row: Sequence[Any], examples: "Sequence[Example] | None") -> Iterator[list[Any]]:
-    """The row once for each example, with the columns of the example, which are empty where there is none.
+def with_examples(examples: "Sequence[Example] | None") -> "Sequence[Example | None]":
+    """The examples of a row, each of which gets a row; None without any."""
+    return examples or (None,)
 
-    :param examples: None if they are not wanted: then there are no such columns.
-    """
-    if examples is None:
-        yield list(row)
-        return
-    for example in examples:
-        yield [*row, *example]
-    if not examples:
-        yield [*row, *[None] * len(EXAMPLE_COLUMNS)]
+
+def example_columns() -> "list[Column[Any]]":
+    """The columns of an example for programs, which is the last part of a row: its text is in three parts."""
+    from pyropunct.compare.table import Column
+
+    def column(key: str, name: str) -> "Column[Any]":
+        return Column(key, key, lambda row: getattr(row[-1], name, None))
+
+    return [column("sentence", "identifier"), *(column(part, part) for part in ("before", "place", "after"))]

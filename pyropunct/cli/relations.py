@@ -1,34 +1,30 @@
 """The command ``pyropunct relations``."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from pyropunct.cli import console
-from pyropunct.cli.examples import EXAMPLE_COLUMNS, example_rows, occurs, say_examples
-from pyropunct.cli.frame import polite
-from pyropunct.cli.loading import load_model, read_file, use_threads
-from pyropunct.cli.options import (
-    encoder_option,
-    examples_option,
-    json_option,
-    tables_option,
-    threads_option,
-    trust_option,
+from pyropunct.cli.command import command
+from pyropunct.cli.examples import (
+    Examples,
+    TableFormat,
+    example_columns,
+    occurs,
+    say_examples,
+    with_examples,
 )
+from pyropunct.cli.loading import read_file
+from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.outputs import SVG, check_output, write_output
+from pyropunct.limits import Count
 from pyropunct.treebank.marks import displayed_string
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pyropunct.compare.table import Column
     from pyropunct.tasks.explain.examples import Example, Sprouting
     from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes
 
-# Modules that need torch are imported inside the functions, so that --help answers at once.
-
-NONE = "–"
 EMPTY = "ε"
 
 LEGEND = """\
@@ -43,58 +39,37 @@ All shares are expectations, given the text.  Rare relations are left out
 (--least), and pairs that are not expected once (--pairs lists more of others)."""
 
 
-@click.command()
-@click.argument("model")
-@click.argument("file")
-@click.option(
-    "--least",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="Leave out relations with fewer constituents.",
-)
-@click.option(
-    "--pairs",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    help="Puncteme pairs to list for each relation.",
-)
-@examples_option
-@click.option("--plot", help="SVG file to write a plot to, with a bar for each relation.")
-@tables_option
-@threads_option
-@trust_option
-@encoder_option
-@json_option
-@polite
+@command
 def relations(
     model: str,
     file: str,
-    least: int,
-    pairs: int,
-    examples: int,
-    plot: str | None,
-    shape: str,
-    threads: int | None,
-    trust_variants: bool,
-    encoder: str | None,
-    as_json: bool,
+    *,
+    least: Count = 10,
+    pairs: Count = 5,
+    examples: Examples = 0,
+    plot: str | None = None,
+    format: TableFormat = "table",
+    use: ModelUse,
+    json: Json = False,
 ) -> None:
     """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
 
     Relations are sorted by the share of symmetric punctemes: the same on both sides, or matching brackets or
     quotation marks.  Shares are expectations under p(T' | T, x).
+
+    :param least: leave out relations with fewer constituents.
+    :param pairs: puncteme pairs to list for each relation.
+    :param plot: SVG file to write a plot to, with a bar for each relation.
     """
+    from pyropunct.compare.table import Table
     from pyropunct.tasks.explain.examples import sprouting_examples
     from pyropunct.tasks.explain.relations import relation_punctemes
 
     check_output(plot, SVG, (model, file))
-    use_threads(threads)
-    punctuator, treebank = load_model(model, trust_variants, encoder), read_file(file)
+    punctuator, treebank = use.load(model), read_file(file)
     console.tell_omitted(treebank.path, treebank.omitted)
     with console.sentence_bar("relations", len(treebank)) as advance:
-        found = relation_punctemes(punctuator, list(treebank), least=least, advance=advance)
+        learned = relation_punctemes(punctuator, list(treebank), least=least, advance=advance)
     places: Mapping[Sprouting, Sequence[Example]] = {}
     if examples:
         with console.sentence_bar("examples", len(treebank)) as advance:
@@ -102,102 +77,91 @@ def relations(
     if plot is not None:
         from pyropunct.figures.plots import relations_svg
 
-        write_output(plot, relations_svg(found))
-    if as_json or shape == "json":
-        plain = [_plain(one, pairs, places, examples) for one in found]
+        write_output(plot, relations_svg(learned))
+    if json or format == "json":
+        plain = [_plain(relation, pairs, places if examples else None) for relation in learned]
         whole = {"model": model, "file": file, "sentences": len(treebank)}
         omissions = console.plain_omissions(treebank.omitted)
         console.print_json({**whole, **omissions, "relations": plain})
-    elif shape == "table":
-        _tell(found, pairs)
-        for one in found if examples else ():
-            for pair in one.pairs[:pairs]:
-                title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
-                say_examples(title, pair.share * one.count, _places(one, pair, places))
+    elif format == "table":
+        _tell(learned, pairs)
+        for relation in learned if examples else ():
+            for pair in relation.pairs[:pairs]:
+                title = f"{relation.name}  {pair.text}  {pair.share:.1%} of {relation.count:,}"
+                say_examples(title, pair.share * relation.count, _places(relation, pair, places))
     else:
-        rows = _rows(found, pairs, places if examples else None)
-        console.print_separated(shape, [*COLUMNS, *(EXAMPLE_COLUMNS if examples else ())], rows)
+        rows = [
+            (relation, pair, rank, example)
+            for relation in learned
+            for rank, pair in enumerate(relation.pairs[:pairs], 1)
+            for example in with_examples(_places(relation, pair, places) if examples else None)
+        ]
+        columns = [*_columns(), *(example_columns() if examples else ())]
+        print(Table("", columns, rows).written(format), end="")
 
 
 def _places(
-    one: "RelationPunctemes", pair: "PairShare", places: "Mapping[Sprouting, Sequence[Example]]"
+    relation: "RelationPunctemes", pair: "PairShare", places: "Mapping[Sprouting, Sequence[Example]]"
 ) -> "Sequence[Example]":
-    return places.get((one.relation, pair.left, pair.right), ())
+    return places.get((relation.relation, pair.left, pair.right), ())
 
 
 def _plain(
-    one: "RelationPunctemes", pairs: int, places: "Mapping[Sprouting, Sequence[Example]]", examples: int
+    relation: "RelationPunctemes", pairs: int, places: "Mapping[Sprouting, Sequence[Example]] | None"
 ) -> "dict[str, Any]":
     """A relation in plain JSON types, with examples if they are wanted."""
-    plain = one.to_json(pairs)
-    for pair, shown in zip(one.pairs, plain["pairs"] if examples else (), strict=False):
-        shown["examples"] = [example.to_json() for example in _places(one, pair, places)]
+    plain = relation.to_json(pairs)
+    for pair, shown in zip(relation.pairs, () if places is None else plain["pairs"], strict=False):
+        shown["examples"] = [example.to_json() for example in _places(relation, pair, places or {})]
     return plain
 
 
-def _tell(found: "Sequence[RelationPunctemes]", pairs: int) -> None:
-    rows = [
-        [
-            one.name,
-            f"{one.count:,}",
-            f"{one.entropy:.2f}",
-            f"{100 * one.nonempty:.1f}",
-            f"{100 * one.symmetric:.1f}",
-            NONE if one.symmetric_of_nonempty is None else f"{100 * one.symmetric_of_nonempty:.1f}",
-        ]
-        for one in found
+def _tell(learned: "Sequence[RelationPunctemes]", pairs: int) -> None:
+    from pyropunct.compare.table import Column, Table
+
+    whole: list[Column[RelationPunctemes]] = [
+        Column("relation", "relation", lambda row: row.name),
+        Column("constituents", "constituents", lambda row: row.count),
+        Column("entropy", "bits", lambda row: row.entropy, 2),
+        Column("nonempty", "nonempty", lambda row: 100 * row.nonempty, 1),
+        Column("symmetric", "symmetric", lambda row: 100 * row.symmetric, 1),
+        Column("of_nonempty", "of nonempty", lambda row: _percent(row.symmetric_of_nonempty), 1),
     ]
-    header = [" relation", "constituents", "bits", "nonempty", "symmetric", "of nonempty"]
-    console.print_table("What constituents of each relation sprout", header, rows)
-    rows = [
-        [
-            one.name,
-            _side(pair.left),
-            _side(pair.right),
-            f"{100 * pair.share:.1f}",
-            "yes" if pair.is_symmetric else "",
-        ]
-        for one in found
-        for pair in one.pairs[:pairs]
-        if occurs(pair.share * one.count)
+    of_pairs: list[Column[Any]] = [
+        Column("relation", "relation", lambda row: row[0].name),
+        Column("left", "left", lambda row: displayed_string(row[1].left) or EMPTY),
+        Column("right", "right", lambda row: displayed_string(row[1].right) or EMPTY),
+        Column("share", "share", lambda row: 100 * row[1].share, 1),
+        Column("symmetric", "symmetric", lambda row: "yes" if row[1].is_symmetric else ""),
     ]
-    header = [" relation", " left", " right", "share", " symmetric"]
-    console.print_table("Their most frequent pairs of punctemes", header, rows)
-    console.say(LEGEND)
+    rows = [
+        (relation, pair)
+        for relation in learned
+        for pair in relation.pairs[:pairs]
+        if occurs(pair.share * relation.count)
+    ]
+    console.show_table(Table("What constituents of each relation sprout", whole, learned))
+    console.show_table(Table("Their most frequent pairs of punctemes", of_pairs, rows, [LEGEND]))
 
 
-COLUMNS = (
-    "relation",
-    "constituents",
-    "entropy",
-    "nonempty",
-    "symmetric",
-    "symmetric_of_nonempty",
-    "rank",
-    "left",
-    "right",
-    "share",
-    "pair_is_symmetric",
-)
-"""Of the output for programs.  All shares are from 0 to 1."""
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
-def _rows(
-    found: "Sequence[RelationPunctemes]", pairs: int, places: "Mapping[Sprouting, Sequence[Example]] | None"
-) -> "Iterator[list[Any]]":
-    """A row for each pair, or for each of its examples."""
-    for one in found:
-        whole = [one.name, one.count, one.entropy, one.nonempty, one.symmetric, one.symmetric_of_nonempty]
-        for rank, pair in enumerate(one.pairs[:pairs], 1):
-            own = [
-                rank,
-                displayed_string(pair.left),
-                displayed_string(pair.right),
-                pair.share,
-                "yes" if pair.is_symmetric else "no",
-            ]
-            yield from example_rows([*whole, *own], None if places is None else _places(one, pair, places))
+def _columns() -> "list[Column[Any]]":
+    """The columns for programs: a row for each pair, or for each of its examples.  Shares are from 0 to 1."""
+    from pyropunct.compare.table import Column
 
-
-def _side(puncteme: "Sequence[str]") -> str:
-    return displayed_string(puncteme) or EMPTY
+    return [
+        Column("relation", "", lambda row: row[0].name),
+        Column("constituents", "", lambda row: row[0].count),
+        Column("entropy", "", lambda row: row[0].entropy),
+        Column("nonempty", "", lambda row: row[0].nonempty),
+        Column("symmetric", "", lambda row: row[0].symmetric),
+        Column("symmetric_of_nonempty", "", lambda row: row[0].symmetric_of_nonempty),
+        Column("rank", "", lambda row: row[2]),
+        Column("left", "", lambda row: displayed_string(row[1].left)),
+        Column("right", "", lambda row: displayed_string(row[1].right)),
+        Column("share", "", lambda row: row[1].share),
+        Column("pair_is_symmetric", "", lambda row: row[1].is_symmetric),
+    ]

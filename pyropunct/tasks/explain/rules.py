@@ -16,22 +16,23 @@ from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
+from pyropunct.tasks.explain.settings import RuleSettings
 from pyropunct.treebank.marks import START, display
 from pyropunct.treebank.sentence import Sentence
 
-CONFIDENT = 0.75
+CONFIDENT = RuleSettings.confidence
 """The probability above which an edit counts as confidently learned (section 5.1)."""
 
 DECIDED = 0.5
 """A pair is decided if the model gives one of its outcomes a probability above this."""
 
-FREQUENT = 25.0
+FREQUENT = RuleSettings.least
 """The least underlying count of a pair whose distribution the paper calls well trained (footnote 16)."""
 
 OCCURRING = 0.5
 """The least underlying count of a pair that is said to occur: rounded, it is one."""
 
-LEVEL = 0.9
+LEVEL = RuleSettings.level
 """The posterior probability of a credible interval."""
 
 DRAWS = 1000
