@@ -13,8 +13,8 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator
 
-from pyropunct.rivals.shieber_tao_2003 import CommaRestorer, read_comma_sentences
-from pyropunct.rivals.shieber_tao_2003.sentences import COMMA
+from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences
+from pyropunct.rivals.shieber_tao_2003.system import CommaSystem
 from pyropunct.treebank.constituency.phrase_trees import PhraseTree, read_phrase_trees
 from pyropunct.treebank.constituency.reading import without_empty_elements
 from pyropunct.treebank.lines import opened, read_lines
@@ -39,7 +39,7 @@ def main() -> None:
     names = arguments.models.split(",")
     columns = []
     for name in names:
-        restored = list(CommaRestorer(train, name).restore(dev))
+        restored = list(CommaSystem(train, name).restore(dev))
         found: Counter[str] = Counter()
         for commas, sentence, own in zip(restored, dev, kinds, strict=True):
             found.update(kind for place, kind in own.items() if commas[place])

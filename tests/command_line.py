@@ -33,7 +33,15 @@ def printed(*arguments: object) -> str:
     return result.stdout
 
 
-TRAINING = ("fit", "fit-correction", "compare", "compare-joint", "compare-parsers")
+TRAINING = (
+    "fit",
+    "fit-correction",
+    "compare",
+    "compare-commas",
+    "compare-correction",
+    "compare-joint",
+    "compare-parsers",
+)
 """The commands that tell how far they are."""
 
 

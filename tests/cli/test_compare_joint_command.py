@@ -5,9 +5,10 @@ from pathlib import Path
 from command_line import answer, complaint, printed
 
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.rivals.ma_2014 import have_language_tags
-from pyropunct.rivals.zhang_2013 import ArcEagerParser, streams
+from pyropunct.rivals.ma_2014.treatments import have_language_tags
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF
+from pyropunct.rivals.zhang_2013.parser import ArcEagerParser
+from pyropunct.rivals.zhang_2013.streams import streams
 from pyropunct.treebank.reading import read_treebank
 
 BAD_INPUT = 2
@@ -30,9 +31,9 @@ def test_a_table_and_systems_that_are_saved(
     assert "Trained on 120 sentences in streams of 10" in text
     treebank = read_treebank(dev)
     measured = streams(treebank, 2, universal=not have_language_tags(treebank))
-    crf = MarkCRF.from_parts(*read_model_file(out / "crf"))
-    parser = ArcEagerParser.from_parts(*read_model_file(out / "cascaded"))
-    assert not ArcEagerParser.from_parts(*read_model_file(out / "unified")).recipe.reads_marks
+    crf = MarkCRF.from_parts(*read_model_file(out / "parts" / "crf"))
+    parser = ArcEagerParser.from_parts(*read_model_file(out / "parts" / "cascaded"))
+    assert not ArcEagerParser.from_parts(*read_model_file(out / "parts" / "unified")).recipe.reads_marks
     assert len(parser.parse(measured, crf.predict(measured))) == len(measured)
 
 
@@ -63,12 +64,15 @@ def test_bad_input_is_told_in_one_line(small: Path, tmp_path: Path) -> None:
     )
     for sizes in ("0", "3,x", "1001"):
         assert complaint(BAD_INPUT, "compare-joint", train, dev, "--sentences", sizes) == (
-            f"--sentences {sizes}: give numbers from 1 to 1000, such as 3,10"
+            "Invalid value for '--sentences': give numbers from 1 to 1000 with commas between them, not "
+            f"'{sizes}' (see pyropunct compare-joint --help)"
         )
-    assert complaint(BAD_INPUT, "compare-joint", train, dev, "--systems", "crf,some") == (
-        "--systems: there is no system 'some'; there are crf, cascaded, unified, restoration"
+    assert complaint(BAD_INPUT, "compare-joint", train, dev, "--systems", "crf,some").startswith(
+        "Invalid value for '--systems': there is no system 'some'; there are crf, cascaded, unified, restor"
     )
-    assert complaint(BAD_INPUT, "compare-joint", train, dev, "--out", train).startswith(f"{train}/crf: ")
+    assert complaint(BAD_INPUT, "compare-joint", train, dev, "--out", train).startswith(
+        f"{train}: cannot write"
+    )
     assert complaint(BAD_INPUT, "compare-joint", train, dev, "--model", small / "model").startswith(
         "the model has no reader of running text"
     )

@@ -5,7 +5,8 @@ from pathlib import Path
 from command_line import answer, complaint, printed
 
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.rivals.ma_2014 import ArcStandardParser, have_language_tags, marked_sentences
+from pyropunct.rivals.ma_2014.parser import ArcStandardParser
+from pyropunct.rivals.ma_2014.treatments import have_language_tags, marked_sentences
 from pyropunct.treebank.reading import read_treebank
 
 BAD_INPUT = 2
@@ -25,7 +26,7 @@ def test_a_table_and_parsers_that_are_saved(small: Path, tmp_path: Path) -> None
         (beam, treatment) for beam in "12" for treatment in treatments
     ]
     assert "Trained on 120 sentences" in text
-    parser = ArcStandardParser.from_parts(*read_model_file(out / "all-2"))
+    parser = ArcStandardParser.from_parts(*read_model_file(out / "parts" / "all-2"))
     treebank = read_treebank(dev)
     sentences = marked_sentences(treebank, universal=not have_language_tags(treebank))
     found = [
@@ -34,6 +35,7 @@ def test_a_table_and_parsers_that_are_saved(small: Path, tmp_path: Path) -> None
         for place, mark in enumerate(sentence.marks)
         if not mark
     ]
+    assert (out / "comparison.md").read_text(encoding="utf-8").startswith("## Parsers")
     assert rows[-1][3].strip() == f"{100 * sum(one == other for one, other in found) / len(found):.2f}"
 
 
@@ -44,7 +46,7 @@ def test_a_dynamic_oracle(small: Path) -> None:
     assert (value["oracle"], value["systems"][0]["p"]) == ("dynamic", {})
     assert value["systems"][0]["las"] > 30
     assert complaint(BAD_INPUT, *arguments, *options, "--beams", "1,2") == (
-        "--oracle dynamic: trains parsers with --beams 1, not 1,2"
+        "--oracle dynamic: trains parsers with --beams 1"
     )
 
 
@@ -73,14 +75,14 @@ def test_bad_input_is_told_in_one_line(small: Path, tmp_path: Path) -> None:
     assert complaint(BAD_INPUT, "compare-parsers", lonely, dev) == (
         f"{lonely}: there is no sentence of two words or more, so no arc to learn from"
     )
-    assert complaint(BAD_INPUT, "compare-parsers", train, dev, "--marks", "all,some") == (
-        "--marks: there is no treatment 'some'; there are tokens, away, paired, all"
+    assert complaint(BAD_INPUT, "compare-parsers", train, dev, "--marks", "all,some").startswith(
+        "Invalid value for '--marks': there is no treatment 'some'; there are tokens, away, paired, all"
     )
     for beams in ("0", "1,x", "", "9999"):
         told = complaint(BAD_INPUT, "compare-parsers", train, dev, "--beams", beams)
-        assert told == f"--beams {beams}: give widths from 1 to 1024, such as 1,16".replace("  ", " ")
+        assert told.startswith("Invalid value for '--beams': give widths from 1 to 1024 with commas between")
     assert complaint(BAD_INPUT, "compare-parsers", train, dev, "--out", train).startswith(
-        f"{train}/tokens-1: "
+        f"{train}: cannot write there: "
     )
     one = tmp_path / "one.conllu"
     one.write_text(train.read_text(encoding="utf-8").split("\n\n")[0] + "\n\n", encoding="utf-8")

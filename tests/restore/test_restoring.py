@@ -24,7 +24,7 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.taggers.trivial import trivial_restorer
+from pyropunct.rivals.restoration.trivial import ended_in, final_mark
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import Sentence, Treebank, read_treebank
@@ -169,10 +169,9 @@ def test_seeds(model: Punctuator, dev: Treebank) -> None:
 def test_better_than_a_period_at_the_end(model: Punctuator, dev: Treebank, small: Path) -> None:
     gold = [sentence.surface for sentence in dev]
     restored = average_edit_distance(model.restore(trees_of(dev), samples=200, seed=0), gold)
-    trivial = trivial_restorer(read_treebank(small / "train.conllu"))
-    assert restored < 0.6 * average_edit_distance(
-        trivial.restore([tree.forms for tree in trees_of(dev)]), gold
-    )
+    final = final_mark(read_treebank(small / "train.conllu"))
+    trivial = ended_in(final, [tree.forms for tree in trees_of(dev)])
+    assert restored < 0.6 * average_edit_distance(trivial, gold)
 
 
 def test_unknown_marks_are_left_out(model: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,9 @@ Ma, Zhang & Zhu (2014, "Punctuation Processing for Projective Dependency Parsing
 the words beside them, instead of words that need a head::
 
     from pyropunct import read_treebank
-    from pyropunct.rivals.ma_2014 import ArcStandardRecipe, marked_sentences, train_arc_standard
+    from pyropunct.rivals.ma_2014.parser import ArcStandardRecipe
+    from pyropunct.rivals.ma_2014.treatments import marked_sentences
+    from pyropunct.rivals.ma_2014.training import train_arc_standard
 
     parser = train_arc_standard(marked_sentences(read_treebank("train.conllu")), ArcStandardRecipe(beam=8))
     [first, *others] = parser.parse(marked_sentences(read_treebank("dev.conllu")))
@@ -18,39 +20,3 @@ the words beside them, instead of words that need a head::
 
 Transitions, perceptron and search are in `pyropunct.rivals.transitions`.
 """
-
-from pyropunct.rivals.ma_2014.parser import (
-    ArcStandardParser,
-    ArcStandardRecipe,
-    Oracle,
-    ParsedSentence,
-)
-from pyropunct.rivals.ma_2014.tagger import (
-    PerceptronTagger,
-    train_perceptron_tagger,
-    with_jackknifed_tags,
-    with_tags,
-)
-from pyropunct.rivals.ma_2014.training import train_arc_standard
-from pyropunct.rivals.ma_2014.treatments import (
-    MarkedSentence,
-    Treatment,
-    have_language_tags,
-    marked_sentences,
-)
-
-__all__ = [
-    "ArcStandardParser",
-    "ArcStandardRecipe",
-    "MarkedSentence",
-    "Oracle",
-    "ParsedSentence",
-    "PerceptronTagger",
-    "Treatment",
-    "have_language_tags",
-    "marked_sentences",
-    "train_arc_standard",
-    "train_perceptron_tagger",
-    "with_jackknifed_tags",
-    "with_tags",
-]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
+from pyropunct.compare.seeds import Runs
 from pyropunct.figures import plots
-from pyropunct.rivals.restoration.findings import Findings
-from pyropunct.rivals.restoration.results import Runs, SystemResult
+from pyropunct.rivals.restoration.results import ParserResult, SystemResult
 
 WITH_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "s", "markerfacecolor": "white"},
@@ -52,16 +52,16 @@ class _Line(NamedTuple):
     distances: list[float]
 
 
-def svg(comparison: Findings) -> bytes:
+def svg(parsers: Sequence[Runs[ParserResult]], systems: Sequence[Runs[SystemResult]]) -> bytes:
     """The average edit distance of each system at each parser and with gold trees (LAS 100), as an SVG file.
 
     Systems without trees are horizontal lines.  Equal comparisons give equal files.
     """
-    scores = [result.scores.las for parser in comparison.parsers for result in parser.results]
+    scores = [result.scores.las for parser in parsers for result in parser.results]
     first = min(scores, default=90.0)
     left = max(0.0, 100 - (100 - first) * (1 + MARGIN))
     looks = {True: cycle(WITH_TREES), False: cycle(WITHOUT_TREES)}
-    lines = [_line(system, next(looks[system.first.uses_trees]), left) for system in comparison.systems]
+    lines = [_line(system, next(looks[system.first.uses_trees]), left) for system in systems]
     return plots.svg(lambda figure: _draw(figure.subplots(), lines, left), 7.5, 4.5)
 
 

@@ -1,10 +1,8 @@
 """The results of each parser and of each system."""
 
 import math
-import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +13,7 @@ from pyropunct.treebank.marks import Surface, display
 from pyropunct.treebank.reading import Omission
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"
-"""The source of trees: the treebank, a parser, or none."""
-
-
-Result = TypeVar("Result")
-"""The result of a system or of a parser."""
+"""The source of trees: the treebank, a parser, or no source for a system without trees."""
 
 
 class TreebankSize(NamedTuple):
@@ -191,39 +185,3 @@ class SystemResult(NamedTuple):
     def with_predicted_trees(self) -> Outcome:
         """How well it does with the trees of the last parser, or the only outcome without trees."""
         return self.outcomes[-1]
-
-
-@dataclass(frozen=True)
-class Runs(Generic[Result]):
-    """The results of one system or of one parser with each of the seeds.
-
-    :ivar results: a result for each seed, at least one.
-    """
-
-    results: tuple[Result, ...]
-
-    @property
-    def first(self) -> Result:
-        """The result with the first seed, for what does not depend on seeds."""
-        return self.results[0]
-
-    def mean(self, value: Callable[[Result], float | None]) -> float | None:
-        """The mean of a value over seeds; None if there is no such value with one of them.
-
-        :param value: takes the value from a result.
-        """
-        values = self._values(value)
-        return statistics.fmean(values) if values else None
-
-    def spread(self, value: Callable[[Result], float | None]) -> float | None:
-        """The standard deviation over seeds, with n - 1 in the denominator; None where `mean` is or n is 1.
-
-        :param value: takes the value from a result.
-        """
-        values = self._values(value)
-        return statistics.stdev(values) if len(values) > 1 else None
-
-    def _values(self, value: Callable[[Result], float | None]) -> list[float]:
-        values = [value(result) for result in self.results]
-        known = [one for one in values if one is not None]
-        return known if len(known) == len(values) else []

@@ -1,88 +1,59 @@
-"""What can be chosen about a comparison."""
+"""The options of a comparison of systems that restore punctuation."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Self
 
+from pyropunct.compare.settings import ComparisonSettings, SettingError, chosen, names_of, numbers_to
 from pyropunct.compare.significance import PERMUTATIONS
-from pyropunct.rivals.restoration.conditions import Conditions, require_positive
-from pyropunct.rivals.restoration.systems import SYSTEMS
+from pyropunct.limits import Count, NamesIn, Placeholder, Range
+from pyropunct.restore.settings import RestoreSettings
 
-QUICK_SAMPLES = 50
-"""Draws for each sentence in a quick run that only checks whether everything works."""
-
-DECIDE_TRAINING = (
-    "recipe",
-    "rival_recipe",
-    "parser_recipe",
-    "slot_tagger_recipe",
-    "folds",
-    "device",
-    "encoder",
-)
-"""The settings that training depends on, apart from the seed, by which trained parts are named.
-
-They can be used again if only other settings change.
-"""
+SYSTEMS = ("trivial", "crf", "attention", "attach", "full", "mixed")
+"""The systems in the order of tables; `pyropunct.rivals.restoration.systems.SYSTEMS` has them."""
 
 
-@dataclass(frozen=True)
-class Settings(Conditions):
-    """All settings that determine a comparison, apart from the data and the number of threads.
+@dataclass(frozen=True, kw_only=True)
+class RestorationSettings(ComparisonSettings):
+    """The options of a comparison, apart from the data, the recipes and the number of threads.
 
-    :ivar systems: which of `pyropunct.rivals.restoration.systems.SYSTEMS` to compare, always in the order
-        of these.
-    :ivar shares: for each parser the percentage of the training sentences, from the first on, that it is
-        trained on; the tables have the results with the last parser.
-    :ivar permutations: the number of permutations in each significance test.
-    :ivar seeds: everything is trained and measured with so many seeds, from ``seed`` on.
-    :raises ValueError: if one of them is invalid; the message is one line.
+    :ivar systems: compare only these systems, such as trivial,crf,full.
+    :ivar shares: train a parser on each of these percents of the training sentences, from the first on, such
+        as 10,20,50,100; the tables have the results with the last parser.
+    :ivar samples: draws for each sentence, of systems that draw.
+    :ivar decoder: how these decide.
+    :ivar trees: average over at most this many trees of a parser.
+    :ivar seeds: train and measure with so many seeds, from the first seed on; tables have mean and standard
+        deviation.
+    :ivar folds: parse each of so many parts of the training sentences by parsers of the others, and train
+        systems with trees on these trees too; 0 to train on gold trees alone.
+    :ivar encoder: a pretrained encoder that the package transformers loads: parsers and taggers read its
+        states, and so do attach models that can.
+    :ivar device: where models and taggers are trained, as torch names it.
+    :raises SettingError: if a setting is invalid; the message is one line.
     """
 
-    systems: tuple[str, ...] = tuple(SYSTEMS)
-    shares: tuple[int, ...] = (100,)
-    permutations: int = PERMUTATIONS
-    seeds: int = 1
+    permutations: Annotated[int, Range(PERMUTATIONS)] = PERMUTATIONS
+    systems: Annotated[tuple[str, ...], names_of(f"{__name__}:SYSTEMS", "system")] = SYSTEMS
+    shares: Annotated[tuple[int, ...], numbers_to(100, "percents")] = (100,)
+    samples: Count = RestoreSettings.samples
+    decoder: Annotated[str, NamesIn("pyropunct.restore.decoders:DECODERS")] = "mbr"
+    trees: Count = RestoreSettings.trees
+    seeds: Count = 1
+    folds: Annotated[int, Range(0)] = 4
+    encoder: Annotated[str | None, Placeholder("PLACE")] = None
+    device: str = "cpu"
+    TRAINING: ClassVar[tuple[str, ...]] = ("folds", "device", "encoder")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        unknown = sorted(set(self.systems) - set(SYSTEMS))
-        if unknown or not self.systems:
-            raise ValueError(f"systems are some of {','.join(SYSTEMS)}, not {','.join(unknown) or 'none'}")
+        if self.folds == 1:
+            raise SettingError("folds are two or more, or 0 for none, not 1")
         if not self.shares or not all(0 < share <= 100 for share in self.shares):
-            given = ",".join(map(str, self.shares)) or "none"
-            raise ValueError(f"shares are percents from 1 to 100, not {given}")
-        for name in ("permutations", "seeds"):
-            require_positive(name, getattr(self, name))
-        ordered = tuple(name for name in SYSTEMS if name in self.systems)
-        object.__setattr__(self, "systems", ordered)
+            raise SettingError(f"shares are percents from 1 to 100, not {self.shares}")
+        names = chosen(self.systems, SYSTEMS, "system")
+        object.__setattr__(self, "systems", tuple(name for name in SYSTEMS if name in names))
         object.__setattr__(self, "shares", tuple(sorted(set(self.shares))))
 
-    def of_each_seed(self) -> "list[Settings]":
-        """The settings of each run, with its own seed."""
-        return [replace(self, seed=self.seed + number, seeds=1) for number in range(self.seeds)]
-
-    def quick(self) -> "Settings":
-        """The same settings with one epoch of everything and 50 draws, to check that everything works."""
-        return replace(
-            self,
-            samples=QUICK_SAMPLES,
-            recipe=replace(self.recipe, epochs=1),
-            rival_recipe=replace(self.rival_recipe, epochs=1, least_steps=0),
-            parser_recipe=replace(self.parser_recipe, epochs=1, least_steps=0),
-            slot_tagger_recipe=replace(self.slot_tagger_recipe, epochs=1, least_steps=0),
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary of plain JSON types."""
-        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return plain
-
-    def differences(self, others: Mapping[str, Any]) -> list[str]:
-        """The names of the settings in `DECIDE_TRAINING` that differ.
-
-        :param others: other settings, as `to_json` gives them.
-        """
-        own = self.to_json()
-        return [name for name in DECIDE_TRAINING if own[name] != others.get(name)]
+    def of_each_seed(self) -> list[Self]:
+        """The settings of each run, with the seed of the run."""
+        return [replace(self, seed=self.seed + run, seeds=1) for run in range(self.seeds)]

@@ -1,10 +1,10 @@
-"""The systems that are compared."""
+"""The systems that are compared, and the parsers whose trees they punctuate: trained, saved and used."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from torch import Tensor
 
@@ -13,45 +13,80 @@ from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variant_options import reads_pretrained
+from pyropunct.nets.parser import BiaffineParser, ParserRecipe, WeightedTree, train_parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
+from pyropunct.rivals.restoration import settings
 from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.parts import Model, Parses, Part, Treebanks
+from pyropunct.rivals.restoration.trivial import ended_in, final_mark
 from pyropunct.rivals.taggers.attention import BiGRUAttention
 from pyropunct.rivals.taggers.crf import BiLSTMCRF
 from pyropunct.rivals.taggers.kinds import load_rival
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
-from pyropunct.rivals.taggers.trivial import Trivial, trivial_restorer
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parsed_trees import fit_parsed
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
+Model = TypeVar("Model")
+"""The type of a trained system."""
+
+Parses = Sequence[Sequence[WeightedTree]]
+"""The trees of each sentence, the heaviest first."""
+
+
+class Treebanks(NamedTuple):
+    """The data for training.
+
+    :ivar train: the treebank to train on.
+    :ivar dev: the treebank that says when training stops.
+    :ivar parses: for each sentence of either treebank the trees of a parser that has not seen it; None to
+        train on gold trees alone.
+    :ivar model: the model with the parser of the table, for systems that are built on another one.
+    """
+
+    train: tuple[Sentence, ...]
+    dev: tuple[Sentence, ...]
+    parses: tuple[Parses, Parses] | None = None
+    model: Punctuator | None = None
+
 
 @dataclass(frozen=True)
-class System(Part[Model]):
+class System(ABC, Generic[Model]):
     """How a system is trained, saved and used.
 
     :ivar title: its name in tables.
     :cvar uses_trees: whether it punctuates trees; otherwise it punctuates their words.
+    :cvar built_on: the name of the system whose trained model it extends, with a parser; None for most.
     """
 
     title: str
     uses_trees: ClassVar[bool] = False
+    built_on: ClassVar[str | None] = None
 
-    @property
-    def built_on(self) -> str | None:
-        """The name of the system whose trained model it adds something to, with a parser, if it does."""
-        return None
+    @abstractmethod
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Model:
+        """Train it; dev may be used to decide when to stop."""
+
+    @abstractmethod
+    def save(self, model: Model, place: Path) -> None:
+        """Write it to a model file."""
+
+    @abstractmethod
+    def load(self, place: Path, conditions: Conditions) -> Model:
+        """Read back a model that was trained under these conditions.
+
+        :raises ValueError: if the file is damaged; the message is one line and names it.
+        """
 
     @abstractmethod
     def restore(self, model: Model, parses: Parses, conditions: Conditions) -> Iterable[Surface]:
         """Punctuate each sentence, given its trees; a system without trees uses only their words."""
 
     def log_prob(self, model: Model, sentences: Sequence[Sentence], parses: Parses) -> Tensor | None:
-        """(sentences,) log p(x | words) of the punctuation of some sentences, in natural logarithms.
+        """(sentences,) log p(x | words) of the punctuation of sentences, in natural logarithms.
 
         :param parses: for systems with trees, the trees of each sentence, over which p(x | T) is averaged.
         :returns: None from a system that gives no probabilities.
@@ -63,25 +98,25 @@ class System(Part[Model]):
         return {}
 
 
-class TrivialSystem(System[Trivial]):
-    """The trivial system: only the most frequent final mark."""
+class TrivialSystem(System[tuple[str, ...]]):
+    """The trivial system: every sentence ends in the most frequent final mark, and has no others."""
 
-    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Trivial:
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> tuple[str, ...]:
         """Learn the final mark."""
-        return trivial_restorer(treebanks.train)
+        return final_mark(treebanks.train)
 
-    def save(self, model: Trivial, folder: Path) -> None:
+    def save(self, model: tuple[str, ...], place: Path) -> None:
         """Write it as a model without tensors."""
-        write_model_file(folder, {"vocabulary": list(model.final), "recipe": {}, "report": {}}, {})
+        write_model_file(place, {"vocabulary": list(model), "recipe": {}, "report": {}}, {})
 
-    def load(self, folder: Path, conditions: Conditions) -> Trivial:
+    def load(self, place: Path, conditions: Conditions) -> tuple[str, ...]:
         """Read it back."""
-        plain, _ = read_model_file(folder)
-        return Trivial(texts(f"{folder}: the final mark", plain["vocabulary"]))
+        plain, _ = read_model_file(place)
+        return tuple(texts(f"{place}: the final mark", plain["vocabulary"]))
 
-    def restore(self, model: Trivial, parses: Parses, conditions: Conditions) -> list[Surface]:
+    def restore(self, model: tuple[str, ...], parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words."""
-        return model.restore(_words(parses))
+        return ended_in(model, _words(parses))
 
 
 @dataclass(frozen=True)
@@ -110,13 +145,13 @@ class RivalSystem(System[Rival]):
                 pretrained=conditions.pretrained,
             )
 
-    def save(self, model: Rival, folder: Path) -> None:
+    def save(self, model: Rival, place: Path) -> None:
         """Write it."""
-        model.save(folder)
+        model.save(place)
 
-    def load(self, folder: Path, conditions: Conditions) -> Rival:
+    def load(self, place: Path, conditions: Conditions) -> Rival:
         """Read it back."""
-        return load_rival(folder, conditions.pretrained)
+        return load_rival(place, conditions.pretrained)
 
     def restore(self, model: Rival, parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words, with the least expected edit distance in each slot."""
@@ -173,14 +208,14 @@ class TreeSystem(System[Punctuator]):
                 watch=of_epochs(advance),
             )
 
-    def save(self, model: Punctuator, folder: Path) -> None:
+    def save(self, model: Punctuator, place: Path) -> None:
         """Write it."""
-        model.save(folder)
+        model.save(place)
 
-    def load(self, folder: Path, conditions: Conditions) -> Punctuator:
+    def load(self, place: Path, conditions: Conditions) -> Punctuator:
         """Read it back."""
         recipe = self._recipe(conditions)
-        return Punctuator.load(folder, variants=(recipe.attach, recipe.channel))
+        return Punctuator.load(place, variants=(recipe.attach, recipe.channel))
 
     def _recipe(self, conditions: Conditions) -> Recipe:
         return conditions.recipe.changed(**self.changes)
@@ -206,10 +241,7 @@ class TreeSystem(System[Punctuator]):
 class MixedSystem(TreeSystem):
     """The full model with a tagger of words, which are mixed where trees are predicted."""
 
-    @property
-    def built_on(self) -> str:
-        """The full model."""
-        return "full"
+    built_on: ClassVar[str | None] = "full"
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train the tagger on the states of the parser, and find its share on dev."""
@@ -234,12 +266,51 @@ def _words(parses: Parses) -> list[tuple[str, ...]]:
     return [parse[0].tree.forms for parse in parses]
 
 
-SYSTEMS: dict[str, System[Any]] = {
-    "trivial": TrivialSystem("trivial"),
-    "crf": RivalSystem(BiLSTMCRF.name, "crf"),
-    "attention": RivalSystem(BiGRUAttention.name, "attention"),
-    "attach": TreeSystem("attach only", {"channel": "identity"}, direction="left"),
-    "full": TreeSystem("full model"),
-    "mixed": MixedSystem("full model and tagger"),
-}
-"""All systems in the order of tables, by their names on the command line and in folders."""
+SYSTEMS: Mapping[str, System[Any]] = dict(
+    zip(
+        settings.SYSTEMS,
+        (
+            TrivialSystem("trivial"),
+            RivalSystem(BiLSTMCRF.name, "crf"),
+            RivalSystem(BiGRUAttention.name, "attention"),
+            TreeSystem("attach only", {"channel": "identity"}, direction="left"),
+            TreeSystem("full model"),
+            MixedSystem("full model and tagger"),
+        ),
+        strict=True,
+    )
+)
+"""The systems by their names on the command line and in folders."""
+
+
+# Parsers
+
+
+def share_of(treebanks: Treebanks, share: int) -> tuple[Sentence, ...]:
+    """The first ``share`` percent of the training sentences, at least one."""
+    return treebanks.train[: -(-share * len(treebanks.train) // 100)]
+
+
+def parser_of(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence] | None,
+    recipe: ParserRecipe,
+    conditions: Conditions,
+    watch: Watch,
+    purpose: str,
+) -> BiaffineParser:
+    """Train a parser, and keep the best epoch on dev if there is one.
+
+    :param purpose: what it is for, for reports of progress.
+    """
+    words = sum(len(sentence.tree) for sentence in train)
+    size = recipe.planned_epochs(words) * words
+    with watch(f"training the parser {purpose}: words", size) as advance:
+        return train_parser(
+            train,
+            dev,
+            recipe,
+            pretrained=conditions.pretrained,
+            seed=conditions.seed,
+            watch=of_epochs(advance),
+        )

@@ -1,20 +1,22 @@
 """Systems that restore commas side by side, as in Table 1 of Shieber & Tao (2003), with significance."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pyropunct.compare.significance import PERMUTATIONS, Statistic, f1, permutation_test, total
+from pyropunct.compare.comparison import Comparison
+from pyropunct.compare.progress import Watch, unwatched
+from pyropunct.compare.significance import f1
+from pyropunct.compare.table import Column, Table
 from pyropunct.nets.parser.protocol import Parser
-from pyropunct.rivals.restoration.findings import SIGNIFICANT
-from pyropunct.rivals.restoration.tables import NO_VALUE
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.rivals.shieber_tao_2003.parsed import parsed
-from pyropunct.rivals.shieber_tao_2003.restorer import LEAST_SEEN, CommaRestorer
 from pyropunct.rivals.shieber_tao_2003.scores import CORRECT, GOLD, RESTORED, RIGHT, CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
+from pyropunct.rivals.shieber_tao_2003.system import CommaSystem
 
 BASELINE = "1"
 """The model from which reductions of errors are counted."""
@@ -25,29 +27,11 @@ ON_PARSED_TREES: Mapping[str, str] = MappingProxyType(
 """The models with a parser's constituents, and the same model with those of the treebank."""
 
 
-@dataclass(frozen=True)
-class CommaSettings:
-    """The settings of a comparison.
+class CommaResult(NamedTuple):
+    """The result of a system.
 
-    :ivar models: the names of the models.
-    :ivar smoothing: ``witten-bell`` or ``katz``.
-    :ivar least: words that were seen less often in training count as one.
-    :ivar permutations: how many permutations each test of significance draws.
-    :ivar seed: the seed of these.
-    """
-
-    models: tuple[str, ...] = tuple(MODELS)
-    smoothing: str = "witten-bell"
-    least: int = LEAST_SEEN
-    permutations: int = PERMUTATIONS
-    seed: int = 0
-
-
-class CommaSystem(NamedTuple):
-    """A system and how well it did.
-
-    :ivar name: the name of the model.
-    :ivar title: what it is.
+    :ivar name: the name of its model.
+    :ivar title: what the model looks at.
     :ivar trees: where its constituents come from: ``gold`` or ``parsed``, or empty if it looks at none.
     :ivar scores: its scores.
     """
@@ -58,140 +42,83 @@ class CommaSystem(NamedTuple):
     scores: CommaScores
 
 
-class _Column(NamedTuple):
-    """A column whose differences are tested.
-
-    :ivar value: gives the value of a system.
-    :ivar evidence: the counts of each sentence that the test permutes.
-    :ivar statistic: turns their totals into the value.
-    """
-
-    value: Callable[[CommaScores], float | None]
-    evidence: tuple[int, ...]
-    statistic: Statistic
-
-
-TESTED: Mapping[str, _Column] = MappingProxyType(
-    {
-        "f": _Column(lambda scores: scores.f, (GOLD, RESTORED, RIGHT), f1),
-        "sentence_accuracy": _Column(lambda scores: scores.sentence_accuracy, (CORRECT,), total),
-    }
-)
-"""The columns whose differences are tested, by their names in JSON."""
-
-
 @dataclass(frozen=True)
-class CommaComparison:
-    """What a comparison found.
+class CommaComparison(Comparison):
+    """The results of all systems.
 
-    :ivar settings: its settings.
-    :ivar train: how many sentences and commas there were for training.
-    :ivar dev: how many sentences and commas were measured on.
-    :ivar systems: the systems.
+    :ivar settings: the settings.
+    :ivar train: the numbers of sentences and of commas for training.
+    :ivar dev: the numbers of sentences and of commas on which everything was measured.
+    :ivar results: the results.
     """
 
     settings: CommaSettings
     train: tuple[int, int]
     dev: tuple[int, int]
-    systems: tuple[CommaSystem, ...]
+    results: tuple[CommaResult, ...]
 
-    def best(self, column: str) -> CommaSystem:
-        """The system with the highest value in a column of :data:`TESTED`; the first of equals."""
-        value = TESTED[column].value
-        return max(self.systems, key=lambda system: value(system.scores) or 0.0)
+    @property
+    def columns(self) -> tuple[Column[CommaResult], ...]:
+        """The columns; F and the accuracy in sentences are tested."""
+        baseline = next((result.scores for result in self.results if result.name == BASELINE), None)
+        return (
+            Column("model", "model", lambda result: result.name),
+            Column("title", "what it looks at", lambda result: result.title),
+            Column("trees", "trees", lambda result: result.trees),
+            Column("precision", "P", lambda result: result.scores.precision, 3),
+            Column("recall", "R", lambda result: result.scores.recall, 3),
+            Column(
+                "f",
+                "F",
+                lambda result: result.scores.f,
+                3,
+                evidence=lambda result: result.scores.table[:, (GOLD, RESTORED, RIGHT)],
+                statistic=f1,
+                best=max,
+            ),
+            Column("token_accuracy", "tokens", lambda result: result.scores.token_accuracy, 3),
+            Column(
+                "sentence_accuracy",
+                "sentences",
+                lambda result: result.scores.sentence_accuracy,
+                3,
+                evidence=lambda result: result.scores.table[:, CORRECT],
+                best=max,
+            ),
+            Column(
+                "error_reduction",
+                "reduction",
+                lambda result: None if baseline is None else result.scores.error_reduction(baseline),
+                3,
+            ),
+        )
 
     @cached_property
-    def p_values(self) -> dict[str, dict[str, float]]:
-        """For each column of :data:`TESTED` the p-value of each system against the best."""
-        return {column: dict(self._against_best(column)) for column in TESTED}
-
-    def leaders(self, column: str) -> list[str]:
-        """The best system of a column and those that are not significantly worse, by name."""
-        return [name for name, p in self.p_values[column].items() if p >= SIGNIFICANT]
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """The header and a row for each system; leaders have a star."""
-        header = ["model", "what it looks at", "trees", "P", "R", "F", "tokens", "sentences", "reduction"]
-        return header, [self._row(system) for system in self.systems]
-
-    def notes(self) -> list[str]:
-        """Lines that explain the table."""
-        (sentences, commas), (measured, there) = self.train, self.dev
-        settings = self.settings
-        return [
+    def tables(self) -> Sequence[Table[CommaResult]]:
+        """A row for each system."""
+        (sentences, commas), (measured, true), settings = self.train, self.dev, self.settings
+        notes = (
             f"Trained on {sentences:,} sentences with {commas:,} commas, measured on {measured:,} with "
-            f"{there:,}; smoothing {settings.smoothing}; words with fewer than {settings.least} places in "
+            f"{true:,}; smoothing {settings.smoothing}; words with fewer than {settings.least} places in "
             "training count as one.",
             "tokens, sentences: the shares of positions, and of sentences, in which all is right; reduction: "
             f"of the errors in sentences of model {BASELINE} that people would avoid.",
-            "*: the best F or accuracy in sentences, and all that are not significantly worse (two-sided "
-            f"paired permutation test, {settings.permutations:,} permutations, p < {SIGNIFICANT}).",
+        )
+        return [
+            Table("Commas", self.columns, self.results, notes, None, settings.permutations, settings.seed)
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
-        settings = self.settings
+        """All numbers in plain JSON types."""
+        [table] = self.tables
+        best = {column.key: table.best(column) for column in table.columns if column.evidence}
         return {
-            "smoothing": settings.smoothing,
-            "least": settings.least,
-            "permutations": settings.permutations,
-            "seed": settings.seed,
+            **self.settings.to_json(),
             "train": dict(zip(("sentences", "commas"), self.train, strict=True)),
             "dev": dict(zip(("sentences", "commas"), self.dev, strict=True)),
-            "best": {column: self.best(column).name for column in TESTED},
-            "systems": [self._plain(system) for system in self.systems],
+            "best": {key: None if row is None else self.results[row].name for key, row in best.items()},
+            "systems": table.to_json(),
         }
-
-    def _against_best(self, column: str) -> Iterator[tuple[str, float]]:
-        _, evidence, statistic = TESTED[column]
-        best = self.best(column).scores.table[:, evidence]
-        for system in self.systems:
-            yield (
-                system.name,
-                permutation_test(
-                    system.scores.table[:, evidence],
-                    best,
-                    self.settings.permutations,
-                    seed=self.settings.seed,
-                    statistic=statistic,
-                ),
-            )
-
-    def _reduction(self, system: CommaSystem) -> float | None:
-        baseline = [other.scores for other in self.systems if other.name == BASELINE]
-        return system.scores.error_reduction(baseline[0]) if baseline else None
-
-    def _row(self, system: CommaSystem) -> list[str]:
-        scores = system.scores
-        leading = {column: "*" * (system.name in self.leaders(column)) for column in TESTED}
-        cells = [
-            _shown(scores.precision),
-            _shown(scores.recall),
-            leading["f"] + _shown(scores.f),
-            _shown(scores.token_accuracy),
-            leading["sentence_accuracy"] + _shown(scores.sentence_accuracy),
-            _shown(self._reduction(system)),
-        ]
-        return [system.name, system.title, system.trees, *cells]
-
-    def _plain(self, system: CommaSystem) -> dict[str, Any]:
-        scores = system.scores
-        return {
-            "model": system.name,
-            "title": system.title,
-            "trees": system.trees,
-            "precision": scores.precision,
-            "recall": scores.recall,
-            "f": scores.f,
-            "token_accuracy": scores.token_accuracy,
-            "sentence_accuracy": scores.sentence_accuracy,
-            "error_reduction": self._reduction(system),
-            "p": {column: found[system.name] for column, found in self.p_values.items()},
-        }
-
-
-def _shown(value: float | None) -> str:
-    return NO_VALUE if value is None else f"{value:.3f}"
 
 
 def compare_commas(
@@ -199,47 +126,38 @@ def compare_commas(
     dev: Sequence[CommaSentence],
     settings: CommaSettings | None = None,
     parser: Parser | None = None,
-    others: Iterable[CommaSystem] = (),
+    others: Iterable[CommaResult] = (),
     *,
-    progress: Callable[[int], None] = lambda done: None,
+    watch: Watch = unwatched,
 ) -> CommaComparison:
     """Train the models on some sentences and measure them on others.
 
     :param train: the training sentences; they should have commas.
-    :param dev: those to measure on.
+    :param dev: the sentences to measure on.
     :param settings: the settings; by default all models.
     :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are left out without it.
-    :param others: further systems, measured on the same sentences.
-    :param progress: called after each model with 1.
-    :raises KeyError: if the settings name a model or a smoothing that is not there.
+    :param others: results of further systems on the same sentences.
+    :param watch: gets reports of progress.
     :raises ValueError: if there is no training sentence.
     """
     settings = settings or CommaSettings()
-    systems = []
-    for name in settings.models:
-        trees = "gold" if MODELS[name].looks_at_constituents else ""
-        systems.append(_measured(name, name, trees, train, dev, settings))
-        progress(1)
-    if parser is not None:
-        train, dev = parsed(train, parser), parsed(dev, parser)
-        for name, model in ON_PARSED_TREES.items():
-            if model in settings.models:
-                systems.append(_measured(name, model, "parsed", train, dev, settings))
-                progress(1)
-    return CommaComparison(settings, _size(train), _size(dev), (*systems, *others))
 
+    def measured(name: str, model: str, trees: str) -> CommaResult:
+        system = CommaSystem(train, model, settings.smoothing, settings.least)
+        scores = CommaScores.of(system.restore(dev), [sentence.commas for sentence in dev])
+        advance(1)
+        return CommaResult(name, MODELS[model].title, trees, scores)
 
-def _measured(
-    name: str,
-    model: str,
-    trees: str,
-    train: Sequence[CommaSentence],
-    dev: Sequence[CommaSentence],
-    settings: CommaSettings,
-) -> CommaSystem:
-    restorer = CommaRestorer(train, model, settings.smoothing, settings.least)
-    scores = CommaScores.of(restorer.restore(dev), [sentence.commas for sentence in dev])
-    return CommaSystem(name, MODELS[model].title, trees, scores)
+    on_parsed = {} if parser is None else {n: m for n, m in ON_PARSED_TREES.items() if m in settings.models}
+    with watch("models", len(settings.models) + len(on_parsed)) as advance:
+        results = [
+            measured(name, name, "gold" if MODELS[name].looks_at_constituents else "")
+            for name in settings.models
+        ]
+        if parser is not None:
+            train, dev = parsed(train, parser), parsed(dev, parser)
+        results += [measured(name, model, "parsed") for name, model in on_parsed.items()]
+    return CommaComparison(settings, _size(train), _size(dev), (*results, *others))
 
 
 def _size(sentences: Sequence[CommaSentence]) -> tuple[int, int]:

@@ -1,15 +1,17 @@
 """Commas restored by the punctuation model itself, as the posterior given a tree and all other marks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.rivals.shieber_tao_2003.comparison import CommaSystem
+from pyropunct.rivals.shieber_tao_2003.comparison import CommaResult
 from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaSentence
+from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 from pyropunct.treebank.constituency.reading import read_brackets
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.sentence import Sentence
@@ -19,42 +21,40 @@ KNOWN = 0.5
 """A model reads converted trees if it knows the relations of at least this share of their words."""
 
 OF_WORDS = (START, ABBREVIATION_DOT)
-"""Tokens of a surface string that are no marks of their own in a tree."""
+"""Tokens of a surface string that are not marks in a tree."""
 
 
-def story_systems(
+def story_results(
     model: Punctuator,
     path: str,
     sentences: Sequence[CommaSentence],
-    *,
-    samples: int,
-    seed: int,
-    progress: Callable[[int], None] = lambda done: None,
-) -> list[CommaSystem]:
-    """How well a model restores the commas of a file of phrase-structure trees.
+    settings: CommaSettings,
+    watch: Watch = unwatched,
+) -> list[CommaResult]:
+    """How well a model of latent punctuation restores the commas of a file of phrase-structure trees.
 
     It is measured on the converted trees, if it knows their relations, that is, was trained on converted
-    trees too; and on those of its parser, if it has one.
+    trees too; and on the trees of its parser, if it has one.
 
     :param path: the file.
     :param sentences: its sentences.
-    :param samples: how many draws of the posterior of each sentence.
-    :param seed: equal seeds give equal draws.
-    :param progress: called after each sentence with 1.
+    :param settings: the number of draws of the posterior of each sentence, and their seed.
     :raises ValueError: if the model has no comma.
     """
     converted = read_brackets(path)
-    relations = [relation for one in converted for relation in one.tree.relations]
+    relations = [relation for sentence in converted for relation in sentence.tree.relations]
     known = sum(relation in model.vocabulary.relations for relation in relations)
     trees = ["gold"] * (known >= KNOWN * len(relations)) + ["parsed"] * (model.parser is not None)
     gold = [sentence.commas for sentence in sentences]
-    found = []
+    results = []
     for kind in trees:
-        commas = story_commas(
-            model, sentences, converted, parse=kind == "parsed", samples=samples, seed=seed, progress=progress
-        )
-        found.append(CommaSystem(f"story, {kind}", "all other marks", kind, CommaScores.of(commas, gold)))
-    return found
+        with watch(f"restoring, model, {kind} trees: sentences", len(sentences)) as advance:
+            commas = story_commas(
+                model, sentences, converted, parse=kind == "parsed", settings=settings, advance=advance
+            )
+            scores = CommaScores.of(commas, gold)
+        results.append(CommaResult(f"story, {kind}", "all other marks", kind, scores))
+    return results
 
 
 def story_commas(
@@ -63,37 +63,36 @@ def story_commas(
     converted: Sequence[Sentence],
     *,
     parse: bool,
-    samples: int,
-    seed: int,
-    progress: Callable[[int], None] = lambda done: None,
+    settings: CommaSettings,
+    advance: Advance = lambda done: None,
 ) -> Iterator[NDArray[np.bool_]]:
     """For each sentence (n + 1,) where the decision of least expected edit distance puts commas.
 
-    Sentences that were left out of the converted ones, as they have no word, get none; nor do those in which
-    the tag of a comma makes it a word, so that it cannot be hidden.
+    Two kinds of sentences get no comma: those without words, which are not converted, and those in which the
+    tag of a comma makes it a word, so that it cannot be hidden.
 
     :param model: the model, which has a comma among its marks.
     :param sentences: sentences of a file of phrase-structure trees.
-    :param converted: those of the same file as dependency trees, see
+    :param converted: sentences of the same file as dependency trees, see
         `pyropunct.treebank.constituency.reading.read_brackets`.
     :param parse: find trees with the model's parser instead of taking the converted ones.
-    :param samples: how many draws of the posterior.
-    :param seed: equal seeds give equal draws.
-    :param progress: called after each sentence with 1.
+    :param settings: the number of draws of the posterior of each sentence, and their seed.
+    :param advance: called after each sentence with 1.
     :raises ValueError: if the model has no comma.
     """
     by_number = {int(one.identifier.rpartition("-")[2]): one for one in converted}
+    draws = {"samples": settings.samples, "seed": settings.seed}
     for sentence in sentences:
-        own = by_number.get(sentence.number)
-        if own is None or COMMA in own.tree.forms:
+        dependencies = by_number.get(sentence.number)
+        if dependencies is None or COMMA in dependencies.tree.forms:
             yield np.zeros(len(sentence.commas), bool)
         else:
-            known = [[mark for mark in slot if mark != COMMA] for slot in own.surface]
-            given: Sequence[str] | Tree = own.tree.forms if parse else own.tree
-            found = model.posterior(given, known, hidden=[COMMA], samples=samples, seed=seed)
+            known = [[mark for mark in slot if mark != COMMA] for slot in dependencies.surface]
+            given: Sequence[str] | Tree = dependencies.tree.forms if parse else dependencies.tree
+            posterior = model.posterior(given, known, hidden=[COMMA], **draws)
             # Not `Posterior.best`, which leaves out marks that the model does not know: they have positions.
-            yield commas_of(DECODERS["mbr"](found.draws).surface)
-        progress(1)
+            yield commas_of(DECODERS["mbr"](posterior.draws).surface)
+        advance(1)
 
 
 def commas_of(surface: Surface) -> NDArray[np.bool_]:

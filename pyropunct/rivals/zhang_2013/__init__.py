@@ -5,7 +5,9 @@ recogniser writes them, in lower case, without punctuation or ends of sentences,
 ends together::
 
     from pyropunct import read_treebank
-    from pyropunct.rivals.zhang_2013 import ArcEagerRecipe, streams, train_arc_eager
+    from pyropunct.rivals.zhang_2013.parser import ArcEagerRecipe
+    from pyropunct.rivals.zhang_2013.streams import streams
+    from pyropunct.rivals.zhang_2013.training import train_arc_eager
 
     parser = train_arc_eager(streams(read_treebank("train.conllu")), ArcEagerRecipe(beam=5))
     [first, *others] = parser.parse(streams(read_treebank("dev.conllu")))
@@ -17,18 +19,3 @@ ends together::
 
 Transitions, perceptron and search are in `pyropunct.rivals.transitions`.
 """
-
-from pyropunct.rivals.zhang_2013.oracle import ParsedStream
-from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe
-from pyropunct.rivals.zhang_2013.streams import Stream, marks_in, streams
-from pyropunct.rivals.zhang_2013.training import train_arc_eager
-
-__all__ = [
-    "ArcEagerParser",
-    "ArcEagerRecipe",
-    "ParsedStream",
-    "Stream",
-    "marks_in",
-    "streams",
-    "train_arc_eager",
-]

@@ -1,45 +1,41 @@
 """Marks, ends and trees of running words side by side, as in Tables 4 to 6 of Zhang, Wu, Yang & Li (2013)."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.significance import f1, permutation_test
+from pyropunct.compare.comparison import Comparison
+from pyropunct.compare.progress import Watch, unwatched
+from pyropunct.compare.runner import Runner, checksum
+from pyropunct.compare.significance import f1
+from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.reader.scores import Counts
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.ma_2014 import train_perceptron_tagger, with_jackknifed_tags, with_tags
-from pyropunct.rivals.ma_2014.comparison import Progress
-from pyropunct.rivals.restoration.tables import NO_VALUE
+from pyropunct.rivals.ma_2014.tagger import train_perceptron_tagger, with_jackknifed_tags, with_tags
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.rivals.zhang_2013 import Stream
-from pyropunct.rivals.zhang_2013.systems import (
-    STREAM,
-    Found,
-    JointSettings,
-    JointSystem,
-    Trained,
-    restoring,
-    systems_of,
-    trained_on,
-)
+from pyropunct.rivals.zhang_2013.settings import RESTORATION, JointSettings
+from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
+from pyropunct.rivals.zhang_2013.systems import Reading, RestorationSystem, System, Training
 
-MARK_COLUMNS = ("middle", "full", "any", "ends")
+MARKS = {"middle": "M", "full": "F", "any": "all", "ends": "ends"}
 """What is found: middle pauses, full stops, either of them, whichever it is, and ends of sentences."""
 
-TREE_COLUMNS = ("uas", "las")
+TREES = {"uas": "UAS", "las": "LAS"}
 
 
 @dataclass(frozen=True)
 class JointScores:
     """How well streams are read.
 
-    :ivar marks: (streams, 4, 3) of each of `MARK_COLUMNS` how many there are, were found, and were found
-        where they are.  The end of a stream is no end to be found.
-    :ivar trees: (streams, 3) words, those with the right head, and those with the right relation too; None
+    :ivar marks: (streams, 4, 3) for each of `MARKS` the numbers of true, found and rightly found places.  The
+        end of a stream does not count.
+    :ivar trees: (streams, 3) words, words with the right head, and words with the right relation too; None
         if the system finds no trees.
     """
 
@@ -47,65 +43,52 @@ class JointScores:
     trees: NDArray[np.int64] | None
 
     @classmethod
-    def of(cls, found: Sequence[Found], gold: Sequence[Stream]) -> "JointScores":
-        """The scores of what was found in streams."""
-        pairs = list(zip(found, gold, strict=True))
+    def of(cls, readings: Sequence[Reading], gold: Sequence[Stream]) -> "JointScores":
+        """The scores of the readings of streams."""
+        pairs = list(zip(readings, gold, strict=True))
         marks = np.array([_mark_counts(*pair) for pair in pairs], np.int64)
-        parsed = all(one.heads is not None for one in found)
+        parsed = all(reading.heads is not None for reading in readings)
         return cls(marks, np.array([_tree_counts(*pair) for pair in pairs], np.int64) if parsed else None)
 
-    def counts(self, column: str) -> Counts:
-        """The counts of one of `MARK_COLUMNS` in all streams."""
-        return Counts(*self.marks[:, MARK_COLUMNS.index(column)].sum(0).tolist())
+    def counts(self, key: str) -> Counts:
+        """The counts of one of `MARKS` in all streams."""
+        return Counts(*self.marks[:, list(MARKS).index(key)].sum(0).tolist())
 
-    def tree_score(self, column: str) -> float | None:
-        """The percentage of one of `TREE_COLUMNS`, None if there are no trees."""
+    def tree_score(self, key: str) -> float | None:
+        """The percentage of one of `TREES`, None if there are no trees."""
         if self.trees is None:
             return None
         words, *right = self.trees.sum(0).tolist()
-        return 100 * right[TREE_COLUMNS.index(column)] / words
-
-    def p_values(self, other: "JointScores", permutations: int, seed: int) -> dict[str, float]:
-        """Of each column, the p-value of the difference between two systems."""
-        found = {
-            column: permutation_test(
-                self.marks[:, place], other.marks[:, place], permutations, seed=seed, statistic=f1
-            )
-            for place, column in enumerate(MARK_COLUMNS)
-        }
-        if self.trees is not None and other.trees is not None:
-            for place, column in enumerate(TREE_COLUMNS, start=1):
-                one, two = self.trees[:, place], other.trees[:, place]
-                found[column] = permutation_test(one, two, permutations, seed=seed)
-        return found
+        return 100 * right[list(TREES).index(key)] / words
 
 
-def _mark_counts(found: Found, gold: Stream) -> list[list[int]]:
-    own, right = np.array(found.marks, int), np.array(gold.marks, int)
+def _mark_counts(reading: Reading, gold: Stream) -> list[list[int]]:
+    found, true = np.array(reading.marks, int), np.array(gold.marks, int)
     pairs = [
-        (right == MIDDLE, own == MIDDLE),
-        (right == FULL, own == FULL),
-        (right != NONE, own != NONE),
-        (np.array(gold.ends[:-1], bool), np.array(found.ends[:-1], bool)),
+        (true == MIDDLE, found == MIDDLE),
+        (true == FULL, found == FULL),
+        (true != NONE, found != NONE),
+        (np.array(gold.ends[:-1], bool), np.array(reading.ends[:-1], bool)),
     ]
-    return [[int(one.sum()), int(two.sum()), int((one & two).sum())] for one, two in pairs]
+    return [[int(there.sum()), int(here.sum()), int((there & here).sum())] for there, here in pairs]
 
 
-def _tree_counts(found: Found, gold: Stream) -> list[int]:
-    assert found.heads is not None
-    assert found.relations is not None
-    right = [place for place, head in enumerate(gold.heads) if found.heads[place] == head]
-    labelled = sum(found.relations[place] == gold.relations[place] for place in right)
+def _tree_counts(reading: Reading, gold: Stream) -> list[int]:
+    assert reading.heads is not None
+    assert reading.relations is not None
+    right = [word for word, head in enumerate(gold.heads) if reading.heads[word] == head]
+    labelled = sum(reading.relations[word] == gold.relations[word] for word in right)
     return [len(gold.heads), len(right), labelled]
 
 
-class JointRow(NamedTuple):
-    """A system and how well it did on streams of one size.
+class JointResult(NamedTuple):
+    """The result of a system on streams of one size.
 
-    :ivar name: of the system.
+    :ivar name: the name of the system.
     :ivar size: how many sentences the streams have.
     :ivar scores: its scores.
-    :ivar training_seconds: the processor time of its training, that of what it reads included.
+    :ivar training_seconds: the processor time of its training, with that of the systems that it reads; None
+        if it was not trained here.
     :ivar speed: the words that it read in a second of processor time.
     """
 
@@ -116,97 +99,94 @@ class JointRow(NamedTuple):
     speed: float
 
 
-@dataclass(frozen=True)
-class JointComparison:
-    """What a comparison found.
+def _mark_column(place: int, key: str) -> Column[JointResult]:
+    return Column(
+        key,
+        MARKS[key],
+        lambda result: result.scores.counts(key).f1,
+        2,
+        evidence=lambda result: result.scores.marks[:, place],
+        statistic=f1,
+        best=max,
+    )
 
-    :ivar settings: its settings.
-    :ivar train: how many sentences there were for training, and how many arcs of them were lifted.
-    :ivar dev: how many sentences and words were measured on.
-    :ivar tags: the percentage of tags of dev's words that are those of the treebank, for each size.
-    :ivar rows: the systems, size by size.
+
+def _tree_column(place: int, key: str) -> Column[JointResult]:
+    return Column(
+        key,
+        TREES[key],
+        lambda result: result.scores.tree_score(key),
+        2,
+        evidence=lambda result: None if result.scores.trees is None else result.scores.trees[:, place],
+        best=max,
+    )
+
+
+COLUMNS: tuple[Column[JointResult], ...] = (
+    Column("sentences", "sentences", lambda result: result.size),
+    Column("system", "system", lambda result: result.name),
+    *(_mark_column(place, key) for place, key in enumerate(MARKS)),
+    *(_tree_column(place, key) for place, key in enumerate(TREES, start=1)),
+    Column("words_per_second", "words/s", lambda result: result.speed, 0),
+    Column("training_seconds", "training s", lambda result: result.training_seconds, 0),
+)
+
+ABOVE = Baseline(
+    "the row above",
+    lambda results, row: row - 1 if row and results[row - 1].size == results[row].size else None,
+)
+
+
+@dataclass(frozen=True)
+class JointComparison(Comparison):
+    """The results of all systems.
+
+    :ivar settings: the settings.
+    :ivar train: the numbers of sentences for training, and of lifted arcs in them.
+    :ivar dev: the numbers of sentences and words on which everything was measured.
+    :ivar tags: the percentage of dev's words with the tags of the treebank, for each size of streams.
+    :ivar results: the results, size by size.
     """
 
     settings: JointSettings
     train: tuple[int, int]
     dev: tuple[int, int]
     tags: tuple[float, ...]
-    rows: tuple[JointRow, ...]
+    results: tuple[JointResult, ...]
 
-    def p_values(self) -> list[dict[str, float]]:
-        """For each row the p-values of its differences from the row before, if it is of the same size."""
-        before = [None, *self.rows[:-1]]
-        return [
-            {}
-            if other is None or other.size != row.size
-            else row.scores.p_values(other.scores, self.settings.permutations, self.settings.seed)
-            for row, other in zip(self.rows, before, strict=True)
-        ]
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """The header and a row for each system and size."""
-        marks = [name for title in ("M", "F", "all", "ends") for name in (title, "p")]
-        header = ["sentences", "system", *marks, "UAS", "p", "LAS", "p", "words/s", "training s"]
-        return header, [_cells(*pair) for pair in zip(self.rows, self.p_values(), strict=True)]
-
-    def notes(self) -> list[str]:
-        """Lines that explain the table."""
+    @cached_property
+    def tables(self) -> Sequence[Table[JointResult]]:
+        """A row for each system and size of streams."""
         settings, (sentences, words), (learned, lifted) = self.settings, self.dev, self.train
         shares = ", ".join(f"{share:.2f} %" for share in self.tags)
-        return [
-            f"Trained on {learned:,} sentences in streams of {STREAM}, {lifted:,} arcs of them lifted; "
+        notes = (
+            f"Trained on {learned:,} sentences in streams of {SENTENCES}, {lifted:,} arcs of them lifted; "
             f"parsers in {settings.iterations} iterations with a beam of {settings.beam}, seed "
             f"{settings.seed}; "
             f"measured on {sentences:,} sentences with {words:,} words, in lower case and without marks.",
             f"Tags of a tagger, in training {settings.folds}-fold jackknifed; {shares} of dev's are right.",
             "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
-            "whichever it is; ends: of sentences inside of streams.",
-            "p: against the row above (two-sided paired permutation test over streams, "
-            f"{settings.permutations:,} permutations).  Seconds are of processor time.",
-        ]
+            "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
+        )
+        options = settings.permutations, settings.seed
+        return [Table("Running words", COLUMNS, self.results, notes, ABOVE, *options)]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
-        settings = self.settings
+        """All numbers in plain JSON types; marks with their precision and recall."""
+        rows = zip(self.tables[0].to_json(), self.results, strict=True)
         return {
-            "beam": settings.beam,
-            "iterations": settings.iterations,
-            "folds": settings.folds,
-            "samples": settings.samples,
-            "permutations": settings.permutations,
-            "seed": settings.seed,
+            **self.settings.to_json(),
             "train": dict(zip(("sentences", "lifted_arcs"), self.train, strict=True)),
             "dev": dict(zip(("sentences", "words"), self.dev, strict=True)),
-            "right_tags": dict(zip(map(str, settings.sizes), self.tags, strict=True)),
-            "rows": [_plain(*pair) for pair in zip(self.rows, self.p_values(), strict=True)],
+            "right_tags": dict(zip(map(str, self.settings.sentences), self.tags, strict=True)),
+            "rows": [{**row, **_marks(result.scores)} for row, result in rows],
         }
 
 
-def _cells(row: JointRow, p_values: Mapping[str, float]) -> list[str]:
-    marks = [row.scores.counts(column).f1 for column in MARK_COLUMNS]
-    values = [*marks, *(row.scores.tree_score(column) for column in TREE_COLUMNS)]
-    cells = [str(row.size), row.name]
-    for column, value in zip((*MARK_COLUMNS, *TREE_COLUMNS), values, strict=True):
-        p = f"{p_values[column]:.4f}" if column in p_values else NO_VALUE
-        cells += [NO_VALUE if value is None else f"{value:.2f}", p]
-    seconds = row.training_seconds
-    return [*cells, f"{row.speed:,.0f}", NO_VALUE if seconds is None else f"{seconds:,.0f}"]
-
-
-def _plain(row: JointRow, p_values: dict[str, float]) -> dict[str, Any]:
-    marks = {
-        column: {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
-        for column in MARK_COLUMNS
-        for counts in [row.scores.counts(column)]
-    }
+def _marks(scores: JointScores) -> dict[str, dict[str, float]]:
+    counts = {key: scores.counts(key) for key in MARKS}
     return {
-        "system": row.name,
-        "sentences": row.size,
-        **marks,
-        **{column: row.scores.tree_score(column) for column in TREE_COLUMNS},
-        "p": p_values,
-        "words_per_second": row.speed,
-        "training_seconds": row.training_seconds,
+        key: {"precision": one.precision, "recall": one.recall, "f1": one.f1} for key, one in counts.items()
     }
 
 
@@ -215,60 +195,74 @@ def compare_joint(
     dev: Mapping[int, Sequence[Stream]],
     model: Punctuator | None = None,
     settings: JointSettings | None = None,
+    folder: str | Path | None = None,
     *,
-    steps: Progress,
-    done: Callable[[Trained], None] = lambda trained: None,
+    watch: Watch = unwatched,
 ) -> JointComparison:
     """Train systems on some streams and measure them on others.
 
     :param dev: the streams to measure on, by how many sentences they have.
     :param model: restores running text, if that is compared.
     :param settings: the settings.
-    :param steps: shows how far training and measuring are.
-    :param done: called with what was trained.
+    :param folder: the CRF and each parser are saved there when they are trained, and loaded when the
+        comparison is repeated.
+    :param watch: gets reports of progress.
+    :raises ComparisonFolderError: if the folder cannot be written, or holds another comparison.
     :raises ValueError: if there are too few streams for training.
     :raises NoReaderError: if the model has no reader of running text.
     """
     settings = settings or JointSettings()
-    restores = restoring(model, settings)
-    with steps("folds of tags", settings.folds) as advance:
+    restoration = None
+    if RESTORATION in settings.systems and model is not None:
+        restoration = RestorationSystem(model, settings)
+    checksums = {"train": checksum(map(repr, train)), "dev": checksum([repr(dev)])}
+    with Runner.alone(folder, checksums, settings, time.process_time) as runner:
+        with watch("folds of tags", settings.folds) as advance:
+            tagged_train = with_jackknifed_tags(
+                train, folds=settings.folds, seed=settings.seed, progress=advance
+            )
+        training = Training(tagged_train, settings, runner, watch)
         tagger = train_perceptron_tagger(train, seed=settings.seed)
-        train = with_jackknifed_tags(train, folds=settings.folds, seed=settings.seed, progress=advance)
-    tagged = {size: with_tags(some, tagger) for size, some in dev.items()}
-    trained = trained_on(train, settings, steps)
-    done(trained)
-    systems = systems_of(trained, restores, settings)
-    rows = list(_measured(systems, tagged, trained.seconds, steps))
-    [some, *_] = dev.values()
-    return JointComparison(
-        settings,
-        (sum(len(one.sizes) for one in train), sum(one.lifted for one in train)),
-        (sum(len(one.sizes) for one in some), sum(len(one.forms) for one in some)),
-        tuple(_right_tags(tagged[size], dev[size]) for size in dev),
-        tuple(rows),
-    )
+        tagged = {size: with_tags(streams, tagger) for size, streams in dev.items()}
+        systems: dict[str, tuple[System, float | None]] = {
+            name: training.system(name) for name in settings.systems if name != RESTORATION
+        }
+        if restoration is not None:
+            systems[RESTORATION] = restoration, None
+        systems = {name: systems[name] for name in settings.systems if name in systems}
+        results = tuple(_measured(systems, tagged, watch))
+        streams = next(iter(dev.values()))
+        comparison = JointComparison(
+            settings,
+            (sum(len(stream.sizes) for stream in train), sum(stream.lifted for stream in train)),
+            (sum(len(stream.sizes) for stream in streams), sum(len(stream.forms) for stream in streams)),
+            tuple(_right_tags(tagged[size], dev[size]) for size in dev),
+            results,
+        )
+        runner.write(comparison)
+    return comparison
 
 
 def _measured(
-    systems: Mapping[str, JointSystem],
-    dev: Mapping[int, Sequence[Stream]],
-    seconds: Mapping[str, float],
-    steps: Progress,
-) -> Iterator[JointRow]:
-    with steps("measuring", len(systems) * len(dev)) as advance:
-        for size, some in dev.items():
-            for name, system in systems.items():
-                system.find(some[:1])  # which compiles, and looks weights up for the first time
+    systems: Mapping[str, tuple[System, float | None]], dev: Mapping[int, Sequence[Stream]], watch: Watch
+) -> Iterator[JointResult]:
+    with watch("measuring", len(systems) * len(dev)) as advance:
+        for size, streams in dev.items():
+            words = sum(len(stream.forms) for stream in streams)
+            for name, (system, seconds) in systems.items():
+                system.read(streams[:1])  # which compiles, and looks weights up for the first time
                 start = time.process_time()
-                found = system.find(some)
+                readings = system.read(streams)
                 spent = max(time.process_time() - start, 1e-9)
-                words = sum(len(one.forms) for one in some)
-                yield JointRow(name, size, JointScores.of(found, some), seconds.get(name), words / spent)
+                yield JointResult(name, size, JointScores.of(readings, streams), seconds, words / spent)
                 advance(1)
 
 
-def _right_tags(found: Sequence[Stream], gold: Sequence[Stream]) -> float:
+def _right_tags(tagged: Sequence[Stream], gold: Sequence[Stream]) -> float:
     """The percentage of words with the right tag."""
-    streams = zip(found, gold, strict=True)
-    pairs = [pair for one, two in streams for pair in zip(one.tags, two.tags, strict=True)]
-    return 100 * sum(one == other for one, other in pairs) / len(pairs)
+    pairs = [
+        pair
+        for both in zip(tagged, gold, strict=True)
+        for pair in zip(both[0].tags, both[1].tags, strict=True)
+    ]
+    return 100 * sum(tag == true for tag, true in pairs) / len(pairs)

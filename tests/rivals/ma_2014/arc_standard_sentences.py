@@ -1,6 +1,6 @@
 """Sentences with marks for the tests of this folder."""
 
-from pyropunct.rivals.ma_2014 import MarkedSentence
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence
 
 SENTENCES = [
     MarkedSentence(

@@ -13,16 +13,10 @@ from slow_parser import SlowParser, start
 from treebank_strategies import head_lists
 
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.rivals.ma_2014 import (
-    ArcStandardParser,
-    ArcStandardRecipe,
-    MarkedSentence,
-    Treatment,
-    train_arc_standard,
-)
 from pyropunct.rivals.ma_2014.oracle import transitions_to, tree_after
-from pyropunct.rivals.ma_2014.parser import encoded, templates_of
-from pyropunct.rivals.ma_2014.treatments import treated
+from pyropunct.rivals.ma_2014.parser import ArcStandardParser, ArcStandardRecipe, encoded, templates_of
+from pyropunct.rivals.ma_2014.training import train_arc_standard
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment, treated
 from pyropunct.rivals.transitions.actions import moves_of
 from pyropunct.rivals.transitions.perceptron import no_weights
 from pyropunct.rivals.transitions.search import search

@@ -9,16 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treebank_strategies import head_lists
 
-from pyropunct.rivals.ma_2014 import (
-    ArcStandardRecipe,
-    MarkedSentence,
-    Oracle,
-    Treatment,
-    train_arc_standard,
-)
 from pyropunct.rivals.ma_2014.exploring import BEST, BEST_RIGHT, FOLLOWED, RIGHT_KINDS, explore
-from pyropunct.rivals.ma_2014.parser import encoded, templates_of
-from pyropunct.rivals.ma_2014.treatments import treated, tree_of
+from pyropunct.rivals.ma_2014.parser import ArcStandardRecipe, Oracle, encoded, templates_of
+from pyropunct.rivals.ma_2014.training import train_arc_standard
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment, treated, tree_of
 from pyropunct.rivals.transitions.actions import moves_of
 from pyropunct.rivals.transitions.arc_standard import LEFT, RIGHT, SHIFT
 from pyropunct.rivals.transitions.perceptron import no_weights

@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 
 from pyropunct.compare.significance import permutation_test
-from pyropunct.rivals.ma_2014 import (
-    ArcStandardParser,
-    ArcStandardRecipe,
-    MarkedSentence,
-    ParsedSentence,
-    Treatment,
-)
-from pyropunct.rivals.ma_2014.comparison import ParserComparison, ParserSettings, ParserSystem, WordScores
-from pyropunct.rivals.transitions.perceptron import averaged, no_weights
+from pyropunct.rivals.ma_2014.comparison import ParserComparison, ParserResult, WordScores
+from pyropunct.rivals.ma_2014.parser import ParsedSentence
+from pyropunct.rivals.ma_2014.settings import ParserSettings
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment
 
 GOLD = MarkedSentence(
     ("a", ",", "b", "c", "."),
@@ -42,11 +37,15 @@ def test_marks_count_for_nothing() -> None:
 
 def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
     random = np.random.default_rng(0)
-    parser = ArcStandardParser(
-        ArcStandardRecipe(), (), "root", averaged(no_weights(), 1), {"lifted_sentences": 2}
-    )
-    systems = tuple(
-        ParserSystem(treatment, beam, WordScores(random.integers(0, 9, (40, 5))), 1.0, 2.0, parser)
+    results = tuple(
+        ParserResult(
+            treatment,
+            beam,
+            WordScores(random.integers(1, 9, (40, 5))),
+            1.0,
+            2.0,
+            {"lifted_sentences": 2},
+        )
         for beam, treatment in [
             (1, Treatment.ALL),
             (4, Treatment.ALL),
@@ -54,12 +53,12 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
             (1, Treatment.TOKENS),
         ]
     )
-    comparison = ParserComparison(ParserSettings(permutations=200), 10, (40, 160), 99.0, systems)
-    first, second, *tokens = comparison.p_values
+    comparison = ParserComparison(ParserSettings(permutations=200), 10, (40, 160), 99.0, results)
+    first, second, *tokens = [system["p"] for system in comparison.to_json()["systems"]]
     assert tokens == [{}, {}]
-    tables = [system.scores.table for system in systems]
+    tables = [result.scores.table for result in results]
     assert first["uas"] == permutation_test(tables[0][:, 1], tables[3][:, 1], 200)
     assert second["las"] == permutation_test(tables[1][:, 2], tables[2][:, 2], 200)
-    _, rows = comparison.table()
+    _, rows = comparison.tables[0].cells(str)
     assert [row[:2] for row in rows] == [["1", "all"], ["4", "all"], ["4", "tokens"], ["1", "tokens"]]
     assert [row[3] for row in rows][2:] == ["–", "–"]

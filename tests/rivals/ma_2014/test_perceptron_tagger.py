@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from pyropunct.rivals.ma_2014 import (
-    MarkedSentence,
+from pyropunct.rivals.ma_2014 import tagger
+from pyropunct.rivals.ma_2014.tagger import (
     PerceptronTagger,
-    tagger,
     train_perceptron_tagger,
     with_jackknifed_tags,
     with_tags,
 )
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence
 
 
 def sentence(text: str) -> MarkedSentence:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from pyropunct.rivals.ma_2014 import MarkedSentence, Treatment
-from pyropunct.rivals.ma_2014.treatments import pair_sides, treated, tree_of
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment, pair_sides, treated, tree_of
 
 TAGS = {
     "“": "``",

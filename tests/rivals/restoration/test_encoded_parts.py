@@ -10,13 +10,13 @@ from command_line import complaint
 from encoders import made_encoder
 
 from pyropunct.compare.progress import unwatched
+from pyropunct.compare.runner import load_parts, save_parts
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.nets.parser import ParserRecipe
+from pyropunct.nets.parser import BiaffineParser, ParserRecipe
 from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.parts import FoldPart, ParserPart, Part, Treebanks
-from pyropunct.rivals.restoration.systems import SYSTEMS
+from pyropunct.rivals.restoration.systems import SYSTEMS, Treebanks, parser_of
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.treebank.reading import read_treebank
 
@@ -39,22 +39,32 @@ def conditions(encoder: Path) -> Conditions:
     return Conditions(**RECIPES, folds=2, encoder=str(encoder))
 
 
-@pytest.mark.parametrize("name", ["crf", "attention", "parser", "fold"])
+@pytest.mark.parametrize("name", ["crf", "attention", "parser"])
 def test_parts_are_trained_and_kept(
     name: str, treebanks: Treebanks, conditions: Conditions, tmp_path: Path
 ) -> None:
-    part: Part[Any] = {"parser": ParserPart(100), "fold": FoldPart(0), **SYSTEMS}[name]
-    model = part.train(treebanks, conditions, unwatched)
+    def load(conditions: Conditions) -> Any:
+        if name == "parser":
+            return load_parts(tmp_path / "part", BiaffineParser.from_parts, conditions.pretrained)
+        return SYSTEMS[name].load(tmp_path / "part", conditions)
+
+    model: Any
+    if name == "parser":
+        train, recipe = treebanks.train, conditions.parser_recipe
+        model = parser_of(train, treebanks.dev, recipe, conditions, unwatched, "of a test")
+        save_parts(model, tmp_path / "part")
+    else:
+        model = SYSTEMS[name].train(treebanks, conditions, unwatched)
+        SYSTEMS[name].save(model, tmp_path / "part")
     assert model.pretrained is conditions.pretrained  # all of them share what is kept
-    part.save(model, tmp_path / "part")
-    loaded = part.load(tmp_path / "part", conditions)
+    loaded = load(conditions)
     ours, theirs = model.to_parts()[1], loaded.to_parts()[1]
     assert {"vectors.pretrained.weight", "pretrained.weight"} & set(ours)
     assert set(ours) == set(theirs)
     assert all(torch.equal(ours[key], theirs[key]) for key in ours)
     other = replace(conditions, encoder=str(made_encoder(tmp_path / "other", seed=1)))
     with pytest.raises(ModelFileError, match="it was trained with other pretrained features of words"):
-        part.load(tmp_path / "part", other)
+        load(other)
 
 
 def test_an_attach_model_reads_it_too(treebanks: Treebanks, conditions: Conditions, tmp_path: Path) -> None:

@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from pyropunct.cli.compare_commas import compare_commas as command
-from pyropunct.compare.significance import PERMUTATIONS
-from pyropunct.rivals.shieber_tao_2003 import MODELS, CommaSentence
 from pyropunct.rivals.shieber_tao_2003.comparison import (
     ON_PARSED_TREES,
     CommaComparison,
-    CommaSettings,
     compare_commas,
 )
-from pyropunct.rivals.shieber_tao_2003.restorer import LEAST_SEEN
+from pyropunct.rivals.shieber_tao_2003.models import MODELS
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 
 
 def sentences(number: int, seed: int) -> list[CommaSentence]:
@@ -33,16 +31,17 @@ def comparison() -> CommaComparison:
 
 
 def test_the_best_and_those_that_are_not_significantly_worse(comparison: CommaComparison) -> None:
-    assert [system.trees for system in comparison.systems] == ["", "gold", "gold"]
-    for column in ("f", "sentence_accuracy"):
-        assert comparison.best(column).name == "3"
-        assert comparison.leaders(column) == ["3"]
-        assert comparison.p_values[column]["3"] == 1
-        assert comparison.p_values[column]["1"] < 0.05
+    assert [result.trees for result in comparison.results] == ["", "gold", "gold"]
+    value, [table] = comparison.to_json(), comparison.tables
+    assert value["best"] == {"f": "3", "sentence_accuracy": "3"}
+    for column in (column for column in table.columns if column.evidence):
+        assert table.leaders(column) == [1]
+        assert value["systems"][1]["p"][column.key] == 1
+        assert value["systems"][0]["p"][column.key] < 0.05
 
 
 def test_table_and_json_say_the_same(comparison: CommaComparison) -> None:
-    header, rows = comparison.table()
+    header, rows = comparison.tables[0].cells("*{}".format)
     value = comparison.to_json()
     assert value["dev"] == {"sentences": 60, "commas": sum(s.commas.sum() for s in sentences(60, 1))}
     for row, system in zip(rows, value["systems"], strict=True):
@@ -59,7 +58,5 @@ def test_without_model_1_there_is_no_reduction() -> None:
     assert value["systems"][0]["error_reduction"] is None
 
 
-def test_defaults_of_the_command_are_those_of_the_package() -> None:
-    default = {parameter.name: parameter.default for parameter in command.params}
-    assert (default["least"], default["permutations"]) == (LEAST_SEEN, PERMUTATIONS)
+def test_models_on_parsed_trees_are_models() -> None:
     assert set(ON_PARSED_TREES.values()) <= set(MODELS)

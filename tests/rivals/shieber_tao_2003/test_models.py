@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from pyropunct.rivals.shieber_tao_2003 import MODELS, SMOOTHINGS, CommaRestorer, CommaScores, CommaSentence
 from pyropunct.rivals.shieber_tao_2003.automaton import COMMA_SYMBOL, Steps
-from pyropunct.rivals.shieber_tao_2003.models import TrainedModel
-from pyropunct.rivals.shieber_tao_2003.smoothing import WittenBell
+from pyropunct.rivals.shieber_tao_2003.models import MODELS, TrainedModel
+from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, WittenBell
+from pyropunct.rivals.shieber_tao_2003.system import CommaSystem
 
 SYMBOLS, TAGS = 6, 5
 
@@ -74,24 +76,22 @@ def told_by_constituents(words: int, seed: int) -> list[CommaSentence]:
 def test_what_constituents_tell_is_restored(smoothing: str) -> None:
     train, dev = told_by_constituents(9, 0), told_by_constituents(9, 1)
     gold = [sentence.commas for sentence in dev]
-    found = {
-        name: CommaScores.of(CommaRestorer(train, name, smoothing).restore(dev), gold) for name in MODELS
-    }
+    found = {name: CommaScores.of(CommaSystem(train, name, smoothing).restore(dev), gold) for name in MODELS}
     assert found["3"].f == found["3"].sentence_accuracy == 1
     assert found["8c"].f == 1
     assert found["1"].sentence_accuracy < 0.5
 
 
 def test_words_and_tags_that_training_lacks() -> None:
-    restorer = CommaRestorer(told_by_constituents(5, 0), "10")
+    system = CommaSystem(told_by_constituents(5, 0), "10")
     new = CommaSentence(("new",), ("XX",), np.array([True, False]), np.array([99, 0]), np.array([0, 99]))
-    assert [commas.tolist() for commas in restorer.restore([new])] == [[False, False]]
-    assert list(restorer.restore([])) == []
+    assert [commas.tolist() for commas in system.restore([new])] == [[False, False]]
+    assert list(system.restore([])) == []
 
 
 def test_without_sentences_nothing_is_trained() -> None:
     with pytest.raises(ValueError, match="no sentences to train on"):
-        CommaRestorer([])
+        CommaSystem([])
 
 
 def flags(text: str) -> np.ndarray:

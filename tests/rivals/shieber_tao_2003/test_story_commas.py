@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence, comma_sentences
+from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.story_commas import commas_of, story_commas
 from pyropunct.treebank.constituency.head_rules import load_head_rules
 from pyropunct.treebank.constituency.phrase_trees import read_phrase_trees
@@ -33,13 +34,13 @@ def test_a_comma_that_its_tag_makes_a_word_is_not_restored(small: Path) -> None:
     converted, own = both(["(S (NP (NN a)) (CC ,) (NP (NN b)) (, ,) (NP (NN c)) (. .))"])
     assert "," in converted.sentences[0].tree.forms
     model = Punctuator.load(small / "model")
-    (found,) = story_commas(model, own, list(converted), parse=False, samples=5, seed=0)
+    (found,) = story_commas(model, own, list(converted), parse=False, settings=CommaSettings(samples=5))
     assert found.tolist() == [False] * len(own[0].commas)
 
 
 def test_marks_that_the_model_does_not_know_have_positions(small: Path) -> None:
     converted, own = both(["(S (NP (NN a)) (: ~~) (, ,) (VP (VBZ b)) (. .))"])
     (found,) = story_commas(
-        Punctuator.load(small / "model"), own, list(converted), parse=False, samples=5, seed=0
+        Punctuator.load(small / "model"), own, list(converted), parse=False, settings=CommaSettings(samples=5)
     )
     assert len(found) == len(own[0].commas) == 5

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from slow_features import distance, features_of
 
 from pyropunct.rivals.transitions.templates import number_of, templates_in
-from pyropunct.rivals.zhang_2013 import Stream
+from pyropunct.rivals.zhang_2013.streams import Stream
 from pyropunct.rivals.zhang_2013.templates import MARKS, TREES, WORDS
 
 NONE, MIDDLE, FULL = range(3)

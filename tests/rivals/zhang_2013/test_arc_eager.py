@@ -17,9 +17,10 @@ from pyropunct.rivals.transitions.arc_eager import FULL, LEFT, MIDDLE, NONE, RED
 from pyropunct.rivals.transitions.perceptron import no_weights
 from pyropunct.rivals.transitions.search import search
 from pyropunct.rivals.transitions.systems import ARC_EAGER
-from pyropunct.rivals.zhang_2013 import ArcEagerParser, ArcEagerRecipe, Stream, train_arc_eager
 from pyropunct.rivals.zhang_2013.oracle import stream_after, transitions_to
-from pyropunct.rivals.zhang_2013.parser import encoded, moves_of, templates_of
+from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, encoded, moves_of, templates_of
+from pyropunct.rivals.zhang_2013.streams import Stream
+from pyropunct.rivals.zhang_2013.training import train_arc_eager
 from pyropunct.treebank.tree import is_projective, projectivise
 
 HEADS = [(3, 3, 0, 3, 6, 4), (2, 0, 2, 3), (0,), (2, 6, 4, 2, 4, 0, 6, 9, 7)]

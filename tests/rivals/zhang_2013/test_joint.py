@@ -5,9 +5,10 @@ import pytest
 
 from pyropunct.compare.significance import f1, permutation_test
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.rivals.zhang_2013 import Stream
-from pyropunct.rivals.zhang_2013.comparison import MARK_COLUMNS, JointComparison, JointRow, JointScores
-from pyropunct.rivals.zhang_2013.systems import CASCADED, CRF, UNIFIED, Found, JointSettings
+from pyropunct.rivals.zhang_2013.comparison import MARKS, JointComparison, JointResult, JointScores
+from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, UNIFIED, JointSettings
+from pyropunct.rivals.zhang_2013.streams import Stream
+from pyropunct.rivals.zhang_2013.systems import Reading
 
 GOLD = Stream(
     forms=tuple("abcde"),
@@ -20,44 +21,44 @@ GOLD = Stream(
 
 
 def test_marks_ends_and_trees_are_counted() -> None:
-    found = Found(
+    found = Reading(
         marks=(MIDDLE, NONE, FULL, FULL, FULL),
         ends=(False, False, True, True, True),
         heads=(2, 0, 2, 0, 0),
         relations=("s", "root", "x", "root", "root"),
     )
     scores = JointScores.of([found, found], [GOLD, GOLD])
-    counts = {column: tuple(scores.counts(column)) for column in MARK_COLUMNS}
+    counts = {column: tuple(scores.counts(column)) for column in MARKS}
     assert counts == {"middle": (4, 2, 2), "full": (2, 6, 2), "any": (6, 8, 6), "ends": (2, 4, 2)}
     assert (scores.tree_score("uas"), scores.tree_score("las")) == (80, 60)
     without = JointScores.of([found, found._replace(heads=None)], [GOLD, GOLD])
     assert without.tree_score("uas") is None
-    assert set(without.p_values(scores, 10, 0)) == set(MARK_COLUMNS)
+    assert without.counts("full") == scores.counts("full")
 
 
 def test_differences_are_from_the_row_above_of_the_same_size() -> None:
     random = np.random.default_rng(0)
 
-    def row(name: str, size: int) -> JointRow:
+    def row(name: str, size: int) -> JointResult:
         right = random.integers(0, 5, (30, 4, 1))
         more = right + random.integers(0, 5, (30, 4, 2))
         trees = np.sort(random.integers(0, 9, (30, 3)))[:, ::-1]
         parsed = None if name == CRF else trees
-        return JointRow(name, size, JointScores(np.concatenate([more, right], 2), parsed), None, 10.0)
+        return JointResult(name, size, JointScores(np.concatenate([more, right], 2), parsed), None, 10.0)
 
     rows = [row(name, size) for size in (3, 10) for name in (CRF, CASCADED, UNIFIED)]
     settings = JointSettings(permutations=100)
     comparison = JointComparison(settings, (9, 1), (8, 40), (90.0, 91.0), tuple(rows))
-    found = comparison.p_values()
-    assert [set(one) for one in found[:2]] == [set(), set(MARK_COLUMNS)]
-    assert set(found[2]) == {*MARK_COLUMNS, "uas", "las"}
+    found = [row["p"] for row in comparison.to_json()["rows"]]
+    assert [set(one) for one in found[:2]] == [set(), set(MARKS)]
+    assert set(found[2]) == {*MARKS, "uas", "las"}
     assert found[3] == {}
     one, two = rows[5].scores, rows[4].scores
     assert found[5]["ends"] == permutation_test(one.marks[:, 3], two.marks[:, 3], 100, statistic=f1)
     assert one.trees is not None
     assert two.trees is not None
     assert found[5]["las"] == permutation_test(one.trees[:, 2], two.trees[:, 2], 100)
-    _, table = comparison.table()
+    _, table = comparison.tables[0].cells(str)
     assert [line[:2] for line in table[:2]] == [["3", CRF], ["3", CASCADED]]
     assert table[0][10] == "–"
     assert table[1][2] == f"{rows[1].scores.counts('middle').f1:.2f}"

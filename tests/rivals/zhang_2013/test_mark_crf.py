@@ -9,8 +9,8 @@ import torch
 
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.rivals.zhang_2013 import Stream
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
+from pyropunct.rivals.zhang_2013.streams import Stream
 
 
 def stream(text: str) -> Stream:

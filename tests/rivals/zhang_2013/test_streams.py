@@ -4,7 +4,7 @@ import pytest
 from sentences import sentence
 
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.rivals.zhang_2013 import marks_in, streams
+from pyropunct.rivals.zhang_2013.streams import marks_in, streams
 from pyropunct.treebank.reading import read_text
 
 TEXT = """# newdoc

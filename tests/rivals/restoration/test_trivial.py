@@ -1,11 +1,11 @@
-"""The trivial restorer."""
+"""The trivial system."""
 
 from dataclasses import replace
 
 import pytest
 from sentences import sentence
 
-from pyropunct.rivals.taggers.trivial import trivial_restorer
+from pyropunct.rivals.restoration.trivial import ended_in, final_mark
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 
 
@@ -16,7 +16,7 @@ def test_most_frequent_final_mark_and_nothing_else() -> None:
         sentence("it is", "", "", "."),
         sentence("yes", ",", ","),
     ]
-    assert trivial_restorer(train).restore([["a", "b"], ["c"]]) == [
+    assert ended_in(final_mark(train), [["a", "b"], ["c"]]) == [
         [(START,), (), (".",)],
         [(START,), (".",)],
     ]
@@ -24,15 +24,15 @@ def test_most_frequent_final_mark_and_nothing_else() -> None:
 
 def test_of_equally_frequent_marks_the_first() -> None:
     train = [sentence("a", "", "?"), sentence("b", "", "!"), sentence("c", "", ""), sentence("d", "", "")]
-    assert trivial_restorer(train).final == ("!",)
+    assert final_mark(train) == ("!",)
 
 
 def test_an_abbreviation_dot_ends_no_sentence() -> None:
     dotted = replace(sentence("and so on etc"), surface=((START,), (), (), (), (ABBREVIATION_DOT,)))
-    assert trivial_restorer([dotted]).restore([["a"]]) == [[(START,), ()]]
-    assert trivial_restorer([dotted, dotted, sentence("a", "", "!")]).final == ("!",)
+    assert ended_in(final_mark([dotted]), [["a"]]) == [[(START,), ()]]
+    assert final_mark([dotted, dotted, sentence("a", "", "!")]) == ("!",)
 
 
 def test_no_sentence() -> None:
     with pytest.raises(ValueError, match="no sentence to learn a final mark from"):
-        trivial_restorer([])
+        final_mark([])

@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, printed
 
-from pyropunct.rivals.taggers.correction import (
-    AS_FITTED,
-    FITTED,
-    FOLDS,
-    SYSTEMS,
-    closest_corrections,
-    folds_by_sentence,
-)
+from pyropunct.rivals.correction.comparison import FITTED, FOLDS, closest_corrections, folds_by_sentence
+from pyropunct.rivals.correction.settings import SYSTEMS
+from pyropunct.rivals.correction.systems import AS_FITTED
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.treebank.marks import START
@@ -68,7 +63,7 @@ def learners(tmp_path: Path, dev: list[Sentence]) -> Path:
 def test_all_tables(
     small: Path, model_with_parser: Path, learners: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyropunct.rivals.taggers.correction.CURVE", (0, 20))
+    monkeypatch.setattr("pyropunct.rivals.correction.comparison.CURVE", (0, 20))
     files = (small / "train.conllu", small / "dev.conllu")
     options = ("--model", model_with_parser, "--systems", "alone,channel", "--trees", 2, "--threads", 1)
     value = answer("compare-correction", *files, *options, "--learners", learners, "--curve")
@@ -96,7 +91,7 @@ def test_all_tables(
 
 def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(RivalRecipe, least_steps=0, word_size=8, hidden_size=8)
-    monkeypatch.setattr("pyropunct.rivals.taggers.correction.RivalRecipe", quick)
+    monkeypatch.setattr("pyropunct.rivals.correction.systems.RivalRecipe", quick)
     options = ("--model", small / "model", "--systems", "paper,crf", "--epochs", 1, "--copies", 1)
     more = ("--samples", 20, "--threads", 1)
     value = answer("compare-correction", small / "dev.conllu", small / "dev.conllu", *options, *more)
@@ -109,8 +104,8 @@ def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_bad_input(small: Path, learners: Path, tmp_path: Path) -> None:
     files = (small / "train.conllu", small / "dev.conllu", "--model", small / "model")
     told = complaint(BAD_INPUT, "compare-correction", *files, "--systems", "best")
-    assert told == "--systems: there is no system 'best'; there are alone, paper, crf, channel"
+    assert told.startswith("Invalid value for '--systems': there is no system 'best'; there are alone, ")
     told = complaint(BAD_INPUT, "compare-correction", *files, "--learners", tmp_path / "none")
     assert told == f"{tmp_path / 'none'}: there is no such file"
     told = complaint(BAD_INPUT, "compare-correction", *files, "--learners", learners)
-    assert told == f"--learners: {small / 'model'} has no parser for what learners wrote"
+    assert told == f"--learners: {small / 'model'} has no parser for the sentences of learners"

@@ -16,19 +16,17 @@ from pyropunct.rivals.shieber_tao_2003.automaton import (
 )
 from pyropunct.rivals.shieber_tao_2003.models import MODELS, TrainedModel
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS
 
-LEAST_SEEN = 3
-"""Words that were seen less often in training count as one, the unknown word (docs/reference/commas.md)."""
 
-
-class CommaRestorer:
-    """A model that was trained on sentences.
+class CommaSystem:
+    """A model that was trained on sentences, and restores commas.
 
     :param sentences: the training sentences.
     :param model: the name of a model in :data:`MODELS`.
     :param smoothing: ``witten-bell`` or ``katz``.
-    :param least: words that were seen less often in training count as one, the unknown word.
+    :param least: words that training has fewer times count as one word, the unknown word.
     :raises KeyError: if there is no such model or smoothing.
     :raises ValueError: if there is no training sentence.
     """
@@ -37,8 +35,8 @@ class CommaRestorer:
         self,
         sentences: Sequence[CommaSentence],
         model: str = "10",
-        smoothing: str = "witten-bell",
-        least: int = LEAST_SEEN,
+        smoothing: str = CommaSettings.smoothing,
+        least: int = CommaSettings.least,
     ) -> None:
         if not sentences:
             raise ValueError("there are no sentences to train on")
@@ -52,7 +50,7 @@ class CommaRestorer:
         )
 
     def restore(self, sentences: Sequence[CommaSentence]) -> Iterator[NDArray[np.bool_]]:
-        """For each sentence (n + 1,) where the best path puts commas; where they are is not looked at."""
+        """For each sentence (n + 1,) where the best path puts commas; its own commas are not read."""
         if not sentences:
             return
         scores = self._model.scores(self._steps(sentences))

@@ -20,18 +20,19 @@ from pyropunct.nets.parser import BiaffineParser, ParserRecipe, attachment_score
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
-from pyropunct.rivals.restoration import Comparison, Settings, compare
+from pyropunct.rivals.restoration.comparison import RestorationComparison as Comparison
+from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.measuring import compare
 from pyropunct.rivals.restoration.results import SystemResult
+from pyropunct.rivals.restoration.trivial import ended_in, final_mark
 from pyropunct.rivals.taggers.kinds import load_rival
 from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.trivial import trivial_restorer
 from pyropunct.treebank.reading import Treebank, read_treebank
 
-SMALL = Settings(
+SMALL = Conditions(
     shares=(50, 100),
     samples=20,
     trees=1,
-    permutations=200,
     recipe=Recipe(epochs=2, families=("symmetry", "head")),
     rival_recipe=RivalRecipe(word_size=12, hidden_size=8, epochs=2, least_steps=0, batch_size=8),
     parser_recipe=ParserRecipe(
@@ -106,7 +107,7 @@ def timeless(comparison: Comparison) -> Any:
 
 def test_trivial(found: Comparison, train: Treebank, dev: Treebank) -> None:
     system = by_name(found)["trivial"]
-    restored = trivial_restorer(train).restore([sentence.tree.forms for sentence in dev])
+    restored = ended_in(final_mark(train), [sentence.tree.forms for sentence in dev])
     assert system.with_gold_trees.perplexity is None
     assert [one.aed for one in system.outcomes] == [
         average_edit_distance(restored, [sentence.surface for sentence in dev])
@@ -255,8 +256,8 @@ def test_measured_on_test(found: Comparison, train: Treebank, dev: Treebank, fol
     assert crf.training_seconds == by_name(found)["crf"].training_seconds
     tagger = load_rival(folder / SEED / "crf")
     assert crf.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(test)).perplexity, 1e-12)
-    assert results.measured.sentences == 9
-    assert results.to_json()["treebanks"]["test"]["path"] == test.path
+    size = results.to_json()["treebanks"]["test"]
+    assert (size["sentences"], size["path"]) == (9, test.path)
     assert "measured on 9 of test" in results.to_markdown()
 
 

@@ -1,0 +1,87 @@
+"""The settings that every comparison has, and how lists of them are written."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from importlib import import_module
+from typing import Any, ClassVar, get_type_hints
+
+from pyropunct.compare.significance import PERMUTATIONS
+from pyropunct.errors import UserError
+from pyropunct.limits import Count, Range, Seed, limits
+
+
+class SettingError(UserError, ValueError):
+    """A setting that is invalid, or does not go with another one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonSettings:
+    """The settings of a comparison.
+
+    :ivar permutations: permutations in each significance test.
+    :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
+    :cvar TRAINING: the names of the settings on which training depends: if only others change, parts that
+        were trained before can be used again.
+    :raises SettingError: if a number is out of its bounds; the message is one line.
+    """
+
+    permutations: Count = PERMUTATIONS
+    seed: Seed = 0
+    TRAINING: ClassVar[tuple[str, ...]] = ("seed",)
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self), include_extras=True)
+        for field in fields(self):
+            limit, value = limits(hints[field.name]), getattr(self, field.name)
+            bounds = limit.first(Range)
+            if bounds is not None and any(one not in bounds for one in (value if limit.several else [value])):
+                reach = (
+                    f"{bounds.least} or more" if bounds.most is None else f"{bounds.least} to {bounds.most}"
+                )
+                raise SettingError(f"{field.name} is {value}: it must be {reach}")
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary of plain JSON types."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
+
+
+def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
+    """A function that reads names with commas between them, as an option of the command line has them.
+
+    :param registry: ``module:NAME`` of the collection of all names; the module is imported when needed.
+    :param kind: what they are the names of, for messages.
+    """
+
+    def names(text: str) -> tuple[str, ...]:
+        module, _, name = registry.partition(":")
+        return chosen(text.split(","), tuple(map(str, getattr(import_module(module), name))), kind)
+
+    return names
+
+
+def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
+    """Names, each once.
+
+    :raises SettingError: if a name is unknown, or there is no name.
+    """
+    for name in names or ("",):
+        if name not in known:
+            raise SettingError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
+    return tuple(dict.fromkeys(names))
+
+
+def numbers_to(most: int, kind: str) -> Callable[[str], tuple[int, ...]]:
+    """A function that reads whole numbers from 1 to ``most`` with commas between them, each once.
+
+    :param kind: what they are, for messages.
+    """
+
+    def numbers(text: str) -> tuple[int, ...]:
+        items = text.split(",")
+        if not all(item.isdecimal() and 1 <= int(item) <= most for item in items):
+            raise SettingError(f"give {kind} from 1 to {most} with commas between them, not {text!r}")
+        return tuple(dict.fromkeys(map(int, items)))
+
+    return numbers

@@ -1,0 +1,301 @@
+"""Ways to correct punctuation side by side, on simulated errors and on errors of learners."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pyropunct.compare.comparison import Comparison
+from pyropunct.compare.progress import Advance, Watch, unwatched
+from pyropunct.compare.table import Baseline, Column, Table
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.edit_distance import surface_distance
+from pyropunct.restore.parses import weighted_trees
+from pyropunct.rivals.correction.settings import CHANNEL, SYSTEMS, CorrectionSettings
+from pyropunct.rivals.correction.systems import Channel, Parses, System, fitted
+from pyropunct.tasks.correct.channel_fitting import Pair
+from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
+from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_surfaces
+from pyropunct.tasks.correct.learners import Corrected
+from pyropunct.treebank.marks import Surface
+from pyropunct.treebank.sentence import Sentence
+
+GOLD, PREDICTED = "gold", "predicted"
+
+CURVE = (0, 5, 10, 20, 30, 40)
+"""Errors in 1,000 words."""
+
+FOLDS = 5
+"""Parts of the learners' sentences: each is corrected by a channel that was fitted to the others."""
+
+FITTED = "noisy channel, fitted to learners"
+
+
+class CorrectionResult(NamedTuple):
+    """The result of a system.
+
+    :ivar system: its name in tables.
+    :ivar trees: where its trees come from: ``gold`` or ``predicted``, or empty if it reads none.
+    :ivar slots: the number of slots.
+    :ivar edits: (sentences,) the edits between the corrected and the right punctuation of each sentence.
+    :ivar scores: its edits compared with those of the right punctuation.
+    """
+
+    system: str
+    trees: str
+    slots: int
+    edits: Sequence[int]
+    scores: EditScores
+
+    @property
+    def aed(self) -> float:
+        """The average edit distance per slot."""
+        return sum(self.edits) / self.slots
+
+    @classmethod
+    def of(
+        cls,
+        system: str,
+        trees: str,
+        wrong: Sequence[Surface],
+        corrected: Sequence[Surface],
+        right: Sequence[Surface],
+    ) -> "CorrectionResult":
+        """The result of a system that has corrected wrong punctuation."""
+        edits = [surface_distance(*both) for both in zip(corrected, right, strict=True)]
+        return cls(system, trees, sum(map(len, right)), edits, edit_scores(wrong, corrected, right))
+
+
+class CurvePoint(NamedTuple):
+    """The results of systems at one rate of errors.
+
+    :ivar errors: how many there are in 1,000 words.
+    :ivar results: the results.
+    """
+
+    errors: float
+    results: Sequence[CorrectionResult]
+
+
+COLUMNS: tuple[Column[CorrectionResult], ...] = (
+    Column("system", "system", lambda result: result.system),
+    Column("trees", "trees", lambda result: result.trees),
+    Column(
+        "average_edit_distance", "AED", lambda result: result.aed, 4, evidence=lambda result: result.edits
+    ),
+    Column("precision", "precision", lambda result: result.scores.precision, 3),
+    Column("recall", "recall", lambda result: result.scores.recall, 3),
+    Column("f0.5", "F0.5", lambda result: result.scores.f(), 3),
+)
+
+
+def _best(results: Sequence[CorrectionResult], row: int) -> int | None:
+    best = min(range(len(results)), key=lambda index: results[index].aed)
+    return None if row == best else best
+
+
+@dataclass(frozen=True)
+class CorrectionComparison(Comparison):
+    """The results of all systems.
+
+    :ivar settings: the settings.
+    :ivar simulated: with simulated errors.
+    :ivar learners: with the errors of learners, against all corrections; empty without learners.
+    :ivar closest: the same against the closest correction of each sentence.
+    :ivar curve: at several rates of errors; empty without curve.
+    """
+
+    settings: CorrectionSettings
+    simulated: Sequence[CorrectionResult]
+    learners: Sequence[CorrectionResult] = ()
+    closest: Sequence[CorrectionResult] = ()
+    curve: Sequence[CurvePoint] = ()
+
+    @cached_property
+    def tables(self) -> Sequence[Table[Any]]:
+        """A table for each kind of errors."""
+        titles = {
+            "Simulated errors": self.simulated,
+            "Learners, all corrections": self.learners,
+            "Learners, the closest correction of each sentence": self.closest,
+        }
+        tables = [self._table(title, results) for title, results in titles.items() if results]
+        return [*tables, self._curve_table()] if self.curve else tables
+
+    def _table(self, title: str, results: Sequence[CorrectionResult]) -> Table[CorrectionResult]:
+        against, settings = Baseline("the best system", _best), self.settings
+        note = "Edits as in M2 for precision, recall and F0.5."
+        return Table(title, COLUMNS, results, (note,), against, settings.permutations, settings.seed)
+
+    def _curve_table(self) -> Table[CurvePoint]:
+        """The AED of each system at each rate of errors."""
+
+        def aed(place: int, result: CorrectionResult) -> Column[CurvePoint]:
+            return Column(result.system, result.system, lambda point: point.results[place].aed, 4)
+
+        first: Column[CurvePoint] = Column("errors", "errors in 1,000 words", lambda point: point.errors, 1)
+        others = [aed(place, result) for place, result in enumerate(self.curve[0].results)]
+        return Table("AED at several rates of errors", [first, *others], self.curve)
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers in plain JSON types."""
+        parts = {"simulated": self.simulated, "learners": self.learners, "closest": self.closest}
+        curve = [{"errors": point.errors, "rows": self._plain(point.results)} for point in self.curve]
+        return {
+            "settings": self.settings.to_json(),
+            **{name: self._plain(results) for name, results in parts.items() if results},
+            **({"curve": curve} if curve else {}),
+        }
+
+    def _plain(self, results: Sequence[CorrectionResult]) -> list[dict[str, Any]]:
+        rows = zip(self._table("", results).to_json(), results, strict=True)
+        return [{**row, **vars(result.scores)} for row, result in rows]
+
+
+def compare_correction(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    model: Punctuator,
+    settings: CorrectionSettings,
+    *,
+    learners: Sequence[Corrected] = (),
+    watch: Watch = unwatched,
+) -> CorrectionComparison:
+    """Fit all systems to sentences with simulated errors, and measure them.
+
+    :param train: the sentences to which the model was fitted.
+    :param dev: sentences to measure on, with errors of another seed.
+    :param model: the model of right text.
+    :param learners: sentences of learners with corrections; their words are parsed.
+    :param watch: gets reports of progress.
+    :raises NoParserError: if there are learners, and the model has no parser.
+    """
+    with watch("fitting systems", len(settings.systems)) as advance:
+        systems = {}
+        for name in settings.systems:
+            systems[name] = fitted(name, train, dev, model, settings)
+            advance(1)
+    trees: dict[str, Parses] = {GOLD: [[WeightedTree(one.tree, 1.0, given=True)] for one in dev]}
+    if model.parser is not None:
+        trees[PREDICTED] = weighted_trees(model, [one.tree.forms for one in dev], settings.trees)
+    right, last = [one.surface for one in dev], list(trees)[-1]
+    rates = CURVE if settings.curve else ()
+    with watch("correcting", len(systems) * (1 + len(rates) + bool(learners))) as advance:
+        wrong = [one.surface for one in wrong_surfaces(dev, seed=settings.seed + 1)]
+        simulated = _corrected(systems, trees, wrong, right, advance)
+        curve = [
+            CurvePoint(errors, _corrected(systems, {last: trees[last]}, surfaces, right, advance))
+            for errors, surfaces in _at_rates(dev, rates, settings.seed + 1)
+        ]
+        of_all, of_closest = _of_learners(model, systems, learners, settings, advance)
+    return CorrectionComparison(settings, simulated, of_all, of_closest, curve)
+
+
+def _corrected(
+    systems: Mapping[str, System],
+    trees: Mapping[str, Parses],
+    wrong: Sequence[Surface],
+    right: Sequence[Surface],
+    advance: Advance,
+) -> list[CorrectionResult]:
+    """The results of all systems, with each kind of trees if they read trees."""
+    results = []
+    for name, system in systems.items():
+        for kind in trees if system.reads_trees else list(trees)[:1]:
+            for way, corrected in system.correct(trees[kind], wrong).items():
+                shown = kind if system.reads_trees else ""
+                results.append(CorrectionResult.of(SYSTEMS[name] + way, shown, wrong, corrected, right))
+        advance(1)
+    return results
+
+
+def _at_rates(
+    dev: Sequence[Sentence], rates: Sequence[float], seed: int
+) -> list[tuple[float, list[Surface]]]:
+    """Wrong punctuation with about so many errors in 1,000 words, and how many there are indeed."""
+    words = sum(len(one.tree) for one in dev)
+    usual = sum(len(one.errors) for one in wrong_surfaces(dev, seed=seed)) / words * 1000
+    surfaces = list[tuple[float, list[Surface]]]()
+    for rate in rates:
+        wrong = list(wrong_surfaces(dev, ErrorRates().capped(rate / usual if usual else 0.0), seed))
+        errors = sum(len(one.errors) for one in wrong) / words * 1000
+        surfaces.append((errors, [one.surface for one in wrong]))
+    return surfaces
+
+
+# Errors of learners
+
+
+def _of_learners(
+    model: Punctuator,
+    systems: Mapping[str, System],
+    learners: Sequence[Corrected],
+    settings: CorrectionSettings,
+    advance: Advance,
+) -> tuple[list[CorrectionResult], list[CorrectionResult]]:
+    """All systems against all corrections of learners' sentences, and against the closest corrections."""
+    if not learners:
+        return [], []
+    parses = weighted_trees(model, [one.words for one in learners], settings.trees)
+    wrong, right = [one.wrong for one in learners], [one.right for one in learners]
+    corrected: dict[tuple[str, str], list[Surface]] = {}
+    for name, system in systems.items():
+        shown = PREDICTED if system.reads_trees else ""
+        for way, surfaces in system.correct(parses, wrong).items():
+            corrected[SYSTEMS[name] + way, shown] = surfaces
+        advance(1)
+    if CHANNEL in systems:
+        for way, surfaces in _cross_fitted(model, learners, parses, settings).items():
+            corrected[FITTED + way, PREDICTED] = surfaces
+    results, closest = [], []
+    for key, surfaces in corrected.items():
+        results.append(CorrectionResult.of(*key, wrong, surfaces, right))
+        chosen = closest_corrections(learners, surfaces)
+        parts = ([every[index] for index in chosen] for every in (wrong, surfaces, right))
+        closest.append(CorrectionResult.of(*key, *parts))
+    return results, closest
+
+
+def _cross_fitted(
+    model: Punctuator, learners: Sequence[Corrected], parses: Parses, settings: CorrectionSettings
+) -> dict[str, list[Surface]]:
+    """The corrections of a noisy channel that was fitted to the other sentences alone."""
+    pairs = [Pair(trees[0].tree, one.right, one.wrong) for trees, one in zip(parses, learners, strict=True)]
+    folds = folds_by_sentence(learners, settings.seed)
+    corrected: dict[str, dict[int, Surface]] = {}
+    for fold in range(FOLDS):
+        system = Channel.fitted(
+            model, [pair for pair, part in zip(pairs, folds, strict=True) if part != fold]
+        )
+        unseen = [index for index, part in enumerate(folds) if part == fold]
+        fixed = system.correct(
+            [parses[index] for index in unseen], [learners[index].wrong for index in unseen]
+        )
+        for way, surfaces in fixed.items():
+            corrected.setdefault(way, {}).update(zip(unseen, surfaces, strict=True))
+    return {way: [every[index] for index in range(len(learners))] for way, every in corrected.items()}
+
+
+def folds_by_sentence(learners: Sequence[Corrected], seed: int) -> list[int]:
+    """The part of each correction; all corrections of a sentence are in the same part."""
+    sentences = list(dict.fromkeys(one.sentence for one in learners))
+    drawn = np.random.default_rng(seed).permutation(len(sentences)) % FOLDS
+    part = dict(zip(sentences, drawn.tolist(), strict=True))
+    return [part[one.sentence] for one in learners]
+
+
+def closest_corrections(learners: Sequence[Corrected], corrected: Sequence[Surface]) -> list[int]:
+    """For each sentence the index of the correction from which a system's result has the fewest edits.
+
+    Of equally close corrections, that with the most right edits is taken.
+    """
+    best: dict[str, tuple[tuple[int, int], int]] = {}
+    for index, (one, surface) in enumerate(zip(learners, corrected, strict=True)):
+        right = edit_scores([one.wrong], [surface], [one.right]).right
+        key = surface_distance(surface, one.right), -right
+        if one.sentence not in best or key < best[one.sentence][0]:
+            best[one.sentence] = key, index
+    return [index for _, index in best.values()]

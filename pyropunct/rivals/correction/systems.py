@@ -1,0 +1,138 @@
+"""The systems that correct punctuation: how they are fitted to simulated errors, and used."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.punctuator import Punctuator
+from pyropunct.rivals.correction.settings import ALONE, CHANNEL, CRF, PAPER, CorrectionSettings
+from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correcting_crf
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
+from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
+from pyropunct.tasks.correct.hearing import WritersRate
+from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
+from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
+from pyropunct.tasks.correct.system import Correcting
+from pyropunct.treebank.marks import Surface
+from pyropunct.treebank.sentence import Sentence
+
+AS_FITTED = ", rate as fitted"
+"""A noisy channel that takes the rate of errors to which it was fitted; otherwise it estimates the rate."""
+
+Parses = Sequence[Sequence[WeightedTree]]
+"""The trees of each sentence, the heaviest first."""
+
+
+class System(ABC):
+    """A system that corrects the punctuation of sentences that have trees.
+
+    :cvar reads_trees: whether the trees make a difference.
+    """
+
+    reads_trees: ClassVar[bool] = False
+
+    @abstractmethod
+    def correct(self, parses: Parses, wrong: Sequence[Surface]) -> Mapping[str, list[Surface]]:
+        """The corrected punctuation of each sentence, for each way to decide.
+
+        :returns: by the ending of the system's name in tables, empty for most systems.
+        """
+
+
+class Alone(System):
+    """Leaves all as it is."""
+
+    def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+        """The punctuation as it is."""
+        return {"": list(wrong)}
+
+
+@dataclass(frozen=True)
+class Paper(System):
+    """The corrector of Li, Wang & Eisner (2019, section 6.2)."""
+
+    corrector: Correcting
+    settings: CorrectingSettings
+    reads_trees: ClassVar[bool] = True
+
+    def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+        """Its decisions."""
+        return {"": [one.surface for one in self.corrector.decide(parses, wrong, self.settings)]}
+
+
+@dataclass(frozen=True)
+class Tagger(System):
+    """A BiLSTM-CRF that reads words and wrong punctuation."""
+
+    tagger: CorrectingCRF
+
+    def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+        """Its most probable labels."""
+        return {"": self.tagger.correct([trees[0].tree.forms for trees in parses], wrong)}
+
+
+@dataclass(frozen=True)
+class Channel(System):
+    """The noisy channel, which estimates the rate of errors, or takes the rate to which it was fitted."""
+
+    corrector: NoisyChannel
+    reads_trees: ClassVar[bool] = True
+
+    @classmethod
+    def fitted(cls, model: Punctuator, pairs: Sequence[Pair]) -> "Channel":
+        """A noisy channel that was fitted to right and wrong punctuation."""
+        return cls(NoisyChannel(model, fit_channel(pairs, model.vocabulary.tokens)))
+
+    def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+        """Its decisions, in both ways."""
+        heard = self.corrector.hear(parses, wrong)
+        rate = WritersRate()
+        rate.learn(np.stack([one.log_evidence for one in heard]))
+        return {
+            way: [one.surface for one in self.corrector.decisions(heard, wrong, USUAL, rates)]
+            for way, rates in (("", rate.probabilities), (AS_FITTED, WritersRate(1.0).probabilities))
+        }
+
+
+def fitted(
+    name: str,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    model: Punctuator,
+    settings: CorrectionSettings,
+) -> System:
+    """A system, fitted to sentences with simulated errors.
+
+    :param name: one of `pyropunct.rivals.correction.settings.SYSTEMS`.
+    :param model: the model of right text.
+    """
+    rates, copies, seed = ErrorRates(), settings.copies, settings.seed
+
+    def paper() -> System:
+        recipe = correction_recipe(model.recipe, epochs=settings.epochs)
+        corrector = fit_correction(train, dev, model, rates=rates, copies=copies, recipe=recipe, seed=seed)
+        return Paper(corrector, CorrectingSettings(samples=settings.samples, seed=seed))
+
+    def tagger() -> System:
+        # As many passes over the sentences as without copies.
+        recipe = RivalRecipe(epochs=max(1, RivalRecipe().epochs // copies))
+        pairs = [(one, wrong.surface) for one, wrong in wrong_copies(train, rates, copies, seed)]
+        unseen = [(one, wrong.surface) for one, wrong in wrong_copies(dev, rates, 1, seed + 1)]
+        return Tagger(train_correcting_crf(pairs, unseen, recipe, seed))
+
+    def channel() -> System:
+        return Channel.fitted(model, simulated_pairs(train, rates, copies, seed, model.parser))
+
+    systems: Mapping[str, Callable[[], System]] = {
+        ALONE: Alone,
+        PAPER: paper,
+        CRF: tagger,
+        CHANNEL: channel,
+    }
+    return systems[name]()

@@ -1,0 +1,271 @@
+"""Training all systems, and measuring them."""
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from pyropunct.compare.progress import Watch, unwatched
+from pyropunct.compare.runner import Runner, Trained, checksum, load_parts, save_parts
+from pyropunct.compare.seeds import Runs
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, fold_recipe
+from pyropunct.nets.parser.jackknife import folds_of, others_of, parse_folds
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.settings import RestoreSettings
+from pyropunct.rivals.restoration.comparison import RestorationComparison
+from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.results import (
+    GOLD,
+    NONE,
+    PREDICTED,
+    Outcome,
+    ParserResult,
+    SystemResult,
+    TreebankSize,
+)
+from pyropunct.rivals.restoration.systems import (
+    SYSTEMS,
+    Parses,
+    System,
+    Treebanks,
+    parser_of,
+    share_of,
+)
+from pyropunct.treebank.reading import Treebank
+from pyropunct.treebank.sentence import Sentence
+
+
+def compare(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence],
+    conditions: Conditions | None = None,
+    folder: str | Path | None = None,
+    watch: Watch = unwatched,
+    *,
+    test: Iterable[Sentence] | None = None,
+) -> RestorationComparison:
+    """Train all systems on one treebank and measure them on another: Table 3 and Figure 4 of the paper.
+
+    :param train: training sentences, as `pyropunct.read_treebank` gives them.
+    :param dev: the sentences that decide when training stops and which direction is kept, and to measure on
+        if there are no others.
+    :param conditions: what is compared and how; by default ``Conditions()``.
+    :param folder: each part is saved there as soon as it is trained, and loaded when the comparison is
+        repeated; in the end the results are written there.
+    :param watch: gets reports of progress.
+    :param test: the sentences to measure on, which decide nothing.
+    :raises ComparisonFolderError: if the folder cannot be written, or holds a comparison with other data or
+        settings, or a damaged part.
+    :raises ValueError: if a treebank has no sentence.
+    """
+    conditions = Conditions() if conditions is None else conditions
+    treebanks = Treebanks(tuple(train), tuple(dev))
+    measured = treebanks.dev if test is None else tuple(test)
+    if not all((treebanks.train, treebanks.dev, measured)):
+        raise ValueError("a comparison needs sentences to train on and sentences to measure on")
+    sizes = _size(train, treebanks.train), _size(dev, treebanks.dev)
+    test_size = None if test is None else _size(test, measured)
+    checksums = {"train": sizes[0].checksum, "dev": sizes[1].checksum}
+    with Runner.alone(folder, checksums, conditions) as runner:
+        runs = [_Run(treebanks, measured, run, runner, watch).results() for run in conditions.of_each_seed()]
+        parsers, systems = (
+            tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True)
+        )
+        comparison = RestorationComparison(conditions, *sizes, test_size, parsers, systems, _environment())
+        runner.write(comparison)
+    return comparison
+
+
+def _size(source: Iterable[Sentence], sentences: Sequence[Sentence]) -> TreebankSize:
+    path, omitted = (source.path, source.omitted) if isinstance(source, Treebank) else (None, ())
+    words = sum(len(sentence.tree) for sentence in sentences)
+    texts = (
+        text
+        for sentence in sentences
+        for text in (repr((sentence.tree, sentence.surface)), sentence.conllu())
+    )
+    return TreebankSize(path, checksum(texts), len(sentences), words, omitted)
+
+
+def _environment() -> dict[str, Any]:
+    return {
+        "pyropunct": version("pyropunct"),
+        "torch": torch.__version__,
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+        "threads": torch.get_num_threads(),
+    }
+
+
+class _Source(NamedTuple):
+    """The trees of the measured sentences from one source.
+
+    :ivar name: the source, `GOLD`, `PREDICTED` or `NONE`.
+    :ivar parses: the trees of each sentence.
+    :ivar parser: the results of the parser, if the trees are predicted.
+    """
+
+    name: str
+    parses: Parses
+    parser: ParserResult | None = None
+
+
+class _Run:
+    """Trains everything with one seed, then measures it.
+
+    :param treebanks: the data for training.
+    :param measured: the sentences to measure on.
+    :param conditions: what is compared, with this seed.
+    :param runner: trains parts, or loads them.
+    :param watch: gets reports of progress.
+    """
+
+    def __init__(
+        self,
+        treebanks: Treebanks,
+        measured: Sequence[Sentence],
+        conditions: Conditions,
+        runner: Runner,
+        watch: Watch,
+    ) -> None:
+        self.treebanks, self.measured, self.conditions = treebanks, measured, conditions
+        self.runner, self.watch = runner, watch
+        self.words = [sentence.tree.forms for sentence in measured]
+
+    def results(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
+        """The results of all parsers and of all systems."""
+        systems = self.conditions.systems
+        trained = {name: self._system(name) for name in systems}
+        sources = [
+            _Source(GOLD, [[WeightedTree(sentence.tree, 1.0, given=True)] for sentence in self.measured])
+        ]
+        if any(SYSTEMS[name].uses_trees for name in systems):
+            sources += [self._parsed(share) for share in self.conditions.shares]
+        return (
+            tuple(source.parser for source in sources if source.parser is not None),
+            tuple(self._measured(name, trained[name], sources) for name in systems),
+        )
+
+    # Training
+
+    def _system(self, name: str) -> Trained[Any]:
+        """A trained system; the name of its part depends on the parser that it reads, if it reads any."""
+        system, conditions = SYSTEMS[name], self.conditions
+        part = self._part(name if system.built_on is None else f"{name}-{conditions.shares[-1]}")
+        # Whatever it needs is trained outside of the seconds of its own training.
+        treebanks = self.treebanks if self.runner.has(part) else self._treebanks(system)
+        return self.runner.trained(
+            part,
+            lambda: system.train(treebanks, conditions, self.watch),
+            system.save,
+            lambda place: system.load(place, conditions),
+        )
+
+    def _treebanks(self, system: System[Any]) -> Treebanks:
+        """The data for the training of a system."""
+        if system.built_on is not None:
+            parser = self._parser(self.conditions.shares[-1]).model
+            model: Punctuator = self._system(system.built_on).model
+            return self.treebanks._replace(model=replace(model, parser=parser))
+        return self._with_parses if system.uses_trees else self.treebanks
+
+    @cached_property
+    def _with_parses(self) -> Treebanks:
+        """The data with trees of parsers that have not seen the sentences; without folds, as they are."""
+        train, dev, *_ = self.treebanks
+        if min(self.conditions.folds, len(train)) < 2:
+            return self.treebanks
+        parts = folds_of(train, self.conditions.folds)
+        parsers = [self._fold_parser(parts, fold).model for fold in range(len(parts))]
+        with self.watch("parsing folds: sentences", len(train) + len(dev)) as advance:
+            parses = parse_folds(parts, parsers)
+            dev_parses = parsers[0].parse([sentence.tree.forms for sentence in dev], RestoreSettings.trees)
+            advance(len(train) + len(dev))
+        return self.treebanks._replace(parses=(parses, dev_parses))
+
+    def _parser(self, share: int) -> Trained[BiaffineParser]:
+        """The parser of the first percents of the training sentences."""
+        train = share_of(self.treebanks, share)
+        return self._trained_parser(
+            f"parser-{share}",
+            lambda: parser_of(
+                train,
+                self.treebanks.dev,
+                self.conditions.parser_recipe,
+                self.conditions,
+                self.watch,
+                f"on {share}%",
+            ),
+        )
+
+    def _fold_parser(self, parts: Sequence[Sequence[Sentence]], fold: int) -> Trained[BiaffineParser]:
+        """The parser of all folds but one; dev is not looked at."""
+        return self._trained_parser(
+            f"fold-{fold + 1}",
+            lambda: parser_of(
+                others_of(parts, fold),
+                None,
+                fold_recipe(self.conditions.parser_recipe),
+                self.conditions,
+                self.watch,
+                f"for fold {fold + 1} of {len(parts)}",
+            ),
+        )
+
+    def _trained_parser(self, name: str, train: Callable[[], BiaffineParser]) -> Trained[BiaffineParser]:
+        return self.runner.trained(
+            self._part(name),
+            train,
+            save_parts,
+            lambda place: load_parts(place, BiaffineParser.from_parts, self.conditions.pretrained),
+        )
+
+    def _part(self, name: str) -> str:
+        return f"seed-{self.conditions.seed}/{name}"
+
+    # Measuring
+
+    def _parsed(self, share: int) -> _Source:
+        """The trees of a parser for the measured sentences, and the scores of its best trees."""
+        parser, training_seconds = self._parser(share)
+        several, gold = self.conditions.trees, [sentence.tree for sentence in self.measured]
+        with self.watch(f"parsing with {share}%: sentences", len(self.words)) as advance:
+            began = time.monotonic()
+            parses = parser.parse(self.words, several, seed=self.conditions.seed)
+            seconds = time.monotonic() - began
+            best = parses if several == 1 else parser.parse(self.words)
+            advance(len(self.words))
+        scores = attachment_scores([trees[0].tree for trees in best], gold)
+        sentences = len(share_of(self.treebanks, share))
+        result = ParserResult(share, sentences, scores, training_seconds, seconds, parser.report)
+        return _Source(PREDICTED, parses, result)
+
+    def _measured(self, name: str, trained: Trained[Any], sources: Sequence[_Source]) -> SystemResult:
+        system = SYSTEMS[name]
+        if not system.uses_trees:
+            sources = [_Source(NONE, sources[0].parses)]
+        elif system.built_on is not None:
+            sources = [sources[0], sources[-1]]
+        outcomes = tuple(self._outcome(system, trained.model, source) for source in sources)
+        report = system.report(trained.model)
+        return SystemResult(name, system.title, outcomes, trained.seconds, report)
+
+    def _outcome(self, system: System[Any], model: Any, source: _Source) -> Outcome:
+        parser, restored = source.parser, []
+        trees = source.name if parser is None else f"{parser.share}%"
+        began = time.monotonic()
+        with self.watch(f"restoring, {system.title}, trees: {trees}: sentences", len(self.words)) as advance:
+            for surface in system.restore(model, source.parses, self.conditions):
+                restored.append(surface)
+                advance(1)
+        seconds = time.monotonic() - began + (0.0 if parser is None else parser.parsing_seconds)
+        values = system.log_prob(model, self.measured, source.parses)
+        log_probs = None if values is None else values.double().cpu().numpy()
+        gold = [sentence.surface for sentence in self.measured]
+        return Outcome(source.name, parser, restored, gold, seconds, log_probs)

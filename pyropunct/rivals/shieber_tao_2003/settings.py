@@ -1,0 +1,33 @@
+"""The options of a comparison of systems that restore commas."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pyropunct.compare.settings import ComparisonSettings, chosen, names_of
+from pyropunct.limits import Count, NamesIn
+from pyropunct.rivals.shieber_tao_2003.models import MODELS
+
+PLACE = "pyropunct.rivals.shieber_tao_2003"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommaSettings(ComparisonSettings):
+    """The options of a comparison.
+
+    :ivar models: compare only these models, such as 1,10c.
+    :ivar smoothing: how the probabilities of rare events are estimated.
+    :ivar least: words that training has fewer times count as one word, the unknown word.
+    :ivar samples: draws of the posterior of a model of latent punctuation for each sentence.
+    :raises SettingError: if a model is unknown.
+    """
+
+    models: Annotated[
+        tuple[str, ...], names_of("pyropunct.rivals.shieber_tao_2003.models:MODELS", "model")
+    ] = tuple(MODELS)
+    smoothing: Annotated[str, NamesIn(f"{PLACE}.smoothing:SMOOTHINGS")] = "witten-bell"
+    least: Count = 3
+    samples: Count = 300
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        chosen(self.models, tuple(MODELS), "model")

@@ -1,0 +1,199 @@
+"""What is kept in the folder of a comparison, and which folders are refused."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import pytest
+
+from pyropunct.compare.comparison import Comparison
+from pyropunct.compare.runner import ComparisonFolderError, Runner, Trained
+from pyropunct.compare.settings import ComparisonSettings
+from pyropunct.compare.table import Column, Table
+from pyropunct.files import held
+from pyropunct.limits import Range
+
+CHECKSUMS = {"train": "aaa", "dev": "bbb"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(ComparisonSettings):
+    epochs: Annotated[int, Range(1, 9)] = 3
+    samples: int = 10
+    TRAINING: ClassVar[tuple[str, ...]] = ("epochs",)
+
+
+class Text:
+    """A part that is a text; counts how often it was trained."""
+
+    def __init__(self) -> None:
+        self.trained = 0
+
+    def train(self) -> str:
+        self.trained += 1
+        return "some text"
+
+    def save(self, model: str, place: Path) -> None:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(model)
+
+    def load(self, place: Path) -> str:
+        if place.read_text() != "some text":
+            raise ValueError(f"{place}: is damaged")
+        return "read: some text"
+
+
+class Found(Comparison):
+    @property
+    def tables(self) -> Sequence[Table[int]]:
+        return [Table("Numbers", [Column("number", "number", lambda row: row)], [1, 2])]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"numbers": [1, 2]}
+
+
+def trained(path: Path | None, name: str, text: Text) -> Trained[str]:
+    """Open the folder, and ask for a part."""
+    return opened(path).trained(name, text.train, text.save, text.load)
+
+
+def opened(path: Path | None, settings: Settings | None = None, **checksums: str) -> Runner:
+    return Runner(path, CHECKSUMS | checksums, settings or Settings())
+
+
+def test_a_part_is_trained_once(tmp_path: Path) -> None:
+    text = Text()
+    both = [trained(tmp_path / "deep" / "down", "one", text) for _ in range(2)]
+    assert text.trained == 1
+    assert both[0] == both[1]
+    assert both[0].model == "read: some text"
+
+
+def test_without_a_folder_a_part_is_saved_and_loaded_too() -> None:
+    text, runner = Text(), opened(None)
+    for _ in range(2):
+        assert runner.trained("deep/one", text.train, text.save, text.load).model == "read: some text"
+    assert text.trained == 1
+    assert not runner.has("deep/one")
+    runner.write(Found())
+
+
+def test_a_part_that_was_deleted_or_not_finished_is_trained_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = Text()
+    trained(tmp_path, "one", text)
+    (tmp_path / "parts" / "one").unlink()
+    trained(tmp_path, "one", text)
+    assert text.trained == 2
+
+    def killed(self: Text, model: str, place: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Text, "save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            trained(tmp_path, "two", text)
+    trained(tmp_path, "two", text)
+    assert text.trained == 4
+
+
+def test_a_damaged_part(tmp_path: Path) -> None:
+    text, part = Text(), tmp_path / "parts" / "one"
+    trained(tmp_path, "one", text)
+    part.write_text("some other text")
+    with pytest.raises(ComparisonFolderError) as caught:
+        trained(tmp_path, "one", text)
+    assert str(caught.value) == f"{part}: is damaged; delete {part}, and the same command trains it again"
+
+
+def test_other_data_or_settings(tmp_path: Path) -> None:
+    opened(tmp_path)
+    before = (tmp_path / "comparison.json").read_bytes()
+    for change, named in (
+        (lambda: opened(tmp_path, dev="ccc"), "dev"),
+        (lambda: opened(tmp_path, train="ccc", dev="ccc"), "train, dev"),
+        (lambda: opened(tmp_path, Settings(epochs=4), train="ccc"), "train, epochs"),
+        (lambda: Runner(tmp_path, CHECKSUMS, ComparisonSettings(seed=1)), "seed"),
+    ):
+        with pytest.raises(ComparisonFolderError) as caught:
+            change()
+        assert str(caught.value) == (
+            f"{tmp_path}: its parts were trained on other data or with other settings ({named}); "
+            "repeat the command that began it, or choose another folder"
+        )
+    assert (tmp_path / "comparison.json").read_bytes() == before
+    opened(tmp_path, Settings(samples=3, seed=2))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_text(""),
+        lambda path: path.write_text("{}"),
+        lambda path: path.write_text("[1]"),
+        lambda path: path.write_text("[" * 100_000),
+        lambda path: path.write_bytes(b"\xff"),
+        lambda path: os.truncate(path, 100),
+        lambda path: path.write_text(json.dumps({**json.loads(path.read_text()), "format": "other"})),
+        lambda path: path.write_text(json.dumps({**json.loads(path.read_text()), "parts": 1})),
+        lambda path: path.write_text(json.dumps({**json.loads(path.read_text()), "settings": 1})),
+    ],
+)
+def test_damaged_descriptions(tmp_path: Path, damage: Callable[[Path], object]) -> None:
+    opened(tmp_path)
+    path = tmp_path / "comparison.json"
+    damage(path)
+    with pytest.raises(ComparisonFolderError) as caught:
+        opened(tmp_path)
+    assert str(caught.value).startswith(f"{path}: is damaged, or not of a pyropunct comparison: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_places_for_no_comparison(tmp_path: Path) -> None:
+    file, other = tmp_path / "file", tmp_path / "other"
+    file.write_text("mine")
+    other.mkdir()
+    (other / "thesis.tex").write_text("mine")
+    for path, problem in (
+        (file, "cannot write there"),
+        (file / "below", "cannot write there"),
+        (Path("/proc/comparison"), "cannot write there"),
+        (other, "holds other things than a comparison; choose another folder"),
+    ):
+        with pytest.raises(ComparisonFolderError, match=f"^{path}: {problem}"):
+            opened(path)
+    assert [path.name for path in other.iterdir()] == ["thesis.tex"]
+
+
+def test_a_folder_that_another_process_uses(tmp_path: Path) -> None:
+    with held(tmp_path), pytest.raises(ComparisonFolderError, match="another process is comparing there"):
+        Runner.alone(tmp_path, CHECKSUMS, Settings()).__enter__()
+    with Runner.alone(tmp_path, CHECKSUMS, Settings()) as runner:
+        assert runner.path == tmp_path
+
+
+def test_results(tmp_path: Path) -> None:
+    seconds = trained(tmp_path, "one", Text()).seconds
+    opened(tmp_path).write(Found())
+    assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == (
+        "## Numbers\n\n| number |\n| --- |\n| 1 |\n| 2 |\n"
+    )
+    assert json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8")) == {
+        "format": "pyropunct comparison",
+        "checksums": CHECKSUMS,
+        "settings": {"permutations": 10_000, "seed": 0, "epochs": 3, "samples": 10},
+        "numbers": [1, 2],
+        "parts": {"one": seconds},
+    }
+    assert {path.name for path in tmp_path.iterdir()} == {"comparison.json", "comparison.md", "parts"}
+
+
+def test_results_that_cannot_be_written(tmp_path: Path) -> None:
+    runner = opened(tmp_path)
+    (tmp_path / "comparison.md").mkdir()
+    with pytest.raises(ComparisonFolderError, match=r"comparison\.md: cannot be written: Is a directory"):
+        runner.write(Found())
