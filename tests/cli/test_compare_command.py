@@ -84,7 +84,7 @@ def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         pytest.fail("something is trained")
 
-    for name in ("fit", "fit_parsed", "fit_tagger", "train_parser", "train_rival"):
+    for name in ("fit_story", "fit_parsed", "fit_tagger", "train_parser", "train_rival"):
         monkeypatch.setattr(f"pyropunct.rivals.restoration.systems.{name}", fail)
 
 
