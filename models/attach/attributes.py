@@ -1,8 +1,8 @@
-"""What an attach model may look at: attributes of the constituents of a tree, as columns of integers.
+"""Attributes of the constituents of a tree, as columns of integers: what features look at.
 
-An attribute gives each constituent one value or several.  Values are small non-negative integers; `NOTHING`
-stands for a missing neighbour, sibling or head.  Most attributes depend on the tree alone; those in `SURFACE`
-depend on the marks strictly inside the constituent too, and need a view of it.
+An attribute has one value for each constituent, or several.  Values are small non-negative integers;
+`NOTHING` stands for a missing neighbour, sibling or head.  Most attributes depend on the tree alone.  Those
+in `SURFACE` depend on the marks strictly inside the constituent too: `ViewAttributes` has them.
 """
 
 from collections.abc import Callable
@@ -19,48 +19,24 @@ from pyropunct.models.trees import TreeBatch
 LENGTH_CLASSES = np.array([1, 2, 3, 5, 8, 13, 21])
 
 NOTHING = 1 << 30
-"""The value of an attribute of something that is not there."""
+"""The value of an attribute of a missing word or mark."""
 
 
-IN_ONE_PASS = ("first_mark", "last_mark", "until_mark", "since_mark", "marks")
-"""What there is to know of the marks strictly inside a constituent, one number each; see `Inside`."""
+ON_MARKS = ("first_mark", "last_mark", "until_mark", "since_mark", "marks")
+"""The attributes of the marks strictly inside a constituent that have one value each:
 
-
-class Inside:
-    """Columns of integers about the surface punctuation inside the constituents of some views.
-
-    Each of `IN_ONE_PASS` is a column (V,):
-
-    - ``first_mark`` and ``last_mark``: the first and last token inside, `NOTHING` where there is none.
-    - ``until_mark`` and ``since_mark``: how many words of the constituent come before its first mark inside,
-      and after its last one, in the classes of `Attributes.length`; all of them where there is none.
-    - ``marks``: how many tokens there are, 5 for more.
-
-    :param of_nodes: the attributes of all nodes of the trees.
-    :param views: constituents and the marks strictly inside them.
-    """
-
-    def __init__(self, of_nodes: "Attributes", views: Views) -> None:
-        self._views, self._left_slot, self._right_slot = views, of_nodes.left_slot, of_nodes.right_slot
-
-    @cached_property
-    def columns(self) -> dict[str, Ints]:
-        """All of `IN_ONE_PASS`."""
-        node, start, token, slot = (column.numpy() for column in self._views[:4])
-        found = _of_marks(node, start, token, slot, self._left_slot, self._right_slot, LENGTH_CLASSES)
-        return dict(zip(IN_ONE_PASS, found, strict=True))
-
-    @cached_property
-    def types(self) -> tuple[Ints, Ints]:
-        """Each view, in order, with each token type strictly inside its constituent, in order."""
-        return _types(self._views.start.numpy(), self._views.token.numpy())
+- ``first_mark`` and ``last_mark``: the first and last token inside, `NOTHING` if there are no marks.
+- ``until_mark`` and ``since_mark``: how many words of the constituent come before its first mark inside, and
+  after its last one, in the classes of `Attributes.length`; all of its words if there are no marks.
+- ``marks``: how many tokens there are, 5 for more.
+"""
 
 
 @compiled
 def _of_marks(
     node: Ints, start: Ints, token: Ints, slot: Ints, left_slot: Ints, right_slot: Ints, classes: Ints
 ) -> Ints:
-    """The columns `IN_ONE_PASS` of some views, (5, V)."""
+    """(5, V) the attributes `ON_MARKS` of views."""
     columns = np.empty((5, len(node)), np.int64)
     for view in range(len(node)):
         first, end = start[view], start[view + 1]
@@ -77,28 +53,28 @@ def _of_marks(
 
 @inner
 def _class_of(length: int, classes: Ints) -> int:
-    """The number of classes that end below a length."""
-    number = 0
-    while number < len(classes) and classes[number] < length:
-        number += 1
-    return number
+    """The class of a length: how many classes end below it."""
+    below = 0
+    while below < len(classes) and classes[below] < length:
+        below += 1
+    return below
 
 
 @compiled
 def _types(start: Ints, token: Ints) -> tuple[Ints, Ints]:
-    """Each view with each type of its tokens, types in order."""
+    """The views, in order, and the distinct tokens of each, in order."""
     views, types, size = np.empty(len(token), np.int64), np.empty(len(token), np.int64), 0
     for view in range(len(start) - 1):
         first = size
-        for own in token[start[view] : start[view + 1]]:
+        for mark in token[start[view] : start[view + 1]]:
             place = size
-            while place > first and types[place - 1] > own:
+            while place > first and types[place - 1] > mark:
                 place -= 1
-            if place > first and types[place - 1] == own:
+            if place > first and types[place - 1] == mark:
                 continue
             for later in range(size, place, -1):
                 types[later] = types[later - 1]
-            types[place], views[size], size = own, view, size + 1
+            types[place], views[size], size = mark, view, size + 1
     return views[:size], types[:size]
 
 
@@ -123,22 +99,24 @@ class Attributes:
         self.last_word = self.right_slot - 1 - self.tree
 
     def single(self, name: str) -> Ints:
-        """(N,) the values of an attribute that gives each node one.
+        """(N,) the values of an attribute that has one value.
 
         :param name: a place in `PLACES` and a column, as in ``"head tag"`` or ``"tag"``: one of `COLUMNS`, or
-            of what the trees know more, `TreeBatch.more`.
+            of `TreeBatch.more`.
         """
         if name not in self._single:
             place, _, column = name.rpartition(" ")
-            self._single[name] = PLACES[place](self, self._column(column))
+            self._single[name] = PLACES[place](self, self.column(column))
         return self._single[name]
 
-    def _column(self, name: str) -> Ints:
-        more = self._trees.more
-        return more[name].cpu().numpy() if name in more else getattr(self, name)
+    def column(self, name: str) -> Ints:
+        """(N,) a column of the trees, or one of the attributes below."""
+        trees = self._trees
+        known = trees.more[name] if name in trees.more else vars(trees).get(name)
+        return getattr(self, name) if known is None else known.cpu().numpy()
 
     def several(self, name: str) -> tuple[Ints, Ints]:
-        """The nodes, in order, and the values of an attribute that gives a node any number of them.
+        """The nodes, in order, and the values of an attribute that has any number of values.
 
         :param name: one of `OF_CHILDREN`.
         """
@@ -147,28 +125,8 @@ class Attributes:
         return self._several[name]
 
     @cached_property
-    def relation(self) -> Ints:
-        """(N,) each word's relation."""
-        return self._trees.relation.cpu().numpy()
-
-    @cached_property
-    def tag(self) -> Ints:
-        """(N,) each word's tag."""
-        return self._trees.tag.cpu().numpy()
-
-    @cached_property
-    def form(self) -> Ints:
-        """(N,) each word's form."""
-        return self._trees.form.cpu().numpy()
-
-    @cached_property
-    def shape(self) -> Ints:
-        """(N,) how each word is written."""
-        return self._trees.shape.cpu().numpy()
-
-    @cached_property
     def treebank(self) -> Ints:
-        """(N,) 0, for trees that are all of one treebank; see `TREEBANK`."""
+        """(N,) 0: where `TreeBatch.more` does not say more, all trees are of one treebank."""
         return np.zeros(len(self.head), np.int64)
 
     @cached_property
@@ -238,7 +196,7 @@ class Attributes:
 
     @cached_property
     def siblings(self) -> tuple[Ints, Ints]:
-        """The nearest sibling on the left and on the right of each node, -1 where there is none."""
+        """The nearest sibling on the left and on the right of each node, -1 if it has no such sibling."""
         head, child = self.children
         left, right = np.full(len(self.head), -1), np.full(len(self.head), -1)
         same = head[1:] == head[:-1]
@@ -263,11 +221,11 @@ class Attributes:
 
     @cached_property
     def path(self) -> Ints:
-        """The relations on the way to the root, as one number."""
-        path = np.zeros(len(self.head), np.int64)
+        """A hash of the relations on the way to the root."""
+        relation, path = self.column("relation"), np.zeros(len(self.head), np.int64)
         for node in self._trees.forest.bottom_up.cpu().numpy()[::-1]:
             above = path[self.head[node]] if self.head[node] >= 0 else 7
-            path[node] = (above * 1000003 + self.relation[node]) % 2147483647
+            path[node] = (above * 1000003 + relation[node]) % 2147483647
         return path
 
 
@@ -276,7 +234,7 @@ def _of_children(attributes: Attributes, *columns: str) -> tuple[Ints, Ints]:
     head, child = attributes.children
     value = attributes.side[child]
     for column in columns:
-        value = value * 100003 + getattr(attributes, column)[child]
+        value = value * 100003 + attributes.column(column)[child]
     return head, value
 
 
@@ -296,7 +254,7 @@ COLUMNS = (
 """Attributes of a word, or of the constituent that it heads."""
 
 TREEBANK = "treebank"
-"""The number of the treebank that a word's tree comes from: known of trees whose `TreeBatch.more` has it."""
+"""The number of the treebank that a word's tree comes from, in `TreeBatch.more`."""
 
 PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {
     "": lambda a, column: column,
@@ -313,25 +271,25 @@ PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {
     "first child": lambda a, column: a.inner_neighbour(column, True),
     "last child": lambda a, column: a.inner_neighbour(column, False),
 }
-"""Where an attribute is looked up: at the node itself, its head, the word before its constituent, ..."""
+"""Where a column is looked up: at the node itself, its head, the word before its constituent, ..."""
 
 OF_CHILDREN: dict[str, Callable[[Attributes], tuple[Ints, Ints]]] = {
     "child relation": lambda a: _of_children(a, "relation"),
     "child relation and tag": lambda a: _of_children(a, "relation", "tag"),
     "child relation and form": lambda a: _of_children(a, "relation", "form"),
 }
-"""Attributes that give each node a value for each of its children."""
+"""Attributes with a value for each child of a node."""
 
 MARK_INSIDE = "mark inside"
-"""The attribute that gives each view a value for each type of mark inside."""
+"""The attribute with a value for each type of mark inside."""
 
 SEVERAL = frozenset({*OF_CHILDREN, MARK_INSIDE})
-"""The attributes that give any number of values; all others give one."""
+"""The attributes with any number of values; all others have one."""
 
-SURFACE = frozenset({*IN_ONE_PASS, MARK_INSIDE})
-"""The attributes that depend on surface punctuation, those of `Inside`.
+SURFACE = frozenset({*ON_MARKS, MARK_INSIDE})
+"""The attributes that depend on surface punctuation.
 
-They are to be had of the constituent itself only: what is inside its head's is not known yet.
+Only the constituent itself has them: the marks inside its head's constituent are not known yet.
 """
 
 
@@ -339,14 +297,12 @@ class ViewAttributes:
     """Columns of integers about V views.
 
     :param of_nodes: the attributes of all nodes of the batch.
-    :param views: some of the nodes with the marks inside them.
+    :param views: nodes with the marks inside their constituents.
     """
 
     def __init__(self, of_nodes: Attributes, views: Views) -> None:
-        self._of_nodes, self._node = of_nodes, views.node.numpy()
-        self._inside = Inside(of_nodes, views)
-        self._single: dict[str, Ints] = {}
-        self._several: dict[str, tuple[Ints, Ints]] = {}
+        self._of_nodes, self._single = of_nodes, dict[str, Ints]()
+        self._node, self._start, self._token, self._slot = (column.numpy() for column in views[:4])
 
     @property
     def relation(self) -> Ints:
@@ -354,20 +310,24 @@ class ViewAttributes:
         return self.single("relation")
 
     def single(self, name: str) -> Ints:
-        """(V,) the values of an attribute that gives each view one: one of `SURFACE`, or of a node's."""
-        if name in SURFACE:
-            return self._inside.columns[name]
+        """(V,) the values of an attribute that has one value, of `ON_MARKS` or of a node."""
+        if name in ON_MARKS:
+            return self._on_marks[name]
         if name not in self._single:
             self._single[name] = self._of_nodes.single(name)[self._node]
         return self._single[name]
 
     def several(self, name: str) -> tuple[Ints, Ints]:
-        """The views and values of an attribute in `SEVERAL`."""
+        """The views, in order, and the values of an attribute in `SEVERAL`."""
         if name == MARK_INSIDE:
-            return self._inside.types
-        if name not in self._several:
-            node, value = self._of_nodes.several(name)
-            first = np.searchsorted(node, self._node)
-            sizes = np.searchsorted(node, self._node, side="right") - first
-            self._several[name] = np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]
-        return self._several[name]
+            return _types(self._start, self._token)
+        node, value = self._of_nodes.several(name)
+        first = np.searchsorted(node, self._node)
+        sizes = np.searchsorted(node, self._node, side="right") - first
+        return np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]
+
+    @cached_property
+    def _on_marks(self) -> dict[str, Ints]:
+        edges = self._of_nodes.left_slot, self._of_nodes.right_slot
+        columns = _of_marks(self._node, self._start, self._token, self._slot, *edges, LENGTH_CLASSES)
+        return dict(zip(ON_MARKS, columns, strict=True))

@@ -1,4 +1,4 @@
-"""Finding the contexts of views that have weights: sorted keys, looked up by compiled code."""
+"""Looking up contexts among those that have weights: sorted keys, and compiled code that finds them."""
 
 from typing import Any, NamedTuple
 
@@ -14,13 +14,13 @@ from pyropunct.models.attach.views import Contexts
 Array = NDArray[Any]
 
 KEYS_PER_THREAD = 20_000
-"""With fewer keys to find than this, a thread costs more than it saves."""
+"""With fewer keys to look up than this, a thread costs more than it saves."""
 
 
 def gather_contexts(view: Array, number: Array, views: int) -> Contexts:
-    """Contexts of views, given in any order, view after view; those with number -1 are left out.
+    """Put contexts into the order of their views; contexts with the number -1 are left out.
 
-    :param view: the view of each context.
+    :param view: the view of each context, in any order.
     :param number: ``int32``, the number of each context.
     :param views: how many views there are.
     """
@@ -47,14 +47,14 @@ def _gather(view: Array, number: Array, end: Array, result: Array) -> None:
 
 
 class Index(NamedTuple):
-    """Where sorted keys, spread evenly over all 64-bit numbers, begin with the same bits.
+    """An index of sorted 64-bit keys by their first bits, over which they are spread evenly.
 
     :ivar keys: the keys, as the model keeps them.
-    :ivar known: the same as unsigned numbers.
-    :ivar first: for each beginning the first key that has it or a greater one.
-    :ivar shift: by how many bits to shift a key to leave its beginning.
-    :ivar compared: the bits that are compared: last ones that all known keys lack are not, since these keys
-        have been shortened.
+    :ivar known: the same keys as unsigned numbers.
+    :ivar first: for each value of the first bits, the first key with this value or a greater one.
+    :ivar shift: by how many bits to shift a key so that its first bits remain.
+    :ivar compared: the bits that are compared.  The keys of a small model are shortened: their last bits are
+        all zero, and do not count.
     """
 
     keys: Tensor
@@ -64,12 +64,12 @@ class Index(NamedTuple):
     compared: np.uint64
 
     def find(self, keys: Array) -> Array:
-        """The places of some keys among those known, ``int32``, -1 for the others."""
+        """(len(keys),) ``int32``, the places of keys among the known ones, -1 for unknown keys."""
         result = np.empty(len(keys), np.int32)
 
         def work(first: int, last: int) -> None:
-            found = result[first:last]
-            _find(self.known, self.first, np.uint64(self.shift), self.compared, keys[first:last], found)
+            places = result[first:last]
+            _find(self.known, self.first, np.uint64(self.shift), self.compared, keys[first:last], places)
 
         in_threads(work, parts_of(len(keys), KEYS_PER_THREAD))
         return result
@@ -85,19 +85,19 @@ def index_of(keys: Tensor) -> Index:
 
 
 def _compared(known: Array) -> np.uint64:
-    """The bits of keys but for the last ones that none of them has."""
-    some = int(np.bitwise_or.reduce(known)) or 1
-    return np.uint64(2**64 - (some & -some))
+    """All bits but the trailing bits that are zero in every key."""
+    used = int(np.bitwise_or.reduce(known)) or 1
+    return np.uint64(2**64 - (used & -used))
 
 
 @compiled
 def _find(
     known: Array, first: Array, shift: np.uint64, compared: np.uint64, keys: Array, result: Array
 ) -> None:
-    for number in range(len(keys)):
-        key = keys[number] & compared
+    for place in range(len(keys)):
+        key = keys[place] & compared
         beginning = np.int64(key >> shift)
         at, end = first[beginning], first[beginning + 1]
         while at < end and known[at] < key:
             at += 1
-        result[number] = at if at < end and known[at] == key else -1
+        result[place] = at if at < end and known[at] == key else -1

@@ -1,4 +1,4 @@
-"""ATTACH for correction: what a constituent should have sprouted, given what it has sprouted wrongly."""
+"""ATTACH for correction: the punctemes that a constituent should have, given those that it has wrongly."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,8 +16,8 @@ from pyropunct.models.priors import normal_prior
 from pyropunct.models.trees import TreeBatch
 
 ERROR_COLUMNS = ("error_left", "error_right", "wrong_before", "wrong_after")
-"""What is known of each word w of the wrong sentence: the left and the right puncteme of w_e in T'_e, and the
-strings in the slots on its left and on its right; see `pyropunct.models.trees.TreeBatch.more`."""
+"""Columns of `TreeBatch.more` about each word w of the wrong sentence: the left and the right puncteme of w_e
+in T'_e, and the strings in the slots on its left and on its right."""
 
 
 PUNCTEMES = "error_left + error_right"
@@ -72,13 +72,12 @@ CORRECTION: list[Template] = [
 ]
 """The features that look at w_e, and at the wrong sentence around its constituent."""
 
-
 STAYING = 4.0
-"""How much more a pair that stays as it was scores than one of which nothing stays, before training."""
+"""By how much, before training, an unchanged pair scores more than a pair that changes on both sides."""
 
 
 def string_number(string: Sequence[int]) -> int:
-    """A number for a string of tokens: 0 for the empty one, and practically no two with the same."""
+    """A hash of a string of tokens: 0 for the empty string; two strings hardly ever share one."""
     number = 0
     for token in string:
         number = (number * 1000003 + token + 1) % 2147483647
@@ -90,11 +89,11 @@ class CorrectingAttach(LogLinearAttach):
 
         p(l, r | w_e) = exp(theta . f(l, r, w_e) + kappa[d, m, s]) / sum over (l', r') in W_d
 
-    The trees that it reads have `ERROR_COLUMNS`.  The paper's features are in an appendix that was not at
-    hand.  Those here are the punctemes (l_e, r_e) of w_e and the wrong strings at the edges of its
-    constituent, alone and with tags, relations, words and lengths; and the weight kappa, for the relation d,
-    of what stays as it was, whichever marks these are: m says on which sides w_e has marks, s on which sides
-    l = l_e and r = r_e.
+    The trees must have `ERROR_COLUMNS`.  The paper's features are in an appendix that was not at hand.  The
+    features here are the punctemes (l_e, r_e) of w_e and the wrong strings at the edges of its constituent,
+    alone and with tags, relations, words and lengths.  The weight kappa of unchanged punctemes depends on the
+    relation d but not on the marks: m says on which sides w_e has marks, s on which sides l = l_e and r =
+    r_e.
     """
 
     def __init__(
@@ -118,11 +117,11 @@ class CorrectingAttach(LogLinearAttach):
         )
 
     def starting_point(self, empty: float = 0.0) -> dict[str, Tensor]:
-        """Weights to start training from: all zero; that most of all stays as it was is enough."""
+        """Weights from which training starts: all zero, as kappa already prefers unchanged pairs."""
         return super().starting_point(empty)
 
     def scorer(self, trees: TreeBatch) -> Scorer:
-        """theta . f(l, r, w_e) + kappa[d, m, s] of any views of these trees."""
+        """theta . f(l, r, w_e) + kappa[d, m, s] of the pairs of views."""
         others, staying = super().scorer(trees), self._staying_scores(trees)
         return lambda views: others(views) + self.of_views(staying, trees, views)
 
@@ -136,5 +135,5 @@ class CorrectingAttach(LogLinearAttach):
 
 
 def _sides(of_pair: Tensor) -> Tensor:
-    """Where truth values (..., 2) hold: 0 nowhere, 1 on the left, 2 on the right, 3 on both sides."""
+    """The sides on which truth values (..., 2) hold: 0 none, 1 left, 2 right, 3 both."""
     return of_pair[..., 0] + 2 * of_pair[..., 1].long()

@@ -1,6 +1,6 @@
 """The log-linear ATTACH of the paper (Li, Wang & Eisner 2019, section 2.1)."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ Keys = NDArray[np.uint64]
 
 
 FIRST_KEY = np.uint64(0x243F6A8885A308D3)
-"""Zero would stay zero when mixed with a zero, and lose its place among the columns."""
+"""The key before any value is mixed in.  Not zero: zero mixed with a zero would stay zero."""
 
 
 @spliced
@@ -49,48 +49,46 @@ def _mixed(key: np.uint64, value: np.uint64) -> np.uint64:
 
 @compiled
 def _mix(templates: Ints, table: Ints, columns: Ints, keys: Keys) -> None:
-    for number in range(len(table)):
-        for row in range(columns.shape[1]):
-            key = _mixed(FIRST_KEY, np.uint64(templates[number]))
-            for column in table[number]:
+    for row in range(len(table)):
+        for view in range(columns.shape[1]):
+            key = _mixed(FIRST_KEY, np.uint64(templates[row]))
+            for column in table[row]:
                 if column >= 0:
-                    key = _mixed(key, np.uint64(columns[column, row]))
-            keys[number, row] = key
+                    key = _mixed(key, np.uint64(columns[column, view]))
+            keys[row, view] = key
 
 
-def _keys(templates: Ints, table: Ints, columns: Ints) -> Keys:
-    """(templates, N) keys of the contexts of some templates.
+def _keys(templates: Sequence[int], table: Ints, columns: Ints) -> Keys:
+    """(templates, V) the keys of the contexts of templates.
 
-    :param table: (templates, width) which columns each template's are made of; -1 for none.
-    :param columns: (columns, N).
+    :param table: (templates, width) the columns that make up each template's contexts, padded with -1.
+    :param columns: (columns, V).
     """
     keys = np.empty((len(templates), columns.shape[1]), np.uint64)
-    _mix(templates, table, columns, keys)
+    _mix(np.array(templates, np.int64), table, columns, keys)
     return keys
 
 
-class _Found(NamedTuple):
-    """The contexts of one template: for each the view that has it, the view's relation, and a key.
+class _TemplateContexts(NamedTuple):
+    """The contexts of one template: for each, the view that has it and a key.
 
-    Contexts are the same if their keys are, practically.
+    Contexts are the same if their keys are; for two contexts to share a key by chance is very improbable.
     """
 
+    template: int
     view: Ints
-    relation: Ints
     key: Keys
 
 
-class _MadeOf(NamedTuple):
-    """What the contexts of some templates are made of.
+class _Single(NamedTuple):
+    """The templates whose attributes all have one value.
 
-    :ivar several: the templates one of whose attributes has any number of values for each view.
-    :ivar templates: the others.
-    :ivar names: the attributes of these.
-    :ivar table: (templates, width) which of the names each of them is made of; -1 for none.
+    :ivar templates: their numbers.
+    :ivar names: the attributes of all these templates.
+    :ivar table: (templates, width) the attributes of each, as places among the names, padded with -1.
     """
 
-    several: Set[int]
-    templates: Ints
+    templates: Sequence[int]
     names: Sequence[str]
     table: Ints
 
@@ -103,14 +101,15 @@ class _Seen(NamedTuple):
     nodes: Ints
 
 
-def _count(parts: Sequence[_Found], least: int) -> _Seen:
-    """The distinct contexts of one template that at least so many nodes have."""
-    key, first, count = np.unique(
-        np.concatenate([part.key for part in parts]), return_index=True, return_counts=True
-    )
-    relation = np.concatenate([part.relation for part in parts])[first]
+def _count(parts: Sequence[tuple[Keys, Ints]], least: int) -> _Seen:
+    """The distinct contexts of one template that occur at ``least`` nodes or more.
+
+    :param parts: keys and relations of the contexts in each part of the treebank.
+    """
+    keys, relations = (np.concatenate(column) for column in zip(*parts, strict=True))
+    key, first, count = np.unique(keys, return_index=True, return_counts=True)
     frequent = count >= least
-    return _Seen(key[frequent], relation[frequent], count[frequent])
+    return _Seen(key[frequent], relations[first][frequent], count[frequent])
 
 
 class LogLinearAttach(Attach):
@@ -120,8 +119,8 @@ class LogLinearAttach(Attach):
 
     A context of w (say, its tag with its head's tag) has a weight for each pair in W_d, or for each left
     or right puncteme, or for each class of symmetry.  Only contexts seen in training have weights.
-    theta has a normal prior, the penalty of equation (5): a prior of standard deviation s gives the
-    penalty ||theta||^2 / (2 s^2).
+    theta has a normal prior, the penalty of equation (5): a standard deviation s gives the penalty
+    ||theta||^2 / (2 s^2).
 
     :param inventory: the sets W_d.
     :param marks: the inventory's tokens, for their symmetry.
@@ -129,10 +128,10 @@ class LogLinearAttach(Attach):
     :param prior_scale: the standard deviation s.
     :param least: contexts seen at fewer nodes get no weights.
 
-    :ivar sparse: whether views that bring their contexts are scored by the weights of these alone.  Then the
-        gradient of theta is sparse, and the prior is estimated too: a context that n nodes of the training
-        treebank have charges 1 / n of the prior of its weights at each of them.  The estimates of an epoch's
-        batches are the whole prior on average.  Only for views of the treebank that `learn` has seen.
+    :ivar sparse: whether only the weights of these contexts are read, if views bring their contexts.  Then
+        the gradient of theta is sparse, and the prior is estimated: a context that n nodes of the training
+        treebank have counts 1 / n of the prior of its weights at each of them.  On average, the estimates of
+        an epoch's batches are the whole prior.  Only for views of the treebank that `learn` has seen.
     """
 
     grown = frozenset({"keys", "kinds", "starts"})
@@ -151,7 +150,7 @@ class LogLinearAttach(Attach):
         self.prior_scale, self.least = prior_scale, least
         self.sparse = False
         self._index: Index | None = None
-        self._made: dict[tuple[int, ...], _MadeOf] = {}
+        self._single: dict[tuple[int, ...], _Single] = {}
         self._parts = parts_of_pairs(inventory, np.array(symmetry_classes(inventory, marks)), len(CLASSES))
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
@@ -162,23 +161,23 @@ class LogLinearAttach(Attach):
 
     def learn(self, treebank: Iterable[tuple[TreeBatch, Views]]) -> None:
         """Give weights to the contexts of a training treebank."""
-        parts: list[list[_Found]] = [[] for _ in self.templates]
+        parts: list[list[tuple[Keys, Ints]]] = [[] for _ in self.templates]
         self._num_trees = 0
         for trees, views in treebank:
             self._num_trees += len(trees)
             attributes = ViewAttributes(Attributes(trees), views)
-            for number, found in enumerate(self._find(attributes, range(len(self.templates)))):
-                parts[number].append(found)
-        seen = [_count(some, self.least) for some in parts]
+            for contexts in self._all_contexts(attributes, range(len(self.templates))):
+                parts[contexts.template].append((contexts.key, attributes.relation[contexts.view]))
+        seen = [_count(of_template, self.least) for of_template in parts]
         order = self._lay_out(seen)
-        self._nodes = np.concatenate([some.nodes for some in seen])[order]
+        self._nodes = np.concatenate([contexts.nodes for contexts in seen])[order]
 
     def _lay_out(self, seen: Sequence[_Seen]) -> Ints:
-        """Assign weights to the contexts of all templates, in the order of their keys; returns that order."""
-        keys = np.concatenate([some.key for some in seen])
-        kinds = np.repeat([template.part for template in self.templates], [len(some.key) for some in seen])
+        """Give the contexts of all templates their weights, in the order of the keys; returns that order."""
+        keys, relations, _ = (np.concatenate(column) for column in zip(*seen, strict=True))
+        kinds = np.repeat([template.part for template in self.templates], [len(each.key) for each in seen])
         order = np.argsort(keys)
-        sizes = self._parts.sizes[np.concatenate([some.relation for some in seen]), kinds][order]
+        sizes = self._parts.sizes[relations, kinds][order]
         self.keys = torch.from_numpy(keys[order].view(np.int64))
         self.kinds = torch.from_numpy(kinds[order].astype(np.int8))
         self.starts = torch.from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
@@ -189,18 +188,18 @@ class LogLinearAttach(Attach):
         return self._known(ViewAttributes(Attributes(trees), views), range(len(self.templates)))
 
     def starting_point(self, empty: float = 5.0) -> dict[str, Tensor]:
-        """Weights to start training from: all zero, but the empty pair is preferred at every node.
+        """Weights from which training starts: all zero, but every node prefers the empty pair.
 
         From equal weights, the first steps would explain a final period by several constituents at once
         and let the channel absorb all but one; training does not leave that local optimum.
 
-        :param empty: the score of the empty pair above all others.
+        :param empty: by how much the score of the empty pair exceeds the others.
         """
         weights = torch.zeros(int(self.starts[-1]))
         if EVERYWHERE in self.templates:
-            of_none = np.zeros((1, 0), np.int64), np.zeros((0, 1), np.int64)
-            key = _keys(np.array([self.templates.index(EVERYWHERE)]), *of_none).view(np.int64)[0, 0]
-            place = (self.keys == int(key)).nonzero()[:, 0]  # none, if there are too few nodes
+            no_attributes = np.zeros((1, 0), np.int64), np.zeros((0, 1), np.int64)
+            key = _keys([self.templates.index(EVERYWHERE)], *no_attributes).view(np.int64)[0, 0]
+            place = (self.keys == int(key)).nonzero()[:, 0]  # empty if there are too few nodes
             weights[self.starts[place] + CLASSES.index("none")] = empty
         return {"weights": weights}
 
@@ -210,13 +209,13 @@ class LogLinearAttach(Attach):
         return frozenset({"weights"})
 
     def check_buffers(self) -> None:
-        """Make sure that contexts and weights that somebody has saved belong together.
+        """Check that the contexts and the weights of a saved model belong together.
 
-        :raises ValueError: if there are not equally many of all, contexts are not in order, or have numbers
-            of weights that no such contexts have.
+        :raises ValueError: if their numbers differ, if contexts are out of order, or if a context has more or
+            fewer weights than its kind can have.
         """
         keys, kinds, starts = (tensor.cpu().numpy() for tensor in (self.keys, self.kinds, self.starts))
-        if [one.dtype for one in (keys, kinds, starts)] != [np.int64, np.int8, np.int64]:
+        if [array.dtype for array in (keys, kinds, starts)] != [np.int64, np.int8, np.int64]:
             raise ValueError("the contexts are not stored as whole numbers")
         if not keys.ndim == kinds.ndim == starts.ndim == 1 or not len(keys) == len(kinds) == len(starts) - 1:
             raise ValueError("there are not equally many keys, kinds and starts of contexts")
@@ -241,13 +240,13 @@ class LogLinearAttach(Attach):
     @cached_property
     def _templates_of_surface(self) -> list[int]:
         return [
-            number
-            for number, template in enumerate(self.templates)
+            place
+            for place, template in enumerate(self.templates)
             if SURFACE.intersection(template.attributes)
         ]
 
     def scorer(self, trees: TreeBatch) -> Scorer:
-        """theta . f(l, r, w) of any views of these trees."""
+        """theta . f(l, r, w) of the pairs of views."""
         return _LogLinearScorer(self, trees)
 
     def scores_of_contexts(self, relation: Ints, contexts: Contexts) -> Tensor:
@@ -281,83 +280,67 @@ class LogLinearAttach(Attach):
     # Contexts
 
     def _known(self, attributes: ViewAttributes, templates: Sequence[int]) -> Contexts:
-        """The contexts of some templates that have weights."""
+        """The contexts of templates that have weights, view after view."""
+        views = len(attributes.relation)
         if not templates:
-            return gather_contexts(np.zeros(0, np.int64), np.zeros(0, np.int32), len(attributes.relation))
+            return Contexts(np.zeros(views + 1, np.int64), np.zeros(0, np.int32))
         if self._index is None or self._index.keys is not self.keys:
             self._index = index_of(self.keys)
-        made, views = self._made_of(tuple(templates)), len(attributes.relation)
-        keys = self._of_single_values(attributes, made)
-        several = [self._of_several_values(attributes, number) for number in sorted(made.several)]
-        number = self._index.find(np.concatenate([keys.ravel(), *(some.key for some in several)]))
-        view = np.concatenate([np.tile(np.arange(views), len(keys)), *(some.view for some in several)])
-        return gather_contexts(view, number, views)
+        _, view, key = zip(*self._all_contexts(attributes, templates), strict=True)
+        return gather_contexts(np.concatenate(view), self._index.find(np.concatenate(key)), views)
 
-    def _find(self, attributes: ViewAttributes, templates: Sequence[int]) -> Iterator[_Found]:
-        """The contexts of some templates, whether they have weights or not."""
-        everything, relation = np.arange(len(attributes.relation)), attributes.relation
-        made = self._made_of(tuple(templates))
-        keys = iter(self._of_single_values(attributes, made))
-        for number in templates:
-            if number in made.several:
-                yield self._of_several_values(attributes, number)
-            else:
-                yield _Found(everything, relation, next(keys))
+    def _all_contexts(
+        self, attributes: ViewAttributes, templates: Sequence[int]
+    ) -> Iterator[_TemplateContexts]:
+        """The contexts of templates, with weights and without; first those of templates of single values."""
+        everything, single = np.arange(len(attributes.relation)), self._of_single_values(tuple(templates))
+        columns = np.empty((len(single.names), len(everything)), np.int64)
+        for place, name in enumerate(single.names):
+            columns[place] = attributes.single(name)
+        for template, key in zip(
+            single.templates, _keys(single.templates, single.table, columns), strict=True
+        ):
+            yield _TemplateContexts(template, everything, key)
+        for template in sorted(set(templates).difference(single.templates)):
+            names = self._names(template)
+            [name] = SEVERAL.intersection(names)
+            view, values = attributes.several(name)
+            values = [values, *(attributes.single(other)[view] for other in names if other != name)]
+            key = _keys([template], np.arange(len(values))[None], np.stack(values))[0]
+            yield _TemplateContexts(template, view, key)
 
-    def _made_of(self, templates: tuple[int, ...]) -> _MadeOf:
-        """What the contexts of some templates are made of: always the same, and wanted often."""
-        if templates not in self._made:
-            several = {one for one in templates if SEVERAL.intersection(self.templates[one].attributes)}
-            single = [one for one in templates if one not in several]
-            names = [self._names(number) for number in single]
-            place = {name: number for number, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
-            table = np.full((len(single), max(map(len, names), default=0)), -1)
-            for row, own in zip(table, names, strict=True):
-                row[: len(own)] = [place[name] for name in own]
-            self._made[templates] = _MadeOf(several, np.array(single, np.int64), list(place), table)
-        return self._made[templates]
+    def _of_single_values(self, templates: tuple[int, ...]) -> _Single:
+        """The templates with one context for each view; kept, since they are asked for often."""
+        if templates not in self._single:
+            names = {template: self._names(template) for template in templates}
+            names = {template: each for template, each in names.items() if not SEVERAL.intersection(each)}
+            place = {name: at for at, name in enumerate(dict.fromkeys(chain.from_iterable(names.values())))}
+            table = np.full((len(names), max(map(len, names.values()), default=0)), -1)
+            for row, each in zip(table, names.values(), strict=True):
+                row[: len(each)] = [place[name] for name in each]
+            self._single[templates] = _Single(list(names), list(place), table)
+        return self._single[templates]
 
-    def _of_single_values(self, attributes: ViewAttributes, made: _MadeOf) -> Keys:
-        """(templates, V) the keys of the contexts of the templates that have one for each view."""
-        columns = np.empty((len(made.names), len(attributes.relation)), np.int64)
-        for number, name in enumerate(made.names):
-            columns[number] = attributes.single(name)
-        return _keys(made.templates, made.table, columns)
-
-    def _of_several_values(self, attributes: ViewAttributes, number: int) -> _Found:
-        """The contexts of a template one of whose attributes has any number of values for each view."""
-        names = self.templates[number].attributes
-        [name] = SEVERAL.intersection(names)
-        view, values = attributes.several(name)
-        columns = [attributes.single(other)[view] for other in self._names(number) if other != name]
-        table = np.arange(1 + len(columns))[None]
-        return _Found(
-            view,
-            attributes.relation[view],
-            _keys(np.array([number]), table, np.stack([values, *columns]))[0],
-        )
-
-    def _names(self, number: int) -> list[str]:
-        """The attributes that make up the contexts of a template."""
-        template = self.templates[number]
+    def _names(self, place: int) -> list[str]:
+        """The attributes that make up the contexts of the template at a place."""
+        template = self.templates[place]
         return [*(["relation"] if template.part in OF_RELATION else []), *template.attributes]
 
 
 class _LogLinearScorer:
-    """The scores of views of some trees.
+    """The scores of views of trees.
 
-    Views that bring their contexts are scored by these.  For others, what the contexts that depend on the
-    trees alone add to the scores is computed once, for all nodes; and so are the scores of constituents
-    without marks inside, as most are.
+    Views may bring their contexts.  For other views, two tables of all nodes are computed once: the part of
+    the scores that depends on the trees alone, and the scores of constituents without marks inside, which
+    most views are.
     """
 
     def __init__(self, attach: LogLinearAttach, trees: TreeBatch) -> None:
         self._attach, self._trees = attach, trees
 
     def __call__(self, views: Views) -> Tensor:
-        attach = self._attach
+        attach, relation = self._attach, self._trees.relation.cpu()[views.node].numpy()
         if views.contexts is not None:
-            relation = self._trees.relation.cpu()[views.node].numpy()
             return attach.scores_of_treebank(len(self._trees), relation, views.contexts)
         if not attach.reads_surface:
             return attach.of_views(self._of_trees, self._trees, views)
@@ -374,7 +357,7 @@ class _LogLinearScorer:
         sizes = np.zeros(len(views.node), np.int64)
         sizes[marked.numpy()] = np.diff(contexts.start)
         contexts = Contexts(starts_of(sizes), contexts.number)
-        return scores + attach.scores_of_contexts(self._attributes.relation[views.node.numpy()], contexts)
+        return scores + attach.scores_of_contexts(relation, contexts)
 
     @cached_property
     def _attributes(self) -> Attributes:
@@ -389,7 +372,7 @@ class _LogLinearScorer:
 
     @cached_property
     def _of_trees(self) -> Tensor:
-        """What the templates that depend on the trees alone add to the scores of all nodes' pairs."""
+        """The part of the scores of all nodes' pairs that depends on the trees alone."""
         surface = set(self._attach._templates_of_surface)
         others = [number for number in range(len(self._attach.templates)) if number not in surface]
         return self._by(ViewAttributes(self._attributes, self._unmarked), others)
@@ -401,17 +384,17 @@ class _LogLinearScorer:
 
     @cached_property
     def _tables(self) -> Tensor:
-        """The scores of all nodes' pairs if there are no marks inside, and behind them `_of_trees`."""
+        """The scores of all nodes' pairs without marks inside, followed by `_of_trees`."""
         surface = ViewAttributes(self._attributes, self._unmarked), self._attach._templates_of_surface
         return torch.cat([self._of_trees + self._by(*surface), self._of_trees])
 
     def _known_before(self, views: Views) -> Tensor:
-        """The scores of views without marks; of others, what the trees alone add to them."""
+        """The scores of views without marks; for the others, the part that depends on the trees alone."""
         start, node = self._pair_start, views.node.numpy()
         place = runs(start[node] + start[-1] * (views.sizes > 0).numpy(), np.diff(start)[node])
         return self._tables.index_select(-1, torch.from_numpy(place).to(self._tables.device))
 
     def _by(self, attributes: ViewAttributes, templates: Sequence[int]) -> Tensor:
-        """What the contexts of some templates add to the scores of views."""
+        """The part of the scores of views that comes from the contexts of these templates."""
         contexts = self._attach._known(attributes, templates)
         return self._attach.scores_of_contexts(attributes.relation, contexts)

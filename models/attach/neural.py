@@ -5,19 +5,19 @@ The model is a logarithmic opinion pool of the log-linear model p_0 and networks
 
     p(l, r | w) is in proportion to  p_0(l, r | w)^(1 - s)  prod_k p_k(l, r | w)^(s / K)
 
-Its members are trained apart, so that they err in different ways, and the pool errs less than any of them.
-But they must agree on what is underlying, where a mark on the page may belong to one constituent or another.
-So p_0 and the channel are trained as if alone, and the networks learn the posterior that these have, as in an
-M-step: network k maximises::
+The members are trained apart, so that they err in different ways and the pool errs less than any of them.
+But they must agree on underlying punctuation, as a mark on the page may belong to one constituent or another.
+So p_0 and the channel are trained as if alone, and the networks learn their posterior, as in an M-step:
+network k maximises::
 
     sum over constituents w and pairs (l, r) in W_d of  p_0(l, r | w, x, T) log p_k(l, r | w)
 
-A network sees what the story may see when constituents sprout their punctemes bottom-up: the whole
-unpunctuated tree, and the surface punctuation strictly inside the constituent.
+Like every attach model, a network sees the whole unpunctuated tree, and the surface punctuation strictly
+inside the constituent.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyro
@@ -53,19 +53,19 @@ WORD_SIZE, COLUMN_SIZE = 48, 16
 """Features of a word's form, and of each other column of a word."""
 
 PRETRAINED_SIZE = 96
-"""Features that a network makes of the pretrained features of a word, if there are such."""
+"""Features that a network makes of the pretrained features of a word, if words have them."""
 
 STATE_SIZE, SIZE = 64, 128
-"""Features of a word in its context, in each direction, and of a constituent."""
+"""Features of a word in its context in each direction, and of a constituent."""
 
 DROPOUT = 0.33
-"""The share of the features of words, and of words in context, that are left out in training."""
+"""The share of features of words, and of words in context, that training leaves out."""
 
 UNKNOWN = 0.2
-"""The share of words whose form is hidden in training, as forms are that training does not show."""
+"""The share of words whose form is hidden in training, so that networks learn to read unknown forms."""
 
 OTHERS = 8
-"""More than the values of any attribute that is no relation, tag or token."""
+"""More than the values of any attribute other than relations, tags and tokens."""
 
 OF_TREES = (
     *("relation", "head relation", "grandhead relation", "left sibling relation", "right sibling relation"),
@@ -75,20 +75,29 @@ OF_TREES = (
     *("side", "head side", "edges", "distance", "words_before", "words_after"),
     *("length", "head length", "left sibling length", "right sibling length"),
 )
-"""Attributes of a constituent that depend on the tree alone, see `pyropunct.models.attach.attributes`."""
+"""Attributes that depend on the tree alone, see `pyropunct.models.attach.attributes`."""
 
 FORMS = ("form", "head form", "first form", "last form", "before form", "after form")
-"""The words at and around a constituent, seen directly too: what the LSTM makes of them it has to learn."""
+"""The words at and around a constituent, which networks also see directly, beside the states of the LSTM."""
 
 OF_SURFACE = ("first_mark", "last_mark", "until_mark", "since_mark", "marks")
-"""Attributes of what is seen strictly inside a constituent."""
+"""Attributes of the marks strictly inside a constituent."""
+
+
+class Sizes(NamedTuple):
+    """How many forms, tags and relations the vocabulary has, and how many pretrained features a word."""
+
+    forms: int
+    tags: int
+    relations: int
+    pretrained: int = 0
 
 
 class EmbeddedAttributes(nn.Module):
-    """The sum of a vector for the value of each of some attributes.
+    """The sum of a vector for the value of each attribute.
 
     :param names: the attributes.
-    :param sizes: how many values there are of some kinds; the kind is the last word of an attribute's name.
+    :param sizes: how many values the larger kinds have; the kind is the last word of an attribute's name.
     :param size: features of a vector.
     """
 
@@ -111,26 +120,21 @@ class EmbeddedAttributes(nn.Module):
 class Words(nn.Module):
     """Words in their context: a bidirectional LSTM over forms, tags, relations and shapes.
 
-    If there are pretrained features of the words, it reads a linear function of these too, with each word's
-    features moved and scaled to mean 0 and variance 1; words of which none are known, as in trees that the
-    model of trees has made, have the features 0.
-
-    :param num_forms: how many forms, tags and relations the vocabulary has.
-    :param num_tags: likewise.
-    :param num_relations: likewise.
-    :param num_pretrained: how many pretrained features a word has; 0 if there are none.
+    If words have pretrained features, it reads a linear function of these too, with each word's features
+    shifted and scaled to mean 0 and variance 1.  The features are 0 in trees without words, as the model of
+    trees makes them.
     """
 
-    def __init__(self, num_forms: int, num_tags: int, num_relations: int, num_pretrained: int = 0) -> None:
+    def __init__(self, sizes: Sizes) -> None:
         super().__init__()
-        self.forms = nn.Embedding(num_forms, WORD_SIZE)
+        self.forms = nn.Embedding(sizes.forms, WORD_SIZE)
         nn.init.normal_(self.forms.weight, std=0.3)
         self.columns = nn.ModuleList(
-            nn.Embedding(number, COLUMN_SIZE) for number in (num_tags, num_relations, OTHERS)
+            nn.Embedding(values, COLUMN_SIZE) for values in (sizes.tags, sizes.relations, OTHERS)
         )
         self.dropout = nn.Dropout(DROPOUT)
         size = WORD_SIZE + len(self.columns) * COLUMN_SIZE
-        self.pretrained = nn.Linear(num_pretrained, PRETRAINED_SIZE) if num_pretrained else None
+        self.pretrained = nn.Linear(sizes.pretrained, PRETRAINED_SIZE) if sizes.pretrained else None
         if self.pretrained is not None:
             size += PRETRAINED_SIZE
         self.context = nn.LSTM(size, STATE_SIZE, bidirectional=True)
@@ -160,9 +164,9 @@ class Words(nn.Module):
 
 
 def _word_by_word(sizes: Ints) -> tuple[Tensor, Tensor]:
-    """The words of sentences in the order of `PackedSequence`, and how many sentences have a word i.
+    """The words of sentences in the order of `PackedSequence`, and how many sentences have an i-th word.
 
-    First come the first words of all sentences, the longest sentence's first; then the second words.
+    The first words of all sentences come first, in the order of decreasing length; then the second words.
 
     :param sizes: how many words each sentence has.
     """
@@ -173,42 +177,36 @@ def _word_by_word(sizes: Ints) -> tuple[Tensor, Tensor]:
 
 
 class Constituents(nn.Module):
-    """A vector for each constituent, of all that the unpunctuated tree tells about it.
+    """A vector for each constituent, from the whole unpunctuated tree.
 
-    A first layer reads words in context (at the head word, its head, its siblings, the edges of the
-    constituent, before and after it), words and embedded attributes; a second one reads the vectors that the
-    first has made of the constituent, its head, its siblings and its children.
-
-    :param num_forms: how many forms, tags and relations the vocabulary has.
-    :param num_tags: likewise.
-    :param num_relations: likewise.
-    :param num_pretrained: see `Words`.
+    The first layer reads embedded attributes, words, and words in context: the head word, its head, its
+    siblings, the words at the edges of the constituent, before and after it.  The second layer reads the
+    vectors of the constituent, its head, its siblings and its children in the first layer.
     """
 
-    def __init__(self, num_forms: int, num_tags: int, num_relations: int, num_pretrained: int = 0) -> None:
+    def __init__(self, sizes: Sizes) -> None:
         super().__init__()
-        self.words = Words(num_forms, num_tags, num_relations, num_pretrained)
+        self.words = Words(sizes)
         self.places = nn.Linear(8 * 2 * STATE_SIZE, SIZE)
-        sizes = {"relation": num_relations, "tag": num_tags}
-        self.attributes = EmbeddedAttributes(OF_TREES, sizes, SIZE)
-        self.forms = EmbeddedAttributes(FORMS, {"form": num_forms}, SIZE)
+        self.attributes = EmbeddedAttributes(OF_TREES, {"relation": sizes.relations, "tag": sizes.tags}, SIZE)
+        self.forms = EmbeddedAttributes(FORMS, {"form": sizes.forms}, SIZE)
         self.dropout = nn.Dropout(DROPOUT)
         self.relatives = nn.Linear(5 * SIZE, SIZE)
 
     def forward(self, trees: TreeBatch, nodes: Attributes) -> Tensor:
         """(N, SIZE), one vector for each node of some trees."""
-        own = np.arange(len(nodes.head))
-        near = [nodes.head, *nodes.siblings]
-        edges = [nodes.first_word, nodes.last_word, nodes.before(own), nodes.after(own)]
-        read = self.places(_at(self.words(trees), [own, *near, *edges])) + self.dropout(self.forms(nodes))
+        word = np.arange(len(nodes.head))
+        near = [word, nodes.head, *nodes.siblings]
+        edges = [nodes.first_word, nodes.last_word, nodes.before(word), nodes.after(word)]
+        read = self.places(_at(self.words(trees), [*near, *edges])) + self.dropout(self.forms(nodes))
         alone = torch.relu(read + self.attributes(nodes))
         head, child = (torch.from_numpy(column).to(alone.device) for column in nodes.children)
         children = torch.zeros_like(alone).index_add(0, head, alone[child])
-        return alone + torch.relu(self.relatives(torch.cat([_at(alone, [own, *near]), children], -1)))
+        return alone + torch.relu(self.relatives(torch.cat([_at(alone, near), children], -1)))
 
 
 def _at(vectors: Tensor, places: Sequence[Ints]) -> Tensor:
-    """Vectors at some places side by side, zeros where a place is -1 or `NOTHING`."""
+    """Vectors at several places side by side, zeros for a place that is -1 or `NOTHING`."""
     padded = nn.functional.pad(vectors, (0, 0, 0, 1))
     stacked = np.stack(places, -1)
     absent = (stacked < 0) | (stacked == NOTHING)
@@ -219,8 +217,8 @@ def _at(vectors: Tensor, places: Sequence[Ints]) -> Tensor:
 class MarksInside(nn.Module):
     """A vector for the surface punctuation strictly inside a constituent.
 
-    It is a sum over marks, each seen with its place, and with the constituent that has an edge there on its
-    head's side: between any two words of a tree exactly one has.
+    It is a sum over marks.  Each mark is read with its place, and with the constituent that has an edge there
+    on the side of its head: between any two words of a tree there is exactly one such constituent.
 
     :param num_tokens: how many token types there are.
     """
@@ -241,7 +239,7 @@ class MarksInside(nn.Module):
 
         :param constituents: (N, SIZE), what `Constituents` gives for the nodes.
         :param nodes: their attributes.
-        :param views: some of them with surface punctuation inside.
+        :param views: nodes with the surface punctuation inside.
         """
         seen, device = ViewAttributes(nodes, views), constituents.device
         view, slot = views.view, views.slot.numpy()
@@ -267,13 +265,13 @@ def _edges(nodes: Attributes) -> Ints:
     return result
 
 
-def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, number: Ints) -> Ints:
-    """(M, 6) where marks are in the constituents that are looked at.
+def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, rank: Ints) -> Ints:
+    """(M, 6) where marks are inside of constituents.
 
     :param outer: (M,) these constituents.
     :param edge: (M,) the constituents that have an edge at the marks.
     :param slot: (M,) the slots of the marks.
-    :param number: (M,) how many marks of the same constituent come before each.
+    :param rank: (M,) how many marks inside the same constituent come before each.
     """
     depth = nodes.forest.depth.cpu().numpy()
     side = slot >= nodes.forest.word_slot.cpu().numpy()[outer]
@@ -283,14 +281,14 @@ def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, number: Ints
         np.searchsorted(LENGTH_CLASSES, slot - nodes.left_slot[outer]),
         np.searchsorted(LENGTH_CLASSES, nodes.right_slot[outer] - slot),
         side,
-        np.minimum(number, OTHERS - 1),
+        np.minimum(rank, OTHERS - 1),
         2 * np.minimum(level, 3) + side,
     ]
     return np.stack(columns, -1) + OTHERS * np.arange(len(columns))
 
 
 class PairScores(nn.Module):
-    """Scores of puncteme pairs from a vector h for each of some nodes::
+    """Scores of puncteme pairs from a vector h of each node::
 
         score(l, r) = h . (e(l) + e(r) + e(symmetry of l and r)) + b(d, l, r)      d the node's relation
 
@@ -308,15 +306,15 @@ class PairScores(nn.Module):
         lefts, rights = zip(*inventory.rows, strict=True)
         sizes = []
         for name, values in (("left", lefts), ("right", rights)):
-            number = {value: place for place, value in enumerate(sorted(set(values)))}
-            self.register_buffer(name, torch.tensor([number[value] for value in values]), persistent=False)
-            sizes.append(len(number))
+            place = {value: at for at, value in enumerate(sorted(set(values)))}
+            self.register_buffer(name, torch.tensor([place[value] for value in values]), persistent=False)
+            sizes.append(len(place))
         self.register_buffer("symmetry", torch.tensor(symmetry_classes(inventory, marks)), persistent=False)
-        parts = [nn.Linear(SIZE, number) for number in (*sizes, len(CLASSES))]
+        parts = [nn.Linear(SIZE, values) for values in (*sizes, len(CLASSES))]
         for part in parts:
             nn.init.normal_(part.weight, std=0.02)
             nn.init.zeros_(part.bias)
-        # At first the empty pair is preferred, as by `LogLinearAttach.starting_point`.
+        # Training starts with a preference for the empty pair, as in `LogLinearAttach.starting_point`.
         nn.init.constant_(parts[2].bias[CLASSES.index("none")], 5.0)
         self.parts = nn.ModuleList(parts)
         self.rows = nn.Embedding(len(lefts), 1)
@@ -332,9 +330,9 @@ class PairScores(nn.Module):
         node = torch.repeat_interleave(torch.arange(len(sizes)), sizes).to(vectors.device)
         row = choice_rows(self._inventory, relation).to(vectors.device)
         scores = self.rows(row)[:, 0]
-        for part, number in zip(self.parts, (self.left, self.right, self.symmetry), strict=True):
+        for part, value in zip(self.parts, (self.left, self.right, self.symmetry), strict=True):
             table = part(vectors)
-            scores = scores + table.flatten()[node * table.shape[1] + number[row]]
+            scores = scores + table.flatten()[node * table.shape[1] + value[row]]
         return scores.double()
 
 
@@ -343,54 +341,41 @@ class Network(nn.Module):
 
     :param inventory: the sets W_d.
     :param marks: the inventory's tokens.
-    :param num_forms: how many forms, tags and relations the vocabulary has.
-    :param num_tags: likewise.
-    :param num_relations: likewise.
-    :param num_pretrained: see `Words`.
     """
 
-    def __init__(
-        self,
-        inventory: Inventory,
-        marks: Sequence[str],
-        num_forms: int,
-        num_tags: int,
-        num_relations: int,
-        num_pretrained: int = 0,
-    ) -> None:
+    def __init__(self, inventory: Inventory, marks: Sequence[str], sizes: Sizes) -> None:
         super().__init__()
-        self.constituents = Constituents(num_forms, num_tags, num_relations, num_pretrained)
+        self.constituents = Constituents(sizes)
         self.inside = MarksInside(inventory.num_tokens)
         self.deep = nn.Linear(SIZE, SIZE)
         self.pairs = PairScores(inventory, marks)
 
     def forward(self, constituents: Tensor, nodes: Attributes, views: Views) -> Tensor:
-        """(C,) the scores of the pairs of some views, view after view.
+        """(C,) the scores of the pairs of views, view after view.
 
         :param constituents: (N, SIZE), what ``self.constituents`` gives for the nodes.
         :param nodes: their attributes.
-        :param views: some of them with surface punctuation inside.
+        :param views: nodes with the surface punctuation inside.
         """
         vectors = constituents[views.node.to(constituents.device)]
         vectors = torch.relu(vectors + self.inside(constituents, nodes, views))
         vectors = vectors + torch.relu(self.deep(vectors))
-        return self.pairs(vectors, torch.from_numpy(nodes.relation)[views.node])
+        return self.pairs(vectors, torch.from_numpy(nodes.column("relation"))[views.node])
 
 
 class NeuralAttach(LogLinearAttach):
-    """The pool of the log-linear model and networks that the docstring of this module describes.
+    """The pool of the log-linear model and networks, see the docstring of this module.
 
     :param inventory: the sets W_d.
     :param marks: the inventory's tokens, for their symmetry.
     :param num_forms: how many forms the vocabulary has.
-    :param num_tags: how many tags.
-    :param num_relations: how many relations.
+    :param num_tags: how many tags it has.
+    :param num_relations: how many relations it has.
     :param families: feature families of the log-linear model, see
         `pyropunct.models.attach.templates.FAMILIES`.
     :param prior_scale: the standard deviation of the prior of its weights; networks have none.
     :param least: contexts seen at fewer nodes get no weights.
-    :param num_pretrained: how many pretrained features a word has, which the networks read; 0 if there are
-        none.
+    :param num_pretrained: how many pretrained features the networks read of each word.
     """
 
     def __init__(
@@ -406,12 +391,12 @@ class NeuralAttach(LogLinearAttach):
         num_pretrained: int = 0,
     ) -> None:
         super().__init__(inventory, marks, families, prior_scale, least)
-        sizes = num_forms, num_tags, num_relations, num_pretrained
-        self.networks = nn.ModuleList(Network(inventory, marks, *sizes) for _ in range(NETWORKS))
+        sizes = Sizes(num_forms, num_tags, num_relations, num_pretrained)
+        self.networks = nn.ModuleList(Network(inventory, marks, sizes) for _ in range(NETWORKS))
 
     @property
     def reads_surface(self) -> bool:
-        """Networks do, whatever the families."""
+        """Always: networks read marks, whatever the families."""
         return True
 
     def scorer(self, trees: TreeBatch) -> Scorer:

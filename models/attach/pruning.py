@@ -1,8 +1,8 @@
-"""The log-linear model without what hardly matters.
+"""The log-linear model without weights that hardly matter.
 
-In each context every pair of W_d has exactly one weight.  So a number that is added to all weights of a
-context changes no probability.  Most of its weights belong to pairs that were never seen in it, which
-training pushes down alike: where these are zero, few are left that are far from it.
+In each context every pair of W_d has exactly one weight, so adding a number to all weights of a context
+changes no probability.  Most weights of a context belong to pairs that were never seen in it.  Training
+pushes them down alike, so they can be moved to zero together, and few other weights remain.
 """
 
 from typing import Any, NamedTuple
@@ -20,22 +20,21 @@ Array = NDArray[Any]
 LEAST = 2.0**-11
 """Weights nearer to zero are left out.  A number of half precision, so that pruning twice is pruning once."""
 
-
 STEP = 2.0**-7
-"""Of what a small model keeps, weights are multiples of this."""
+"""The weights of a small model are multiples of this."""
 
 KEY_BITS = 40
-"""Of what a small model keeps, keys of contexts have so many bits: a context that has no weights is taken for
-one of K that have some with a probability of K / 2^40."""
+"""The bits of a key in a small model.  A context without weights is mistaken for one of the K contexts that
+have weights with a probability of K / 2^40."""
 
 
 class Pruned(NamedTuple):
-    """What is left of a model: tensors of a `LogLinearAttach`, by their names there.
+    """The remaining tensors of a `LogLinearAttach`, by their names there.
 
-    :ivar keys: (K,) the contexts that are left, in the order that they had.
-    :ivar kinds: (K,) what their weights are about.
-    :ivar starts: (K + 1,) where the weights of each start.
-    :ivar weights: their weights, none but zero nearer to zero than the least.
+    :ivar keys: (K,) the remaining contexts, in their order.
+    :ivar kinds: (K,) the part of the pair that the weights of each context are about.
+    :ivar starts: (K + 1,) where the weights of each context start.
+    :ivar weights: their weights, each of them zero or at least the least from it.
     """
 
     keys: Tensor
@@ -45,31 +44,31 @@ class Pruned(NamedTuple):
 
 
 def pruned(attach: LogLinearAttach, least: float = LEAST) -> Pruned:
-    """A fitted log-linear model without weights near zero, nor contexts of which no weight is left.
+    """A fitted log-linear model without weights near zero, and without contexts that have lost all weights.
 
     First, the weights of each context are moved together, so that as many as possible are near zero.  The
-    others are rounded to half precision, by at most a 2048th of themselves.
+    others are rounded to half precision, which changes them by a 2048th at most.
 
     :param least: weights nearer to zero are left out.
     """
-    left = _without_the_least(attach, least)
-    return _with_weights(left, left.weights.half().to(left.weights.dtype))
+    moved = _without_the_least(attach, least)
+    return _with_weights(moved, moved.weights.half().to(moved.weights.dtype))
 
 
 def rounded(attach: LogLinearAttach, step: float = STEP) -> Pruned:
-    """`pruned`, but with weights that are multiples of a step, and with shorter keys: the last bits are zero.
+    """`pruned`, but with multiples of a step as weights, and with shorter keys: their last bits are zero.
 
-    Keys have the first `KEY_BITS` bits, or as many more as no two of them share.
+    Keys keep their first `KEY_BITS` bits, and more if two of them would otherwise be the same.
 
     :param step: a power of two; weights nearer to zero than half of it are left out.
     """
-    left = _without_the_least(attach, step / 2)
-    rough = _with_weights(left, (left.weights / step).round() * step)
+    moved = _without_the_least(attach, step / 2)
+    rough = _with_weights(moved, (moved.weights / step).round() * step)
     return rough._replace(keys=_shortened(rough.keys))
 
 
 def _shortened(keys: Tensor) -> Tensor:
-    """64-bit keys without some of their last bits."""
+    """64-bit keys, in order, with as few of their first bits as tell them apart, but `KEY_BITS` or more."""
     for bits in range(KEY_BITS, 64):
         short = keys >> (64 - bits) << (64 - bits)
         if bool((short[1:] != short[:-1]).all()):
@@ -78,29 +77,32 @@ def _shortened(keys: Tensor) -> Tensor:
 
 
 def _without_the_least(attach: LogLinearAttach, least: float) -> Pruned:
-    """All contexts, with what is left of their weights after they were moved."""
+    """All contexts, with their weights moved, and zero where they are then near zero."""
     weights, starts = attach.weights.detach().cpu().numpy(), attach.starts.cpu().numpy()
     moved = np.zeros_like(weights)
     _move(weights, starts, least, np.empty(int(np.diff(starts).max(initial=0)), weights.dtype), moved)
     return Pruned(attach.keys, attach.kinds, attach.starts, torch.from_numpy(moved).to(attach.weights))
 
 
-def _with_weights(some: Pruned, weights: Tensor) -> Pruned:
-    """Contexts with other weights, those of them that have any."""
-    widths = some.starts.diff()
+def _with_weights(contexts: Pruned, weights: Tensor) -> Pruned:
+    """Contexts with other weights, without contexts whose weights are all zero."""
+    widths = contexts.starts.diff()
     places = weights.nonzero()[:, 0]
     kept = torch.zeros(len(widths), dtype=torch.bool, device=weights.device)
-    kept[torch.searchsorted(some.starts, places, right=True) - 1] = True
+    kept[torch.searchsorted(contexts.starts, places, right=True) - 1] = True
     starts = torch.nn.functional.pad(widths[kept].cumsum(0), (1, 0))
-    return Pruned(some.keys[kept], some.kinds[kept], starts, weights[torch.repeat_interleave(kept, widths)])
+    return Pruned(
+        contexts.keys[kept], contexts.kinds[kept], starts, weights[torch.repeat_interleave(kept, widths)]
+    )
 
 
 @compiled
 def _move(weights: Array, starts: Array, least: float, room: Array, result: Array) -> None:
-    """The weights of each context less the mean of the greatest number that are alike; these are zero.
+    """Subtract, in each context, the mean of its largest cluster of weights; the cluster becomes zero.
 
-    Alike are numbers at most twice the least apart.  Those that come to be nearer to zero than the least
-    are zero, too.  A context with a zero, and no other number nearer to it than the least, stays as it is.
+    The weights of a cluster are at most twice the least apart.  Other weights that are then nearer to zero
+    than the least become zero, too.  A context with a zero weight, and no other weight nearer to zero than
+    the least, stays as it is.
 
     :param room: for the weights of a context, in order.
     :param result: zeros, takes the weights.
@@ -110,20 +112,20 @@ def _move(weights: Array, starts: Array, least: float, room: Array, result: Arra
         moved = result[starts[context] : starts[context + 1]]
         low, centre, high = 0.0, 0.0, 0.0
         zeros, near = 0, 0
-        for number in range(len(given)):
-            zeros += given[number] == 0
-            near += abs(given[number]) < least
+        for place in range(len(given)):
+            zeros += given[place] == 0
+            near += abs(given[place]) < least
         if zeros == 0 or near > zeros:
-            low, centre, high = _alike(_ascending(given, room), 2 * least)
-        for number in range(len(given)):
-            away = given[number] - centre
-            if not low <= given[number] <= high and abs(away) >= least:
-                moved[number] = away
+            low, centre, high = _cluster(_ascending(given, room), 2 * least)
+        for place in range(len(given)):
+            away = given[place] - centre
+            if not low <= given[place] <= high and abs(away) >= least:
+                moved[place] = away
 
 
 @inner
 def _ascending(numbers: Array, room: Array) -> Array:
-    """The same in order.  These are few: to compile numpy's sort would take longer than it could save."""
+    """The numbers in order.  They are few: compiling numpy's sort would take longer than it could save."""
     result = room[: len(numbers)]
     for place in range(len(numbers)):
         number, before = numbers[place], place - 1
@@ -135,8 +137,8 @@ def _ascending(numbers: Array, room: Array) -> Array:
 
 
 @inner
-def _alike(ascending: Array, apart: float) -> tuple[float, float, float]:
-    """The smallest, the mean and the greatest of most numbers that are at most so far apart."""
+def _cluster(ascending: Array, apart: float) -> tuple[float, float, float]:
+    """The minimum, mean and maximum of the largest set of numbers at most ``apart`` from each other."""
     best, start, first = 0, 0, 0
     for last in range(len(ascending)):
         while ascending[last] - ascending[first] > apart:

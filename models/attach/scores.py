@@ -1,8 +1,8 @@
-"""The scores theta . f(l, r, w) of a log-linear model, compiled.
+"""The scores theta . f(l, r, w) of a log-linear model, by compiled code.
 
-A *context* is something true of a constituent w, say "its tag is VERB".  A feature is the conjunction of a
-context and the value of a *part* of the pair (l, r), say "the left puncteme is a comma".  So a context owns a
-block of consecutive weights, one for each value of one part.
+A *context* is something true of a constituent w, such as "its tag is VERB".  A feature is the conjunction of
+a context and the value of a *part* of the pair (l, r), such as "the left puncteme is a comma".  So a context
+has a block of consecutive weights, one for each value of one part.
 """
 
 from enum import IntEnum
@@ -26,7 +26,7 @@ VIEWS_PER_THREAD = 200
 
 
 class Part(IntEnum):
-    """What a feature looks at in the pair (l, r) of a constituent with relation d."""
+    """The parts of the pair (l, r) of a constituent with relation d: each feature looks at one."""
 
     PAIR = 0
     """The pair itself, among those in W_d."""
@@ -35,7 +35,7 @@ class Part(IntEnum):
     RIGHT = 2
     """The right puncteme r, among those in W_d."""
     SYMMETRY = 3
-    """The symmetry of l and r: one of `pyropunct.models.symmetry.CLASSES`."""
+    """The class of symmetry of l and r, see `pyropunct.models.symmetry.CLASSES`."""
     ANY_LEFT = 4
     """The left puncteme, among those of all relations."""
     ANY_RIGHT = 5
@@ -43,7 +43,7 @@ class Part(IntEnum):
 
 
 OF_RELATION = (Part.PAIR, Part.LEFT, Part.RIGHT)
-"""The parts whose values are those in W_d: d must be part of the context."""
+"""The parts whose values are counted within W_d, so that d must be part of the context."""
 
 
 class PairParts(NamedTuple):
@@ -52,7 +52,7 @@ class PairParts(NamedTuple):
     :ivar pair_start: (D + 1,) the first row of each relation's pairs, as in the inventory.
     :ivar value: (rows, 6) the value of each part of each pair.
     :ivar sizes: (D, 6) how many values each part has at a node of each relation.
-    :ivar most: the greatest of these.
+    :ivar most: the largest of these sizes.
     """
 
     pair_start: Array
@@ -72,8 +72,8 @@ def parts_of_pairs(inventory: Inventory, symmetry: Array, num_classes: int) -> P
     sizes = np.diff(inventory.pair_start)
     columns = {
         Part.PAIR: (np.concatenate([np.arange(size) for size in sizes]), sizes),
-        Part.LEFT: _numbered([[pair[0] for pair in some] for some in inventory.pairs]),
-        Part.RIGHT: _numbered([[pair[1] for pair in some] for some in inventory.pairs]),
+        Part.LEFT: _numbered([[left for left, _ in pairs] for pairs in inventory.pairs]),
+        Part.RIGHT: _numbered([[right for _, right in pairs] for pairs in inventory.pairs]),
         Part.SYMMETRY: (symmetry, np.full(relations, num_classes)),
         Part.ANY_LEFT: _numbered([lefts], relations),
         Part.ANY_RIGHT: _numbered([rights], relations),
@@ -84,7 +84,7 @@ def parts_of_pairs(inventory: Inventory, symmetry: Array, num_classes: int) -> P
 
 
 def _numbered(groups: Any, repeats: int = 1) -> tuple[Array, Array]:
-    """Number the distinct values of each group; return the numbers of all groups, and how many each has."""
+    """The distinct values of each group, numbered: the numbers of all values, and the sizes of the groups."""
     numbers, sizes = [], []
     for group in groups:
         place = {value: number for number, value in enumerate(sorted(set(group)))}
@@ -167,7 +167,7 @@ class _LinearScores(torch.autograd.Function):
 
 
 def _sums(features: Features, like: Array) -> Array:
-    """Room for one number for each value of each part."""
+    """Room for a number for each value of each part."""
     return np.empty((6, features.parts.most), like.dtype)
 
 
@@ -175,7 +175,7 @@ def _sums(features: Features, like: Array) -> Array:
 def _add_scores(features, weights, first, last, sums, scores):
     """The scores of the pairs of the views from ``first`` to ``last``.
 
-    The blocks of a view's contexts are summed for each part; a pair's score is the sum over its six parts.
+    The blocks of a view's contexts are summed for each part; the score of a pair sums over its six parts.
     """
     parts, blocks, relation, score_start, contexts = features
     for view in range(first, last):
@@ -186,11 +186,11 @@ def _add_scores(features, weights, first, last, sums, scores):
         for use in range(contexts.start[view], contexts.start[view + 1]):
             context = contexts.number[use]
             part, start = blocks.part[context], blocks.start[context]
-            # A saved context may have fewer weights than its relation has values: nobody can tell by its key.
+            # A damaged file may give a context fewer weights than its relation has values.
             size = min(parts.sizes[d, part], blocks.start[context + 1] - start)
-            total, own = sums[part], weights[start : start + size]
+            total, block = sums[part], weights[start : start + size]
             for value in range(size):
-                total[value] += own[value]
+                total[value] += block[value]
         row = parts.pair_start[d] - score_start[view]
         for place in range(score_start[view], score_start[view + 1]):
             for part in range(6):
@@ -199,7 +199,7 @@ def _add_scores(features, weights, first, last, sums, scores):
 
 @compiled
 def _add_gradients(features, gradient, first, last, sums, weight_gradient):
-    """Reverse of `_add_scores`."""
+    """The gradient of `_add_scores`."""
     parts, blocks, relation, score_start, contexts = features
     for view in range(first, last):
         d = relation[view]
@@ -212,16 +212,16 @@ def _add_gradients(features, gradient, first, last, sums, weight_gradient):
             context = contexts.number[use]
             part, start = blocks.part[context], blocks.start[context]
             size = parts.sizes[d, part]
-            total, own = sums[part], weight_gradient[start : start + size]
+            total, block = sums[part], weight_gradient[start : start + size]
             for value in range(size):
-                own[value] += total[value]
+                block[value] += total[value]
 
 
 class WeightsInUse:
-    """The weights of those contexts alone that some views have, side by side.
+    """The weights of the contexts of a batch of views, side by side.
 
-    A batch of sentences touches a few percent of all weights; reading and updating only these, a
-    training step does not depend on how many there are.
+    A batch of sentences touches a few percent of all weights.  A training step reads and updates only these,
+    so its time does not depend on the number of all weights.
 
     :param blocks: where the weights of all contexts are.
     :param contexts: the contexts of the views.
@@ -232,7 +232,7 @@ class WeightsInUse:
     :ivar starts: (U,) where they start among all weights.
     :ivar places: (M,) the places of the weights in use among all weights, in order.
     :ivar blocks: where the weights of the contexts in use, numbered anew, are among those in use.
-    :ivar contexts: the contexts of the views, so numbered.
+    :ivar contexts: the contexts of the views, numbered anew.
     """
 
     def __init__(self, blocks: WeightBlocks, contexts: Contexts) -> None:
@@ -245,10 +245,10 @@ class WeightsInUse:
         self._latest: tuple[Tensor, Tensor] | None = None
 
     def pick(self, weights: Tensor) -> Tensor:
-        """(M,) the weights in use; the gradient that flows through them to all weights is sparse.
+        """(M,) the weights in use; the gradient in all weights is sparse.
 
-        Asked twice about one tensor, it gives the same answer, so that the gradients of both uses have been
-        added up when they get to the tensor.
+        A second call with the same tensor returns the same result, so that the gradients of both uses are
+        added up before they reach the tensor.
         """
         if self._latest is None or self._latest[0] is not weights:
             self._latest = weights, _Pick.apply(weights, self)
@@ -256,7 +256,7 @@ class WeightsInUse:
 
 
 def _in_use(number: Array, size: int) -> tuple[Array, Array, Array]:
-    """The distinct numbers below ``size``, in order, how often each is there, and which of them each is."""
+    """The distinct numbers below ``size`` in order, how often each occurs, and the place of each number."""
     uses = np.zeros(size, np.int32)
     _count(number, uses)
     distinct = np.flatnonzero(uses)
@@ -289,16 +289,16 @@ class _Pick(torch.autograd.Function):
 
 
 def _sparse_vector(places: Tensor, values: Tensor, shape: torch.Size) -> Tensor:
-    """A vector that is zero but at some places, given in order."""
+    """A sparse vector with values at these places, which are in order."""
     return torch.sparse_coo_tensor(places[None], values, shape, check_invariants=False, is_coalesced=True)
 
 
 @compiled
 def _copy_runs(source, starts, sizes, target):
-    """Copy what is at those places: much quicker than to look up each by itself."""
+    """Copy runs of numbers: much quicker than to look up each number by itself."""
     end = 0
     for run in range(len(starts)):
-        block, own = target[end : end + sizes[run]], source[starts[run] : starts[run] + sizes[run]]
+        block, values = target[end : end + sizes[run]], source[starts[run] : starts[run] + sizes[run]]
         for offset in range(len(block)):
-            block[offset] = own[offset]
+            block[offset] = values[offset]
         end += len(block)

@@ -8,14 +8,14 @@ from pyropunct.models.attach.scores import Part
 
 
 class Template(NamedTuple):
-    """A kind of feature: some attributes of the constituent, together with a part of its pair (l, r).
+    """A kind of feature: a conjunction of attributes of the constituent and a part of its pair (l, r).
 
     The paper's own templates are in an appendix that was not at hand.
 
-    :ivar part: what the features look at in the pair; for `Part.PAIR`, `Part.LEFT` and `Part.RIGHT` the
-        relation of the constituent is always part of the context.
-    :ivar attributes: the attributes that make up the context (see `pyropunct.models.attach.attributes`); one
-        of them at most may be an attribute of several values.
+    :ivar part: the part of the pair; for `Part.PAIR`, `Part.LEFT` and `Part.RIGHT` the context always
+        includes the relation of the constituent.
+    :ivar attributes: the attributes that make up the context (see `pyropunct.models.attach.attributes`); at
+        most one of them may have several values.
     """
 
     part: Part
@@ -23,7 +23,7 @@ class Template(NamedTuple):
 
 
 def templates(parts: Iterable[Part], *contexts: str) -> list[Template]:
-    """A template for each of some parts with each of some contexts.
+    """A template for each combination of a part and a context.
 
     :param contexts: names of attributes, joined by " + "; the empty string is the context of everything.
     """
@@ -35,7 +35,7 @@ def templates(parts: Iterable[Part], *contexts: str) -> list[Template]:
 
 
 def _edges(*contexts: str) -> list[Template]:
-    """Contexts of either edge: "outer" is the word before or after it, "inner" the first or last one."""
+    """Contexts at both edges: "outer" is the word before or after, "inner" the first or last word."""
     left = [context.replace("outer", "before").replace("inner", "first") for context in contexts]
     right = [context.replace("outer", "after").replace("inner", "last") for context in contexts]
     return templates([Part.LEFT, Part.ANY_LEFT], *left) + templates([Part.RIGHT, Part.ANY_RIGHT], *right)
@@ -50,10 +50,10 @@ def _symmetry(*contexts: str) -> list[Template]:
 
 
 EVERYWHERE = Template(Part.SYMMETRY, ())
-"""The template whose one context is true of all constituents, for the symmetry of their pairs."""
+"""The template of the symmetry of pairs whose single context is true of all constituents."""
 
 OF_WORDS = (Part.LEFT, Part.RIGHT, Part.SYMMETRY)
-"""Contexts with a word in them are too many, and each too rare, for a weight of every pair."""
+"""The parts for contexts with a word in them, which are too many and too rare for a weight of every pair."""
 
 # The numbers of templates are part of the keys of saved models: their order must not change.
 FAMILIES: dict[str, list[Template]] = {

@@ -158,8 +158,8 @@ def test_batches_keep_what_they_know_more(change: Callable[[TreeBatch], TreeBatc
 def test_every_template_has_a_context(attach: CorrectingAttach) -> None:
     """Each of the features that look at w_e is there in the trees above."""
     assert attach.templates[-len(CORRECTION) :] == CORRECTION
-    found = attach._find(attributes_of(trees(), surface(0)), range(len(attach.templates)))
-    assert all(len(some.key) == WORDS for number, some in enumerate(found) if number >= 10)
+    found = list(attach._all_contexts(attributes_of(trees(), surface(0)), range(len(attach.templates))))
+    assert all(len(contexts.key) == WORDS for contexts in found if contexts.template >= 10)
 
 
 def test_centred_window() -> None:
