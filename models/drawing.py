@@ -1,10 +1,9 @@
-"""The story told many times at once, for the same trees (Li, Wang & Eisner 2019, section 2).
+"""Many draws of the story at once, for the same trees (Li, Wang & Eisner 2019, section 2).
 
-`Story` itself is told once at a time, site by site, as Pyro has it.  Here all draws of a height are made
-together, by compiled code; `pyropunct.inference.forward` says how.  Both go up a forest by `heights_of`, ask
-the same `Story.scorer` about views, and rewrite slots by the same channel.  They differ in where random
-numbers come from; and here the attach model is asked once for all draws that have the same marks inside a
-constituent.
+As a Pyro model, `Story` makes one draw at a time, site by site.  Here compiled code makes all draws of a
+height together, see `pyropunct.inference.forward`.  Both go up a forest by `heights_of`, ask the same
+`Story.scorer` for scores, and rewrite slots by the same channel.  They take random numbers from different
+sources; and here the attach model scores a constituent once for all draws with the same marks inside it.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,9 +28,9 @@ Numbers = NDArray[np.int32]
 
 
 class ManyDraws:
-    """A fitted story, to be told many times: what does not depend on trees.
+    """The parts of many draws that do not depend on trees.
 
-    :param story: the story; none of its weights has a prior any more.
+    :param story: a fitted story: its weights are values, no sites.
     """
 
     @torch.no_grad()
@@ -43,7 +42,7 @@ class ManyDraws:
 
     @torch.no_grad()
     def scorer(self, trees: TreeBatch) -> Callable[[Views], NDArray[np.float64]]:
-        """The scores that the attach model gives to views of some trees."""
+        """The attach model's scores of views of these trees, as a function."""
         scorer = self._story.scorer(trees)
 
         @torch.no_grad()
@@ -53,18 +52,18 @@ class ManyDraws:
         return scores
 
     def of(self, trees: TreeBatch, generators: Sequence[np.random.Generator]) -> "DrawsOfTrees":
-        """Draws for some trees.
+        """Draws for these trees.
 
-        :param generators: the random numbers of each tree.
+        :param generators: the source of random numbers of each tree.
         """
         return DrawsOfTrees(self, trees, generators)
 
 
 class _Tables(NamedTuple):
-    """What happens at N nodes and S slots in some draws, a column for each draw.
+    """The decisions at N nodes and S slots, with a column for each draw.
 
-    :ivar node_draws: (N,) how many draws each node has; further columns mean nothing.
-    :ivar slot_draws: (S,) how many each slot has.
+    :ivar node_draws: (N,) how many draws each node has; further columns are unused.
+    :ivar slot_draws: (S,) how many draws each slot has.
     :ivar uniform: (N, draws) random numbers in [0, 1).
     :ivar bits: (S, draws) random bits.
     :ivar rows: (N, draws) the inventory's rows of the puncteme pairs.
@@ -84,7 +83,7 @@ class _Tables(NamedTuple):
 
 
 class DrawsOfTrees:
-    """The story of some trees, told many times: see `ManyDraws.of`.
+    """Many draws for the same trees: see `ManyDraws.of`.
 
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """
@@ -99,7 +98,8 @@ class DrawsOfTrees:
     def draw(self, draws: Ints) -> Numbers:
         """The numbers of the surface strings of all slots, (S, columns); slots have a column for each draw.
 
-        :param draws: (trees,) how many draws of each tree; the last columns of trees with fewer mean nothing.
+        :param draws: (trees,) how many draws of each tree; trees with fewer draws leave the last columns
+            unused.
         """
         tables = self._tables(draws)
         for _, nodes, slots in heights_of(self._trees.forest):
@@ -111,11 +111,11 @@ class DrawsOfTrees:
         forest, columns = self._trees.forest, int(draws.max())
         nodes, slots, start = forest.num_nodes, forest.num_slots, forest.node_start.numpy()
         uniform, bits = np.empty((nodes, columns)), np.empty((slots, columns), np.uint64)
-        for tree, (generator, number) in enumerate(zip(self._generators, draws.tolist(), strict=True)):
+        for tree, (generator, count) in enumerate(zip(self._generators, draws.tolist(), strict=True)):
             first, last = start[tree], start[tree + 1]
-            uniform[first:last, :number] = generator.random((last - first, number))
-            bits[first + tree : last + tree + 1, :number] = generator.bit_generator.random_raw(
-                (last - first + 1, number)
+            uniform[first:last, :count] = generator.random((last - first, count))
+            bits[first + tree : last + tree + 1, :count] = generator.bit_generator.random_raw(
+                (last - first + 1, count)
             )
         return _Tables(
             np.repeat(draws, np.diff(start)),
@@ -138,7 +138,7 @@ class DrawsOfTrees:
 
         if self._story.reads_surface:
             in_threads(group, borders)
-        # One view for each group, its first draw's.
+        # One view for each group: that of its first draw.
         node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(groups, sizes, nodes)
         start, token, slot = self.strings.marks(self._shape, numbers, node, draw)
         scores = self._scores(Views(*map(torch.from_numpy, (node, start, token, slot))))  # type: ignore[arg-type]
@@ -179,9 +179,9 @@ class DrawsOfTrees:
             )
 
         drawn = in_threads(work, _borders(slots, tables.numbers))
-        return np.concatenate([self.strings.number(*some) for some in drawn]).reshape(len(slots), -1)
+        return np.concatenate([self.strings.number(*strings) for strings in drawn]).reshape(len(slots), -1)
 
 
 def _borders(places: Ints, table: Numbers) -> list[int]:
-    """The borders of each thread's part of some nodes or slots, the rows of a table."""
+    """The borders between the threads' parts of nodes or slots, which are rows of a table."""
     return parts_of(len(places), max(1, PLACES_PER_THREAD // table.shape[1]))

@@ -1,8 +1,8 @@
-"""Learned values: what training has found for the sites of a Pyro module, set on the module itself.
+"""Learned values of the sites of a Pyro module, set on the module itself.
 
 A `pyro.nn.PyroSample` attribute is drawn from its prior, or from a guide, whenever the module runs.  Once it
-is *settled* it is a plain tensor, a buffer of the module: it moves with the module, is in its ``state_dict``,
-and reading it is no site any more.
+is *settled*, it is a plain tensor, a buffer of the module: it moves with the module, is part of its
+``state_dict``, and is no longer a site.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,11 +17,11 @@ from torch.overrides import TorchFunctionMode
 Made = TypeVar("Made", bound=nn.Module)
 
 OF_SCALE = " scale"
-"""What is put behind the name of an attribute for that of its posterior's standard deviations."""
+"""The suffix of the buffer with the posterior standard deviations of an attribute."""
 
 
 class Place(NamedTuple):
-    """Where a value belongs.
+    """The attribute to which a value belongs.
 
     :ivar owner: a module.
     :ivar attribute: the name of one of its attributes.
@@ -36,11 +36,12 @@ def settle(
 ) -> None:
     """Replace all `PyroSample` attributes of a module, and of the modules in it, by tensors.
 
-    What is settled already gets its new value.  Attributes that are computed from others stay as they are.
+    Attributes that are settled already get their new values.  Attributes computed from others stay as they
+    are.
 
     :param values: a value for each site, by its name in Pyro: the path of the attribute.
-    :param scales: standard deviations of some or all of them in their posterior.
-    :raises ValueError: if a site has no value, or one of another shape, or a value has no site.
+    :param scales: the posterior standard deviations of sites, for any of them.
+    :raises ValueError: if a site has no value, or a value of another shape, or if a value has no site.
     """
     scales = {} if scales is None else scales
     places = _settled(module) | _sites(module)
@@ -62,7 +63,7 @@ def learned_values(module: nn.Module) -> dict[str, Tensor]:
 
 
 def learned_scales(module: nn.Module) -> dict[str, Tensor]:
-    """The posterior standard deviations of those settled sites in a module that have any."""
+    """The posterior standard deviations of the settled sites of a module, where they are known."""
     scales = {
         name: getattr(owner, attribute + OF_SCALE, None)
         for name, (owner, attribute) in _settled(module).items()
@@ -71,9 +72,9 @@ def learned_scales(module: nn.Module) -> dict[str, Tensor]:
 
 
 def require_like(name: str, tensor: Tensor, wanted: Tensor) -> None:
-    """Make sure that somebody's tensor can stand in the place of another.
+    """Check that a saved tensor can replace another.
 
-    :raises ValueError: if it has another shape, or other kinds of numbers.
+    :raises ValueError: if it has another shape or another kind of numbers.
     """
     if tensor.shape != wanted.shape:
         raise ValueError(f"{name} is of the shape {tuple(tensor.shape)}, not {tuple(wanted.shape)}")
@@ -82,16 +83,16 @@ def require_like(name: str, tensor: Tensor, wanted: Tensor) -> None:
 
 
 def require_names(names: Iterable[str], wanted: Iterable[str]) -> None:
-    """Make sure that all tensors are there.
+    """Check that tensors have exactly the wanted names.
 
-    :raises ValueError: if one is missing, or one too many.
+    :raises ValueError: if a tensor is missing or superfluous.
     """
     for name in sorted(set(names) ^ set(wanted)):
         raise ValueError(f"the tensor {name} is missing or too many")
 
 
 def require_rows(name: str, probabilities: Tensor) -> None:
-    """Make sure that each row of a table is a distribution.
+    """Check that each row of a table is a distribution.
 
     :raises ValueError: if a number is negative, or a row does not add up to 1.
     """
@@ -100,7 +101,7 @@ def require_rows(name: str, probabilities: Tensor) -> None:
 
 
 class _Unfilled(TorchFunctionMode):
-    """Leaves out first values, which take time, and would import the compiler on a device without memory."""
+    """Skips initial values, which take time, and on the meta device would import the compiler."""
 
     def __torch_function__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -109,15 +110,15 @@ class _Unfilled(TorchFunctionMode):
         room = getattr(function, "__module__", None)
         if function in (Tensor.normal_, Tensor.uniform_) or room == "torch.nn.init":
             return args[0] if args else kwargs["tensor"]
-        if function is torch.linalg.qr:  # of an orthogonal first value: slow with whatever is in memory
+        if function is torch.linalg.qr:  # for orthogonal initial values: slow on uninitialised memory
             return args[0], args[0]
         return function(*args, **kwargs)
 
 
 def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
-    """A module with the tensors that somebody saved, whose sizes are compared before any memory is taken.
+    """A module with saved tensors, whose sizes are compared before any memory is allocated.
 
-    :param make: makes the module with other numbers.
+    :param make: makes the module, with any numbers.
     :raises ValueError: if a tensor is missing, superfluous, or cannot stand in its place.
     """
     with torch.device("meta"), _Unfilled():
@@ -125,16 +126,16 @@ def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
     require_names(tensors, wanted)
     for name, tensor in tensors.items():
         require_like(name, tensor, wanted[name])
-    with torch.random.fork_rng(devices=[]), _Unfilled():  # first values would be replaced at once
+    with torch.random.fork_rng(devices=[]), _Unfilled():  # initial values would be replaced at once
         module = make()
     module.load_state_dict(dict(tensors))
     return module
 
 
 def check_buffers(module: nn.Module) -> None:
-    """Let all parts of a module that have a method ``check_buffers`` look at buffers that somebody saved.
+    """Call ``check_buffers`` of all parts of a module that have this method: it checks saved buffers.
 
-    :raises ValueError: if they are not what training makes.
+    :raises ValueError: if training cannot have made such buffers.
     """
     for part in module.modules():
         check = getattr(type(part), "check_buffers", None)
@@ -143,17 +144,17 @@ def check_buffers(module: nn.Module) -> None:
 
 
 def fixed_names(module: nn.Module) -> set[str]:
-    """The names in the module's ``state_dict`` of all that is neither a learned value nor a scale."""
+    """The names in the module's ``state_dict`` other than those of learned values and scales."""
     settled = _settled(module)
     return module.state_dict().keys() - settled.keys() - {name + OF_SCALE for name in settled}
 
 
 @contextmanager
 def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[None]:
-    """Some settled sites have other values for a while.
+    """Give settled sites other values within a context.
 
-    :param values: these values; for many at once, they may have more dimensions on the left.
-    :raises KeyError: if one of them belongs to no settled site.
+    :param values: these values; joint values have dimensions on the left.
+    :raises KeyError: if a value belongs to no settled site.
     """
     places = {name: _settled(module)[name] for name in values}
     before = {name: getattr(*place) for name, place in places.items()}
@@ -167,7 +168,7 @@ def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[No
 
 
 def _sites(module: nn.Module) -> dict[str, Place]:
-    """The attributes that are still drawn."""
+    """The attributes that are still sites."""
     return _places(module, "_pyro_samples")
 
 
@@ -176,7 +177,7 @@ def _settled(module: nn.Module) -> dict[str, Place]:
 
 
 def _places(module: nn.Module, where: str) -> dict[str, Place]:
-    """The attributes that the modules in a module list somewhere."""
+    """The attributes that modules within a module list under the name ``where``."""
     return {
         f"{path}.{attribute}" if path else attribute: Place(owner, attribute)
         for path, owner in module.named_modules()
@@ -186,7 +187,7 @@ def _places(module: nn.Module, where: str) -> dict[str, Place]:
 
 
 def _shape(place: Place) -> tuple[int, ...] | None:
-    """The shape that a value has, None where it follows from other sites."""
+    """The shape of a value, None if it follows from other sites."""
     owner, attribute = place
     prior: Any = owner._pyro_samples.get(attribute)
     if prior is None:

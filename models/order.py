@@ -24,25 +24,25 @@ Doubles = NDArray[np.float64]
 
 LEFT, RIGHT = range(2)
 BEFORE, NEXT = 0, 2
-"""What a pair of items is scored for: column BEFORE + side, or NEXT + side, of the scores of pairs."""
+"""The columns of the scores of pairs: BEFORE + side and NEXT + side."""
 
 COLUMNS = 4
 
 EXACT = 12
-"""With so many items or fewer, orders are drawn exactly; with more, by `SWEEPS` of a Gibbs sampler."""
+"""Orders of at most so many items are drawn exactly; longer ones by `SWEEPS` sweeps of a Gibbs sampler."""
 
 SWEEPS = 20
 
 NO_ITEM = -1
-"""Fills up the orders of nodes that have fewer items than others."""
+"""Pads the orders of nodes that have fewer items than others."""
 
 
 class Nodes(NamedTuple):
-    """N nodes, each with m items to be ordered: its head word, number 0, and its dependents, 1 .. m - 1.
+    """N nodes, each with m items to be ordered: the head word, item 0, and the dependents, items 1 .. m - 1.
 
     :ivar sizes: (N,) m of each node.
-    :ivar start: (N + 1,) where the (m + 1) x (m + 1) pairs of each node start.  Item m is the edge: the
-        pair (m, j) says that j is the first, (i, m) that i is the last item.
+    :ivar start: (N + 1,) where the (m + 1) x (m + 1) pairs of each node start.  Item m is the edge: in the
+        pair (m, j) item j is the first, in the pair (i, m) item i is the last.
     :ivar pairs: (E,) the kind of each pair, a row of the scores.
     """
 
@@ -66,12 +66,13 @@ class Orders(TorchDistribution):
         p(y) ~ exp( sum over a < b <= m    of  before[side(y_b)][y_a, y_b]
                   + sum over 0 <= a <= m   of  next[side(y_(a + 1))][y_a, y_(a + 1)] )
 
-    where side(j) is right if j stands behind the head, and left otherwise.  Sums over all orders run over the
-    sets of the items placed so far and the last of them (Held & Karp 1962): O(2^m m^2) steps instead of m!.
-    Batch shape (N,), event shape (M,), M the greatest m; orders are filled up with `NO_ITEM`.
+    where side(j) is right if j stands behind the head, and left otherwise.  Sums over all orders are sums
+    over the set of items placed so far and the last of them (Held & Karp 1962):  O(2^m m^2) steps instead of
+    m!.  Batch shape (N,), event shape (M,) for the largest m; orders are padded with `NO_ITEM`.
 
     :param nodes: N nodes.
-    :param scores: (kinds, 4) the scores of each kind of pair: before on either side, next on either side.
+    :param scores: (kinds, 4) the scores of each kind of pair: before on the left and right, next on the left
+        and right.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scores": constraints.real}
@@ -83,9 +84,9 @@ class Orders(TorchDistribution):
         super().__init__(torch.Size([len(nodes.sizes)]), torch.Size([longest]), validate_args=False)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> "Orders":
-        """The same distribution: there are N nodes and no other batch.
+        """The same distribution: the N nodes are the only batch.
 
-        :raises ValueError: if the shape is another.
+        :raises ValueError: if the shape is not (N,).
         """
         if tuple(batch_shape) != tuple(self.batch_shape):
             raise ValueError(f"orders of {len(self.nodes.sizes)} nodes have no batch shape {batch_shape}")
@@ -106,13 +107,13 @@ class Orders(TorchDistribution):
         return score - normaliser
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """(N, M) draws; from torch's random numbers.
+        """(N, M) draws, seeded from torch's random numbers.
 
-        Nodes of more than `EXACT` items are drawn by Gibbs sampling: an item is taken out and put where it
-        stands with its probability given the order of the others.  It starts with items in the order of
-        their numbers, and each item is moved `SWEEPS` times.
+        The orders of more than `EXACT` items are drawn by Gibbs sampling.  It starts with the items in the
+        order of their numbers, and moves each item `SWEEPS` times, to a place drawn from its distribution
+        given the order of the others.
 
-        :raises ValueError: if more than one draw is asked for.
+        :raises ValueError: if ``sample_shape`` is not empty.
         """
         if tuple(sample_shape):
             raise ValueError("orders are drawn one at a time")
@@ -135,11 +136,11 @@ def draw_orders(nodes: Nodes, scores: Doubles, generator: np.random.Generator) -
 
 
 class _LogNormaliser(torch.autograd.Function):
-    """The logarithm of the sum over all orders; its gradient is how often each score is expected in one."""
+    """The logarithm of the sum over all orders; its gradient is the expected number of uses of each score."""
 
     @staticmethod
     def forward(context: Any, local: Tensor, nodes: Nodes, owner: Tensor) -> Tensor:
-        """(N,) from the scores of all pairs, (E, 4)."""
+        """(N,) the normalisers, from the scores of all pairs, (E, 4)."""
         normalisers, expected = np.zeros(len(nodes.sizes)), np.zeros(tuple(local.shape))
         _sum_orders(nodes.sizes, nodes.start, local.detach().numpy(), normalisers, expected)
         context.save_for_backward(torch.from_numpy(expected), owner)
@@ -155,14 +156,14 @@ class _LogNormaliser(torch.autograd.Function):
 class OrderModel(PyroModule):
     """A log-linear model of the order of a head and its dependents, as a Pyro model.
 
-    A feature is something that a pair of items is, such as "a determiner before an adjective, both of a
-    noun".  It has six weights: for standing before each other, on the left of the head, on its right, and on
-    either side; and the same three for standing next to each other.  A pair's scores are the sums of its
-    features' weights::
+    A feature is a property of a pair of items, such as "a determiner and an adjective, both of a noun".  It
+    has six weights: three for standing before each other, on the left of the head, on its right, and on
+    either side; and three for standing next to each other.  The scores of a pair are sums over its features
+    f::
 
-        before[side] = sum over its features f of  w[f, side] + w[f, either]
+        before[side] = sum over f of  w[f, side] + w[f, either]
 
-    and likewise next.  Weights have a normal prior.  Source: Wang & Eisner (2016, section 4).
+    and so for next.  Weights have a normal prior.  Source: Wang & Eisner (2016, section 4).
 
     :param num_features: how many features there are.
     :param prior_scale: the standard deviation of the prior of each weight.
@@ -177,10 +178,10 @@ class OrderModel(PyroModule):
     def forward(
         self, nodes: Nodes, features: Tensor, orders: Tensor | None = None, counts: Tensor | None = None
     ) -> Tensor:
-        """Draw the orders of nodes, or score those that are given.
+        """Draw the orders of nodes, or score given orders.
 
         :param nodes: N nodes.
-        :param features: (kinds, F) the features of each kind of pair, filled up with -1.
+        :param features: (kinds, F) the features of each kind of pair, padded with -1.
         :param orders: (N, M) observed orders.
         :param counts: (N,) how often each node was seen; by default once.
         """
@@ -194,7 +195,7 @@ def pair_scores(weights: Tensor, features: Tensor) -> Tensor:
     """(kinds, 4) the scores of kinds of pairs, see `OrderModel`.
 
     :param weights: (features, 6).
-    :param features: (kinds, F) features, -1 for none.
+    :param features: (kinds, F) features, padded with -1.
     """
     known = torch.cat([weights, weights.new_zeros(1, 6)])  # the last row is for -1
     sums = torch.nn.functional.embedding_bag(features % len(known), known, mode="sum")
@@ -206,17 +207,17 @@ def map_weights(
 ) -> Tensor:
     """The weights of greatest posterior probability, by L-BFGS with exact gradients.
 
-    The objective is concave, so they are the only ones.
+    The objective is strictly concave, so they are unique.
 
-    :param steps: the most steps; the search ends before, when it gets no further.
+    :param steps: the maximal number of steps; the search ends earlier if it has converged.
     """
     weights = torch.zeros(model.num_features, 6, dtype=torch.double, requires_grad=True)
     search = torch.optim.LBFGS([weights], max_iter=steps, history_size=20, line_search_fn="strong_wolfe")
 
     def loss() -> float:
         search.zero_grad()
-        told = poutine.trace(poutine.condition(model, {"weights": weights}))
-        value = -told.get_trace(nodes, features, orders, counts).log_prob_sum() / counts.sum()
+        tracer = poutine.trace(poutine.condition(model, {"weights": weights}))
+        value = -tracer.get_trace(nodes, features, orders, counts).log_prob_sum() / counts.sum()
         value.backward()
         return float(value.detach())
 
@@ -226,15 +227,15 @@ def map_weights(
 
 @inner
 def _continuations(local: Doubles, odds: Doubles, steps: Doubles) -> float:
-    """How likely each next item is behind each set of items; the log-sum over all orders.
+    """The probabilities of the next item after each set of items; returns the log-sum over all orders.
 
-    Sums over the rest of an order are kept in units of their own for each set, so that none is too large
-    or too small.
+    The sums over the rest of an order have a unit of their own for each set, so that no sum is too large or
+    too small.
 
     :param local: (m + 1, m + 1, 4) the scores of the pairs of a node.
     :param odds: (m + 1, m + 1, 2) exp(next).
-    :param steps: (2^m, m) is filled so that behind the set S, the last item of which is i, item j is next
-        with a probability proportional to ``odds[i, j, side] * steps[S, j]``.
+    :param steps: (2^m, m) is filled so that after the set S with the last item i, the next item is j with a
+        probability proportional to ``odds[i, j, side] * steps[S, j]``.
     """
     size = len(local) - 1
     full = (1 << size) - 1
@@ -266,7 +267,7 @@ def _continuations(local: Doubles, odds: Doubles, steps: Doubles) -> float:
 
 @inner
 def _add_before(local: Doubles, steps: Doubles) -> None:
-    """Fill (2^m, m) with the scores of a new item's standing behind the items of a set."""
+    """Fill (2^m, m) with the scores of a new item behind all items of a set."""
     size = len(local) - 1
     highest = 0
     for placed in range(1, 1 << size):
@@ -287,15 +288,15 @@ def _sum_orders(sizes: Ints, start: Ints, local: Doubles, normalisers: Doubles, 
         odds, steps, uses = np.exp(table[:, :, NEXT:]), np.zeros((1 << size, size)), np.zeros(shape)
         normalisers[node] = _continuations(table, odds, steps)
         _expect(odds, steps, uses)
-        own, found = expected[start[node] : start[node + 1]], uses.reshape(-1, COLUMNS)
-        for pair in range(len(own)):
+        block, flat = expected[start[node] : start[node + 1]], uses.reshape(-1, COLUMNS)
+        for pair in range(len(block)):
             for column in range(COLUMNS):
-                own[pair, column] = found[pair, column]
+                block[pair, column] = flat[pair, column]
 
 
 @inner
 def _expect(odds: Doubles, steps: Doubles, uses: Doubles) -> None:
-    """How often each score is expected in an order, from the empty set up."""
+    """The expected number of uses of each score in an order, from the empty set up."""
     size = len(odds) - 1
     full = (1 << size) - 1
     chance, mass = np.zeros((1 << size, size + 1)), np.zeros(size)
@@ -343,7 +344,7 @@ def _uses(sizes: Ints, start: Ints, pairs: Ints, orders: Ints) -> Doubles:
 
 @compiled
 def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Doubles, uniform: Doubles, orders: Ints) -> None:
-    """Draw the orders of all nodes that are not too large."""
+    """Draw the orders of all nodes of at most `EXACT` items."""
     for node in range(len(sizes)):
         size = sizes[node]
         if size > EXACT:
@@ -354,11 +355,11 @@ def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Doubles, uniform: Doubl
         placed, last = 0, size
         for place in range(size):
             shares = odds[last, :size, placed & 1] * steps[placed]
-            left, chosen = uniform[node, place] * shares.sum(), -1
+            remaining, chosen = uniform[node, place] * shares.sum(), -1
             for new in range(size):
-                if shares[new] > 0 and left >= 0:
+                if shares[new] > 0 and remaining >= 0:
                     chosen = new
-                    left -= shares[new]
+                    remaining -= shares[new]
             orders[node, place] = chosen
             last = chosen
             placed |= 1 << chosen
@@ -382,10 +383,10 @@ def _score(local: Doubles, order: Ints) -> float:
 
 @compiled
 def _move_items(local: Doubles, order: Ints, uniform: Doubles) -> None:
-    """Gibbs sampling of the order of one node: its items take turns in being put elsewhere.
+    """Gibbs sampling of the order of one node: its items are moved in turn.
 
     :param local: (m + 1, m + 1, 4) the scores of its pairs.
-    :param order: (m,) an order, which changes.
+    :param order: (m,) an order, which is changed.
     :param uniform: a random number for each move.
     """
     size = len(order)
@@ -399,9 +400,9 @@ def _move_items(local: Doubles, order: Ints, uniform: Doubles) -> None:
             tried[place, place] = item
             scores[place] = _score(local, tried[place])
         shares = np.exp(scores - _greatest(scores))
-        left, chosen = uniform[move] * shares.sum(), 0
-        while chosen < size - 1 and left >= shares[chosen]:
-            left -= shares[chosen]
+        remaining, chosen = uniform[move] * shares.sum(), 0
+        while chosen < size - 1 and remaining >= shares[chosen]:
+            remaining -= shares[chosen]
             chosen += 1
         for place in range(size):
             order[place] = tried[chosen, place]

@@ -18,19 +18,20 @@ Array = NDArray[Any]
 
 
 def normal_prior(mean: Tensor, scale: float) -> dist.Normal:
-    """Independent normal variables around some means, which are a copy.
+    """Independent normal variables whose mean is a copy of ``mean``.
 
     A guide that starts at the prior's mean (`pyro.infer.autoguide.initialization.init_to_mean`) makes that
-    very tensor its parameter.  If it were the module's own, the prior would move along with the guide.
+    very tensor its parameter.  Without the copy, the module's tensor, and so the prior, would move with the
+    guide.
     """
     return dist.Normal(mean.clone(), scale)
 
 
 class PriorShares(NamedTuple):
-    """How much some of many variables count for a mini-batch.
+    """The shares with which variables count in the prior of a mini-batch; other variables do not count.
 
-    :ivar pick: picks those variables from all, as runs of variables that count the same.
-    :ivar share: (U,) how much each variable of a run counts.
+    :ivar pick: picks these variables from all variables, as runs of equal shares.
+    :ivar share: (U,) the share of each variable of a run.
     :ivar sizes: (U,) how many variables each run has.
     """
 
@@ -49,10 +50,10 @@ class IsotropicNormal(TorchDistribution):
 
     :param size: the number of variables.
     :param scale: s.
-    :param like: a tensor of the device where samples shall be.
-    :param shares: with them, log p is the sum over some variables alone, each times its share.  It
-        estimates the whole, as the likelihood of a mini-batch does, if the shares of each variable are
-        1 on average; its gradient is as sparse as that of what is picked.
+    :param like: a tensor on the device of the samples.
+    :param shares: with shares, log p sums only over the variables that they pick, each times its share.  If
+        the shares of each variable are 1 on average, this estimates the whole sum, as a mini-batch does the
+        likelihood.  The gradient is as sparse as that of ``shares.pick``.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
@@ -82,7 +83,7 @@ class IsotropicNormal(TorchDistribution):
         return torch.full(self.event_shape, self.scale**2, device=self.like.device)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The formula above, for values of shape (..., size); with shares, for one of shape (size,)."""
+        """The formula above, for values of shape (..., size); with shares, for a value of shape (size,)."""
         constant = math.log(self.scale * math.sqrt(2 * math.pi))
         if self._shares is None:
             return -_HalfSquare.apply(value) / self.scale**2 - constant * self.event_shape[0]
@@ -133,7 +134,7 @@ class _HalfSquare(torch.autograd.Function):
 
 
 class _SharedHalfSquare(torch.autograd.Function):
-    """sum over m of share[m] x[m]^2 / 2, for runs of x that have the same share."""
+    """sum over m of share[m] x[m]^2 / 2, for runs of x with equal shares."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, share: Array, sizes: Array) -> Tensor:
@@ -155,7 +156,7 @@ def _times_shares(x: Array, share: Array, sizes: Array, result: Array) -> None:
     """Each number times the share of its run."""
     end = 0
     for run in range(len(sizes)):
-        block, own = x[end : end + sizes[run]], result[end : end + sizes[run]]
-        for number in range(len(block)):
-            own[number] = share[run] * block[number]
+        block, scaled = x[end : end + sizes[run]], result[end : end + sizes[run]]
+        for offset in range(len(block)):
+            scaled[offset] = share[run] * block[offset]
         end += len(block)

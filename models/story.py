@@ -32,11 +32,11 @@ from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.trees import TreeBatch
 
 Syntax = Callable[..., TreeBatch]
-"""Anything that draws trees if it is called with nothing, and observes the trees that it is called with."""
+"""A model of trees: called without arguments, it draws trees; called with trees, it observes them."""
 
 
 class Punctuated(NamedTuple):
-    """What the story tells: (T, T', x).
+    """A told story: (T, T', x).
 
     :ivar trees: the unpunctuated trees T, N nodes and S slots.
     :ivar choices: (N,) the puncteme pair of each node, as a choice from its relation's W_d.
@@ -51,22 +51,21 @@ class Punctuated(NamedTuple):
 class Story(PyroModule):
     """Tree -> punctemes -> channel edits, as a Pyro model.
 
-    Its sites are the weights that have a prior, for every constituent w the pair (l, r) that it sprouts, and
-    for every slot i its surface string x_i.  Where a treebank is seen in batches,
+    Its sites are the weights that have a prior, the pair (l, r) that each constituent w sprouts, and the
+    surface string x_i of each slot i.  Where a treebank is seen in batches,
     `pyropunct.inference.pyro.elbo.scale_likelihood` multiplies all terms but those of the priors.
 
     :param inventory: the sets W_d.
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach.base`.
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.base`.
-    :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only where trees are not given, or
-        are to be scored.
+    :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only to draw or to score trees.
     :param marks: the tokens of the inventory, for symmetry and economy.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
-    :param economy_weight: kappa, the weight of the number of sproutings (`pyropunct.models.economy`), which
-        counts in training mode alone.
-    :param empty_score: what is added to the score of the empty pair of every constituent.  Most constituents
-        sprout nothing.  From equal scores, training tends to explain a final period by several of them, and
-        lets the channel absorb all but one: a local optimum.
+    :param economy_weight: kappa, the weight of the economy regulariser (`pyropunct.models.economy`), which
+        counts only in training mode.
+    :param empty_score: a number added to the score of the empty pair of every constituent.  Most constituents
+        sprout nothing.  From equal scores, training tends to explain a final period by several constituents,
+        and lets the channel absorb all periods but one: a local optimum.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class Story(PyroModule):
 
     @cached_property
     def _economy(self) -> Economy:
-        """The counts behind n(T'), made when training first asks: a model that is read need not wait."""
+        """The counts behind n(T'), made when training first needs them: loading a model need not wait."""
         return Economy(self.inventory, self._marks)
 
     def forward(
@@ -100,13 +99,12 @@ class Story(PyroModule):
     ) -> Punctuated:
         """Tell the story: p(T, T', x), or p(T', x | T) of trees that are given.
 
-        :param trees: T; drawn from the syntax model if not given.
-        :param surface: (S, L) x, or what is known of it; drawn if not given.
-        :param views: all nodes with the marks of ``surface`` inside them, if this has been worked out before:
-            training keeps with them what the attach model has looked up.
-        :raises ValueError: if there is no syntax model, but trees are to be drawn; if there are views
-            without a surface; or if the attach model looks at marks inside constituents that the evidence
-            leaves open.
+        :param trees: T; by default drawn from the syntax model.
+        :param surface: (S, L) x, or evidence about it; drawn by default.
+        :param views: all nodes with the marks of ``surface`` inside them; computed by default.  Training
+            passes views that hold the contexts which the attach model has looked up.
+        :raises ValueError: if trees are to be drawn without a syntax model; if views are given without a
+            surface; or if the attach model reads marks inside constituents that the evidence leaves open.
         """
         if trees is None:
             trees = self._syntax("give it trees")()
@@ -121,7 +119,7 @@ class Story(PyroModule):
 
     @pyro_method
     def joint(self, trees: TreeBatch, surface: Tensor) -> Punctuated:
-        """The same for trees that are given, but scored too: p(T, T', x) rather than p(T', x | T).
+        """Tell the story of given trees, and score the trees too: p(T, T', x) rather than p(T', x | T).
 
         :raises ValueError: if there is no syntax model.
         """
@@ -142,7 +140,7 @@ class Story(PyroModule):
         return scores + more
 
     def _views(self, trees: TreeBatch, surface: Tensor | SlotEvidence) -> Views:
-        """All nodes with the marks inside them that are known."""
+        """All nodes with the known marks inside them."""
         if isinstance(surface, Tensor):
             return views_of(trees.forest, surface)
         if self.attach.reads_surface:
@@ -150,7 +148,7 @@ class Story(PyroModule):
         return views_of(trees.forest, surface.settled())
 
     def _observe(self, trees: TreeBatch, surface: Tensor | SlotEvidence, views: Views) -> Punctuated:
-        """T' of a surface string that is known: every node can be decided at once.
+        """T' of observed surface strings: all nodes choose their punctemes in one site.
 
         `pyropunct.inference.pyro.collapse.collapse_trees` sums over all decisions.
         """
@@ -161,10 +159,10 @@ class Story(PyroModule):
         return Punctuated(trees, choices, shown)
 
     def _tell(self, trees: TreeBatch) -> Punctuated:
-        """T' and x of trees, bottom-up, a height of constituents at a time.
+        """T' and x of trees, drawn bottom-up, one height of constituents at a time.
 
-        So a constituent can look at the "surface punctuation already added to w's subconstituents" (section
-        2.1, d).  `pyropunct.models.drawing` tells the same many times at once.
+        So the choice of a constituent may depend on the "surface punctuation already added to w's
+        subconstituents" (section 2.1, d).  `pyropunct.models.drawing` makes many draws at once.
         """
         forest, scorer = trees.forest, self.scorer(trees)
         choices = torch.zeros(forest.num_nodes, dtype=torch.long)
@@ -183,9 +181,9 @@ class Story(PyroModule):
         return Punctuated(trees, choices, surface)
 
     def _sprout(self, name: str, trees: TreeBatch, nodes: Tensor, scores: Tensor) -> Tensor:
-        """ATTACH: the punctemes of some constituents, as choices, (..., len(nodes)) (equations 3 and 4).
+        """ATTACH: the punctemes of constituents, as choices, (..., len(nodes)) (equations 3 and 4).
 
-        :param scores: (..., C) of the pairs of these nodes, node after node.
+        :param scores: (..., C) the scores of the pairs of these nodes, node after node.
         """
         start = torch.from_numpy(choice_start(self.inventory, trees.relation[nodes]))
         return sample_pairs(name, nodes, PunctemePairs(scores, start))
@@ -199,14 +197,14 @@ class Story(PyroModule):
         weights: Tensor,
         surface: Tensor | SlotEvidence | None = None,
     ) -> Tensor:
-        """NOISYCHANNEL: the surface strings x_i of some slots, from underlying strings u_i (section 2.2).
+        """NOISYCHANNEL: the surface strings x_i of slots, from their underlying strings u_i (section 2.2).
 
-        :param choices: (..., N) T'; only nodes whose punctemes stand in these slots are looked at.
-        :param surface: x_i, if it is known, or what is known of it.
+        :param choices: (..., N) T'; only nodes with punctemes in these slots are read.
+        :param surface: the observed strings x_i, or evidence about them.
         """
         underlying = Underlying(trees.forest, self.inventory, trees.relation, choices, slots)
         with pyro.plate(f"slots{name}", len(slots)):
-            # Pyro's type for what is observed does not know of evidence.
+            # Pyro types observations as tensors.
             observed = cast("Tensor | None", surface)
             return pyro.sample(f"surface{name}", self.channel.surface(underlying, weights), obs=observed)
 
@@ -216,10 +214,11 @@ class Story(PyroModule):
         return self.syntax
 
     def _regularise(self, told: Punctuated) -> None:
-        """The factors of each tree that are no probabilities, but what punctemes had better be.
+        """Regularisation factors of each tree: soft constraints on its punctemes.
 
-        Balanced: exp(-xi E[c(T')]^2), of section 2.3.  And in training few: exp(-kappa n(T')), see
-        `pyropunct.models.economy`; with it, the expectation is over what this makes of the posterior.
+        Symmetry asks for balanced punctemes: exp(-xi E[c(T')]^2), of section 2.3.  Economy, in training, asks
+        for few: exp(-kappa n(T')), see `pyropunct.models.economy`.  E is then under the posterior with the
+        factor of economy.
         """
         relation, forest = told.trees.relation, told.trees.forest
         where = torch.from_numpy(choice_start(self.inventory, relation)), forest
@@ -238,22 +237,22 @@ class Story(PyroModule):
 
 
 def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:
-    """Refuse evidence that leaves open what is strictly inside a constituent."""
+    """Refuse evidence that leaves open a slot strictly inside a constituent."""
     start, inner = trees.forest.slot_start, torch.ones(len(evidence), dtype=torch.bool)
     inner[start[:-1]] = inner[start[1:] - 1] = False
-    left_open = (evidence.open & inner).nonzero()[:, 0]
-    if len(left_open):
-        tree = int((start <= left_open[0]).sum()) - 1
+    open_slots = (evidence.open & inner).nonzero()[:, 0]
+    if len(open_slots):
+        tree = int((start <= open_slots[0]).sum()) - 1
         raise ValueError(
             "the attach model looks at the punctuation inside constituents, which the evidence about "
-            f"slot {int(left_open[0] - start[tree])} of tree {tree} of the batch leaves open"
+            f"slot {int(open_slots[0] - start[tree])} of tree {tree} of the batch leaves open"
         )
 
 
 def heights_of(forest: Forest) -> Iterator[tuple[int, Tensor, Tensor]]:
-    """The order in which the story goes up: each height, its nodes, and the slots that are ready after them.
+    """The order of the story, bottom-up: each height, its nodes, and the slots that are complete after them.
 
-    A slot is ready to be rewritten when all constituents that begin or end there have sprouted theirs.
+    A slot is complete when all constituents that begin or end there have sprouted their punctemes.
     """
     for height in range(int(forest.height.max()) + 1):
         nodes = (forest.height == height).nonzero()[:, 0]
@@ -261,7 +260,7 @@ def heights_of(forest: Forest) -> Iterator[tuple[int, Tensor, Tensor]]:
 
 
 def _put(surface: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:
-    """``surface`` with the strings of some slots replaced."""
+    """``surface`` with other strings in these slots."""
     longest = max(surface.shape[-1], drawn.shape[-1])
     surface, drawn = (
         torch.nn.functional.pad(strings, (0, longest - strings.shape[-1]), value=EMPTY)

@@ -1,4 +1,4 @@
-"""Which marks face each other: matched and unmatched symmetric tokens in a puncteme pair."""
+"""Symmetric marks: matched and unmatched tokens in a puncteme pair."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ FACING: dict[str, str] = {
 CLOSING = {closer: opener for opener, closer in FACING.items()}
 
 STRICT_CLOSERS = set(CLOSING) - {"?", "!"}
-"""Closing tokens that need an opener; a question or exclamation mark stands well alone."""
+"""Closing tokens that need an opener; question and exclamation marks may stand alone."""
 
 CLASSES = (
     "none",
@@ -51,9 +51,9 @@ CLASSES = (
 def unmatched(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether a puncteme pair holds an unmatched symmetric token: c(l, r) of section 2.3.
 
-    The symmetric tokens of the left puncteme are read left to right, those of the right puncteme right
-    to left: the openers on the left must face their own closers at the same rank.  A closer on the left,
-    an opener on the right, or a token that faces nothing is unmatched.
+    The symmetric tokens of the left puncteme are read from left to right, those of the right puncteme from
+    right to left.  Each opener on the left must face its closer at the same rank.  Closers on the left,
+    openers on the right, and tokens without a partner are unmatched.
     """
     openers = [token for token in left if token in FACING or token in STRICT_CLOSERS]
     if any(token not in FACING for token in openers) or any(token in FACING for token in right):
@@ -69,7 +69,7 @@ def unmatched(left: Sequence[str], right: Sequence[str]) -> bool:
 
 
 def symmetry_class(left: Sequence[str], right: Sequence[str]) -> str:
-    """The class in `CLASSES` to which a puncteme pair belongs."""
+    """The class of a puncteme pair, one of `CLASSES`."""
     if unmatched(left, right):
         return "unmatched"
     if any(token in FACING for token in left):
@@ -82,15 +82,15 @@ def symmetry_class(left: Sequence[str], right: Sequence[str]) -> str:
 
 
 def symmetry_classes(inventory: Inventory, marks: Sequence[str]) -> list[int]:
-    """The class of each row of an inventory, as a place in `CLASSES`.
+    """The class of each row of an inventory, as an index into `CLASSES`.
 
     :param marks: the inventory's tokens.
     """
-    found = {
+    classes = {
         (left, right): CLASSES.index(symmetry_class([marks[t] for t in left], [marks[t] for t in right]))
         for left, right in set(inventory.rows)
     }
-    return [found[row] for row in inventory.rows]
+    return [classes[row] for row in inventory.rows]
 
 
 def unmatched_rows(inventory: Inventory, marks: Sequence[str]) -> Tensor:

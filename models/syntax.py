@@ -1,8 +1,7 @@
 """SYNTAX: p_syn(T), where unpunctuated trees come from (Li, Wang & Eisner 2019, section 2).
 
-The trees are grown head-outward, as in Model C of Eisner, "Three new probabilistic models for
-dependency parsing" (COLING 1996), with part-of-speech tags for words; `pyropunct.models.words` may write
-the words themselves then.
+Trees grow head-outward, as in Model C of Eisner, "Three new probabilistic models for dependency parsing"
+(COLING 1996), with part-of-speech tags for words; `pyropunct.models.words` can then write the words.
 """
 
 from collections.abc import Iterable
@@ -25,7 +24,7 @@ Shape = torch.Size | list[int] | tuple[int, ...]
 LEFT, RIGHT = range(2)
 
 BASE_STOP = 0.75
-"""The probability of STOP where no count says anything: low enough that trees stay small."""
+"""The probability of STOP without any counts: high enough that trees stay small."""
 
 
 class OverlongTreeError(FailureError, RuntimeError):
@@ -35,7 +34,7 @@ class OverlongTreeError(FailureError, RuntimeError):
 class Decisions(TorchDistribution):
     """Independent draws from rows of one table of probabilities.
 
-    What `Categorical` is for a table too large to be copied for every draw.  Batch shape that of
+    Like `Categorical`, but for a table that is too large to be copied for every draw.  Batch shape of
     ``context``, event shape ().
 
     :param probabilities: (contexts, D), each row sums to 1.
@@ -66,7 +65,7 @@ class Decisions(TorchDistribution):
 class HeadOutward(PyroModule):
     """A generator of dependency trees: each head makes its dependents one by one, outward.
 
-    The wall makes the root; then each word, of tag h, makes the dependents on its left and those on its
+    The wall generates the root.  Then each word, with tag h, generates its dependents on the left and on the
     right, the nearest first, until it decides to STOP::
 
         p_syn(T) = p(relation, tag of the root | ROOT)
@@ -74,18 +73,18 @@ class HeadOutward(PyroModule):
                    p(relation, tag of the k-th dependent, or STOP | h, s, tag of dependent k - 1 or START)
 
     The decisions of a tree of n words are 3n: n words and 2n times STOP.  They are independent given
-    their contexts, so known trees are scored all at once; new ones grow in waves, in each of which every
-    word makes its next dependent on both sides.  The sites' values are numbers of decisions: relation *
-    ``num_tags`` + tag, or last of all STOP.
+    their contexts, so given trees are scored all at once.  New trees grow in waves: in each wave every word
+    generates its next dependent on both sides.  The values of the sites are numbers of decisions: relation *
+    ``num_tags`` + tag, and the last number is STOP.
 
     Without a model of words, the forms and shapes of drawn trees are 0, "unknown".
 
     :param num_relations: the number of relations of the vocabulary.
     :param num_tags: the number of its tags.
-    :param words: writes the words of a tree; none by default.
-    :param max_words: the size beyond which a drawn tree is an error.  It is not drawn again, since that
-        would make the probabilities of all others wrong.  Trees vary in size far more than those of a
-        treebank: fitted to Chinese ones of 21 words on average, 1 in 2000 draws has over 1000 words.
+    :param words: writes the words of a tree; by default trees have no words.
+    :param max_words: the size beyond which a drawn tree is an error.  It is not drawn again, since that would
+        make the probabilities of all other trees wrong.  Drawn trees vary in size far more than those of a
+        treebank: fitted to Chinese trees of 21 words on average, 1 in 2000 draws has over 1000 words.
 
     :ivar probabilities: (contexts, decisions) a buffer; before `fit_counts` every word stops with
         probability `BASE_STOP`, and all dependents have the same probability.
@@ -105,10 +104,10 @@ class HeadOutward(PyroModule):
         self.register_buffer("probabilities", self._smooth(counts, 0.0))
 
     def forward(self, trees: TreeBatch | None = None, num_trees: int = 1) -> TreeBatch:
-        """Draw trees, or score those that are given.
+        """Draw trees, or score given trees.
 
         :param trees: trees to be observed.
-        :param num_trees: how many trees to draw if none are given.
+        :param num_trees: how many trees to draw if ``trees`` is not given.
         :raises OverlongTreeError: if a drawn tree has more than ``max_words`` words.
         :raises ValueError: if a given tree has a relation or a tag that the model does not know.
         """
@@ -121,7 +120,7 @@ class HeadOutward(PyroModule):
 
     @torch.no_grad()
     def log_prob(self, trees: TreeBatch) -> Tensor:
-        """log p_syn(T) of each tree, in natural logarithms: (trees,), of relations and tags, not of words.
+        """(trees,) log p_syn(T) of each tree, of its relations and tags without its words.
 
         :raises ValueError: as `decisions` does.
         """
@@ -155,22 +154,20 @@ class HeadOutward(PyroModule):
 
     @torch.no_grad()
     def fit_counts(self, batches: Iterable[TreeBatch], smoothing: float = 1.0) -> None:
-        """Set the probabilities from the counts of the decisions c in a treebank, in closed form.
+        """Set the probabilities from the counts c of decisions in a treebank, in closed form; count words too.
 
-        The words are counted, too.
-
-        A context is smoothed by a shorter one: (h, s, previous tag) by (h, s), that by s alone, and
-        that by the base distribution, in which STOP has probability `BASE_STOP` and all dependents have
-        the same.  ROOT is smoothed by the base distribution without STOP.  At each level::
+        A context is smoothed by a shorter one: (h, s, previous tag) by (h, s), this by s alone, and this by
+        the base distribution, in which STOP has probability `BASE_STOP` and all dependents are equally
+        probable.  ROOT is smoothed by the base distribution without STOP.  At each level::
 
             p(d | context) = (c(d, context) + a p(d | shorter context)) / (c(context) + a)
 
         with a = ``smoothing`` times the number of distinct decisions seen in the context.  Given a, this
         is the maximum a posteriori under a Dirichlet prior with parameters 1 + a p(d | shorter context);
-        with ``smoothing`` 1 it is the interpolation of Witten and Bell (1991).  With a positive one
+        with ``smoothing`` 1 it is the interpolation of Witten and Bell (1991).  With positive ``smoothing``,
         every tree has a positive probability.
 
-        :param smoothing: 0 for relative frequencies, where a context never seen is as its shorter one.
+        :param smoothing: 0 for relative frequencies, where an unseen context takes those of its shorter one.
         :raises ValueError: if there is no tree, or ``smoothing`` is negative.
         """
         if smoothing < 0:
@@ -188,9 +185,9 @@ class HeadOutward(PyroModule):
             self.words.fit_counts(batches)
 
     def check_buffers(self) -> None:
-        """Make sure that these are distributions.
+        """Check that the probabilities are distributions.
 
-        :raises ValueError: if one is not.
+        :raises ValueError: if a row is none.
         """
         require_rows("the syntax model", self.probabilities)
 
@@ -198,8 +195,8 @@ class HeadOutward(PyroModule):
         """The expected number of words of a drawn tree, in closed form.
 
         If words of tag h have M[h, t] dependents of tag t on average, the constituents of tag h have
-        m[h] words on average, where m = 1 + M m.  It is infinite if the largest eigenvalue of M is 1
-        or more: trees then do not always come to an end.
+        m[h] words on average, where m = 1 + M m.  The length is infinite if the largest eigenvalue of M is
+        1 or more: some trees then never end.
         """
         dependents, root = self._mean_dependents()
         if torch.linalg.eigvals(dependents).abs().max() >= 1:
@@ -227,7 +224,7 @@ class HeadOutward(PyroModule):
         return (head_tag * 2 + side) * (self.num_tags + 1) + previous
 
     def _dependent(self, trees: TreeBatch, words: Tensor) -> Tensor:
-        """The decision to make each of some words."""
+        """The decisions that generate these words."""
         return trees.relation[words] * self.num_tags + trees.tag[words]
 
     def _side(self, trees: TreeBatch, side: int) -> tuple[Tensor, Tensor]:
@@ -295,7 +292,7 @@ def _interpolate(counts: Tensor, shorter: Tensor, smoothing: float) -> Tensor:
 
 
 class _OpenSide(NamedTuple):
-    """A side of a word that may get a dependent, and the decision before: STOP if there was none."""
+    """A side of a word that may get another dependent, and the decision before, at first STOP."""
 
     head: int
     head_tag: int
@@ -304,7 +301,7 @@ class _OpenSide(NamedTuple):
 
 
 class _Words:
-    """The words of trees that grow, in the order in which they are made."""
+    """The words of growing trees, in the order of their generation."""
 
     def __init__(self, num_tags: int, stop: int) -> None:
         self.num_tags, self.stop = num_tags, stop
@@ -315,12 +312,12 @@ class _Words:
         self._dependents: list[tuple[list[int], list[int]]] = []
 
     def add_root(self, tree: int, decision: int) -> list[_OpenSide]:
-        """Start the next tree; the sides that this opens."""
+        """Start the next tree; returns the sides that this opens."""
         self.sizes.append(0)
         return self._add(tree, -1, decision)
 
     def add_dependent(self, side: _OpenSide, decision: int) -> list[_OpenSide]:
-        """Put a word outside all others on that side of its head; the sides that are open then."""
+        """Add the outermost word on a side of its head; returns the sides that are then open."""
         self._dependents[side.head][side.side].append(len(self._decisions))
         opened = self._add(self._tree[side.head], side.head, decision)
         return [side._replace(before=decision), *opened]
@@ -336,7 +333,7 @@ class _Words:
         return [_OpenSide(word, tag, side, before=self.stop) for side in (LEFT, RIGHT)]
 
     def batch(self) -> TreeBatch:
-        """The trees, which must not be open any more."""
+        """The trees, when no side is open any more."""
         orders = [self._in_order(tree) for tree in range(len(self.sizes))]
         heads = []
         for order in orders:
@@ -348,7 +345,7 @@ class _Words:
         return TreeBatch(forest_of(heads), relation, tag, form=unknown, shape=unknown.clone())
 
     def _in_order(self, root: int) -> list[int]:
-        """The words of a tree from left to right; the roots are the first words made."""
+        """The words of a tree from left to right; roots are the first words generated."""
         order, agenda = [], [(root, False)]
         while agenda:
             word, is_left_done = agenda.pop()

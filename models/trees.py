@@ -10,10 +10,10 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.machines.evidence import EMPTY
 
 COLUMNS = ("relation", "tag", "form", "shape")
-"""What is known of each word of a batch."""
+"""The columns that every batch has for its words."""
 
 PRETRAINED = "pretrained"
-"""The name, in `TreeBatch.more`, of features that somebody else has learned of the words in their context."""
+"""The name, in `TreeBatch.more`, of the pretrained features of words in context."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class TreeBatch:
     :ivar tag: (N,) ``int64``, each word's tag; see `Vocabulary.tags`.
     :ivar form: (N,) ``int64``, each word's lower-cased form; see `Vocabulary.forms`.
     :ivar shape: (N,) ``int64``, how the word is written; see `pyropunct.vocabulary.word_shape`.
-    :ivar more: (N,) ``int64``, whatever else an attach model is to look at, by the names that its templates
-        have for it; under `PRETRAINED`, which no template reads, (N, size) numbers in half precision.
+    :ivar more: (N,) ``int64``, further columns for attach models, by the names that templates have for them;
+        under `PRETRAINED`, which no template reads, (N, size) numbers in half precision.
     """
 
     forest: Forest
@@ -46,7 +46,7 @@ class TreeBatch:
         return TreeBatch(**moved, more=more)
 
     def pick(self, trees: Sequence[int]) -> "TreeBatch":
-        """A batch of some of the trees, in the order given."""
+        """A batch of the trees with these numbers, in this order."""
         nodes = self.forest.nodes_of(trees)
         place = torch.from_numpy(nodes).to(self.relation.device)
         return TreeBatch(

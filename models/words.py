@@ -1,7 +1,7 @@
-"""WORDS: p(words | T), so that a tree that is drawn can be read.
+"""WORDS: p(words | T), so that drawn trees can be read.
 
-The story of the paper is told of trees that are given, words and all; its syntax model, Model C, makes parts
-of speech.  Each word is written here given its part of speech and its relation, apart from all others.
+In the paper, trees are given with their words, and the syntax model generates parts of speech only.  Here
+each word is generated from its part of speech and its relation, independently of all others.
 """
 
 from collections.abc import Iterable
@@ -18,11 +18,11 @@ from pyropunct.models.trees import TreeBatch
 Shape = torch.Size | list[int] | tuple[int, ...]
 
 SHAPES = 6
-"""How many ways there are to write a form: see `pyropunct.vocabulary.word_shape`."""
+"""The number of shapes of a form: see `pyropunct.vocabulary.word_shape`."""
 
 
 class Tokens(NamedTuple):
-    """The words seen in each of some contexts, ordered by context and then by word.
+    """The words seen in each context, ordered by context and then by word.
 
     :ivar start: (contexts + 1,) the first type of each context, and the end of all.
     :ivar key: (K,) context * number of words + word, ascending.
@@ -40,16 +40,16 @@ def _tokens(key: Tensor, count: Tensor, contexts: int, num_words: int) -> Tokens
 
 
 class WrittenWords(TorchDistribution):
-    """The words of some contexts, by counts that are backed off.
+    """Words given their contexts, by counts with back-off.
 
     With c tokens of t types seen in a context, and c(w) of a word w::
 
         p(w | context) = (c(w) + t p(w | shorter context)) / (c + t)
 
-    from each context to the next shorter one, and from the last to all words alike: the interpolation of
-    Witten and Bell (1991).  Batch shape (N,), event shape ().
+    from each context to the next shorter one, and from the last to the uniform distribution: the
+    interpolation of Witten and Bell (1991).  Batch shape (N,), event shape ().
 
-    :param levels: what was seen, the longest contexts first.
+    :param levels: the words seen at each level, the longest contexts first.
     :param contexts: (levels, N) the context of each draw at each level.
     :param num_words: how many words there are.
     """
@@ -98,7 +98,7 @@ def _count(seen: Tokens, key: Tensor) -> Tensor:
 
 
 def _sizes(seen: Tokens, context: Tensor) -> tuple[Tensor, Tensor]:
-    """The numbers of tokens and of types that were seen in some contexts."""
+    """How many tokens and how many types were seen in contexts."""
     first, last = seen.start[context], seen.start[context + 1]
     return seen.end[last] - seen.end[first], last - first
 
@@ -106,19 +106,19 @@ def _sizes(seen: Tokens, context: Tensor) -> tuple[Tensor, Tensor]:
 class Words(nn.Module):
     """Writes each word of a tree: its form and its shape, given its relation and its tag.
 
-    It has a site, but no attribute that is one, so it is no PyroModule: two stories may share it.
+    Contexts back off from relation and tag to the tag alone, and then to no context.  The site is ``word``,
+    in the plate ``words``; its values are form * `SHAPES` + shape.  Form 0 stands for all forms outside the
+    vocabulary.  Before `fit_counts` there is no such site, and trees are drawn without words.
 
-    A word not seen with this relation is written as its tag is elsewhere, that as any word.  The site is
-    ``word``, in the plate ``words``; its values are form * `SHAPES` + shape.  Form 0 stands for all that
-    are not in the vocabulary.  Before `fit_counts` there is no such site, and trees are drawn without words.
+    No attribute is a `PyroSample`, so this is no PyroModule, and two stories may share it.
 
     :param num_relations: the number of relations of the vocabulary.
     :param num_tags: the number of its tags.
     :param num_forms: the number of its forms.
 
-    :ivar seen: (K,) ``int64``, a buffer: (relation * tags + tag) * words + word for each combination that a
-        treebank has shown, ascending.
-    :ivar counts: (K,) ``int64``, a buffer: how often.
+    :ivar seen: (K,) ``int64``, a buffer: (relation * tags + tag) * words + word for each combination in the
+        treebank, ascending.
+    :ivar counts: (K,) ``int64``, a buffer: how often each combination occurs.
     """
 
     grown: ClassVar[frozenset[str]] = frozenset({"seen", "counts"})
@@ -130,7 +130,7 @@ class Words(nn.Module):
             self.register_buffer(name, torch.zeros(0, dtype=torch.long))
 
     def forward(self, trees: TreeBatch, *, are_written: bool) -> TreeBatch:
-        """Draw the words of trees, or score those that they have.
+        """Draw the words of trees, or score their words.
 
         :param are_written: whether the words of ``trees`` are observed.
         :returns: the trees with their words.
@@ -139,9 +139,9 @@ class Words(nn.Module):
             return trees
         device = self.seen.device  # trees are drawn on the CPU
         contexts = self._contexts(trees.relation.to(device), trees.tag.to(device))
-        told = (trees.form * SHAPES + trees.shape).to(device) if are_written else None
+        words = (trees.form * SHAPES + trees.shape).to(device) if are_written else None
         with pyro.plate("words", len(trees.form)):
-            word = pyro.sample("word", WrittenWords(self._levels(), contexts, self.num_words), obs=told)
+            word = pyro.sample("word", WrittenWords(self._levels(), contexts, self.num_words), obs=words)
         word = word.to(trees.form.device)
         return replace(trees, form=word // SHAPES, shape=word % SHAPES)
 
@@ -155,7 +155,7 @@ class Words(nn.Module):
         self.seen, self.counts = torch.cat(keys).unique(return_counts=True)
 
     def check_buffers(self) -> None:
-        """Make sure that these are counts of words of this vocabulary.
+        """Check that the buffers are counts of words of this vocabulary.
 
         :raises ValueError: if they are not.
         """
@@ -173,7 +173,7 @@ class Words(nn.Module):
         return torch.stack([relation * self.num_tags + tag, tag, torch.zeros_like(tag)])
 
     def _levels(self) -> tuple[Tokens, ...]:
-        """What was seen in contexts as long as `_contexts`."""
+        """The words seen at each level of `_contexts`."""
         context, word = self.seen // self.num_words, self.seen % self.num_words
         shorter = [
             (_summed(context % self.num_tags * self.num_words + word, self.counts), self.num_tags),
