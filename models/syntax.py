@@ -156,7 +156,6 @@ class HeadOutward(PyroModule):
     def fit_counts(self, batches: Iterable[TreeBatch], smoothing: float = 1.0) -> None:
         """Set the probabilities from the counts c of decisions in a treebank, in closed form; count words.
 
-
         A context is smoothed by a shorter one: (h, s, previous tag) by (h, s), this by s alone, and this by
         the base distribution, in which STOP has probability `BASE_STOP` and all dependents are equally
         probable.  ROOT is smoothed by the base distribution without STOP.  At each level::

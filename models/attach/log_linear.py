@@ -305,8 +305,9 @@ class LogLinearAttach(Attach):
             names = self._names(template)
             [name] = SEVERAL.intersection(names)
             view, values = attributes.several(name)
-            values = [values, *(attributes.single(other)[view] for other in names if other != name)]
-            key = _keys([template], np.arange(len(values))[None], np.stack(values))[0]
+            others = (attributes.single(other)[view] for other in names if other != name)
+            table = np.stack([values, *others])
+            key = _keys([template], np.arange(len(table))[None], table)[0]
             yield _TemplateContexts(template, view, key)
 
     def _of_single_values(self, templates: tuple[int, ...]) -> _Single:
