@@ -1,9 +1,10 @@
-"""What is known of the surface string of a slot: all of it, or some.
+"""Evidence about the surface string of a slot: the whole string, or a part of it.
 
 Evidence about a slot is a weighted acceptor of surface strings: p(evidence | u) is the sum, over the strings
 that it accepts, of p(string | u) times the string's weight.  One observed string is the special case.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -22,9 +23,9 @@ class Step(NamedTuple):
     """A token that an acceptor may read.
 
     :ivar token: the token.
-    :ivar source: the state in which it may.
-    :ivar target: the state to which that leads.
-    :ivar weight: the weight of this.
+    :ivar source: the state in which the acceptor reads it.
+    :ivar target: the state in which it goes on.
+    :ivar weight: the weight of the step.
     """
 
     token: int
@@ -34,12 +35,12 @@ class Step(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """A weighted acceptor of surface strings; `exactly`, `with_hidden`, `any_over` and `one_of` make some.
+    """A weighted acceptor of surface strings, as `exactly`, `with_hidden`, `any_over` and `one_of` make them.
 
     :ivar num_states: states are numbered 0 .. num_states - 1.
-    :ivar initial: where paths start, each state with a weight.
-    :ivar final: where paths end, each state with a weight.
-    :ivar steps: what it reads.  The weight of a string is the sum of its paths' products.
+    :ivar initial: where paths start, each state with a weight; weights of a state that is there twice add up.
+    :ivar final: where paths end, likewise.
+    :ivar steps: the steps of paths.  The weight of a string is the sum of its paths' products.
     :ivar string: the string, if the evidence is that string and nothing else.
     """
 
@@ -54,8 +55,14 @@ class Evidence(NamedTuple):
         """Whether it can be seen at once that each string has one path at most, and that of weight 1."""
         weights = [weight for _, weight in (*self.initial, *self.final)]
         weights += [step.weight for step in self.steps]
-        places = {(step.source, step.token) for step in self.steps}
-        return len(self.initial) == 1 and len(places) == len(self.steps) and all(one == 1 for one in weights)
+        choices = {(step.source, step.token) for step in self.steps}
+        ends = {state for state, _ in self.final}
+        return (
+            len(self.initial) == 1
+            and len(choices) == len(self.steps)
+            and len(ends) == len(self.final)
+            and all(weight == 1 for weight in weights)
+        )
 
     def weight(self, string: Sequence[int]) -> float:
         """The weight of a string: the sum of the products of its paths."""
@@ -63,16 +70,16 @@ class Evidence(NamedTuple):
         return sum(reached.get(state, 0.0) * weight for state, weight in self.final)
 
     def behind(self, tokens: Sequence[int]) -> dict[int, float]:
-        """The states to which some tokens lead, each with the sum of the products of its paths."""
-        reached = dict(self.initial)
+        """The states to which tokens lead, each with the sum of the products of its paths."""
+        reached: defaultdict[int, float] = defaultdict(float)
+        for state, weight in self.initial:
+            reached[state] += weight
         for token in tokens:
-            further: dict[int, float] = {}
+            before, reached = reached, defaultdict(float)
             for step in self.steps:
-                if step.token == token and step.source in reached:
-                    weight = reached[step.source] * step.weight
-                    further[step.target] = further.get(step.target, 0.0) + weight
-            reached = further
-        return reached
+                if step.token == token and step.source in before:
+                    reached[step.target] += before[step.source] * step.weight
+        return dict(reached)
 
 
 def exactly(string: Sequence[int]) -> Evidence:
@@ -125,7 +132,7 @@ def one_of(strings: Iterable[tuple[Sequence[int], float]]) -> Evidence:
 
 
 class SlotEvidence:
-    """What is known of the surface strings of S slots: the observed value of a surface site.
+    """Evidence about the surface strings of S slots: the observed value of a surface site.
 
     :param slots: for each slot its evidence, or its string.
     :ivar place: (S,) which of the distinct evidence each slot has.
@@ -143,7 +150,7 @@ class SlotEvidence:
 
     @property
     def open(self) -> Tensor:
-        """(S,) of which slots more than one string is possible."""
+        """(S,) whether more than one string is possible in each slot."""
         return torch.tensor([evidence.string is None for evidence in self.distinct])[self.place]
 
     def settled(self) -> Tensor:

@@ -20,7 +20,7 @@ from typing import Any
 import pyro
 import torch
 from pyro import poutine
-from pyro.ops.provenance import detach_provenance
+from pyro.ops.provenance import detach_provenance, get_provenance, track_provenance
 from pyro.poutine.condition_messenger import ConditionMessenger
 from pyro.poutine.do_messenger import DoMessenger
 from pyro.poutine.replay_messenger import ReplayMessenger
@@ -166,8 +166,9 @@ class TreeEnumMessenger(HandlesMessenger):
         _, cost, _, _ = msg["args"]
         if not self.observed:
             raise ValueError("tree_expectation comes before any surface site is observed: put it behind them")
-        self._evidence, expectation = inside.expected_cost(self.problem, cost)
-        msg["value"], msg["done"], msg["stop"] = expectation, True, True
+        self._evidence, expectation = inside.expected_cost(self.problem, detach_provenance(cost))
+        msg["value"] = track_provenance(expectation, self._provenance | get_provenance(cost))
+        msg["done"] = msg["stop"] = True
 
     # What follows from it
 
@@ -180,8 +181,19 @@ class TreeEnumMessenger(HandlesMessenger):
         if self._cost is not None:
             log_pairs = log_pairs - self._cost.to(log_pairs)
         return Problem(
-            underlying.forest, underlying.inventory, underlying.relation, log_pairs, automata, slot_automaton
+            underlying.forest,
+            underlying.inventory,
+            underlying.relation,
+            detach_provenance(log_pairs),
+            automata,
+            slot_automaton,
         )
+
+    @property
+    def _provenance(self) -> frozenset[str]:
+        """The sites that the problem depends on: the compiled sums do not pass them on by themselves."""
+        log_pairs = [site.log_pairs for site in self.marked.values()]
+        return get_provenance([log_pairs, [site.fn.weights for site in self.observed], self._cost])
 
     @property
     def order(self) -> Tensor:
@@ -214,7 +226,7 @@ class TreeEnumMessenger(HandlesMessenger):
         if len(impossible) and not self._allow_impossible:
             self.refuse_impossible(int(impossible[0, -1]))
         with plate_of_trees(evidence, self._others), poutine.scale(scale=self._scale):
-            pyro.factor("tree_evidence", evidence)
+            pyro.factor("tree_evidence", track_provenance(evidence, self._provenance))
 
     def _refuse_values_from_outside(self) -> None:
         """A guide, or a handler around this one, may give no value to a site that is summed out here."""

@@ -10,6 +10,7 @@ import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
+from pyro.ops.provenance import extract_provenance, track_provenance
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import effectful
 from torch import Tensor
@@ -48,8 +49,7 @@ class PunctemePairs(TorchDistribution):
             logits = logits.squeeze(-2)
         self.start = start
         self._device = logits.device
-        on_cpu = self._device.type == "cpu"
-        self.logits = _LogSoftmax.apply(logits, start) if on_cpu else self._normalised(logits)
+        self.logits = self._normalised(logits)
         super().__init__(torch.Size((*logits.shape[:-1], len(start) - 1)), validate_args=False)
 
     @cached_property
@@ -114,7 +114,9 @@ class PunctemePairs(TorchDistribution):
         return best.scatter_reduce(-1, self.node.expand(values.shape), values, "amax")
 
     def _normalised(self, logits: Tensor) -> Tensor:
-        """What `_LogSoftmax` does, by tensor operations."""
+        if self._device.type == "cpu":  # by NumPy, which does not pass on the sites that the logits depend on
+            values, sites = extract_provenance(logits)
+            return track_provenance(_LogSoftmax.apply(values, self.start), sites)
         best = self._maxima(logits.detach())
         scaled = (logits - best[..., self.node]).exp()
         totals = torch.zeros_like(best).index_add(-1, self.node, scaled)

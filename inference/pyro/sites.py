@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from pyro.ops.provenance import detach_provenance
 from torch import Tensor
 
 from pyropunct.inference.machines.automata import Automata, side_by_side
@@ -82,7 +83,11 @@ def slot_automata(sites: Sequence[SurfaceSite], num_slots: int) -> tuple[Automat
             f"tree enumeration saw {len(slots)} surface slots, expected each of the {num_slots} slots "
             "of the trees exactly once; several stories are collapsed one by one"
         )
-    automata = [site.fn.transducer.automata(site.evidence.distinct, site.fn.weights) for site in sites]
+    weights = [detach_provenance(site.fn.weights) for site in sites]
+    automata = [
+        site.fn.transducer.automata(site.evidence.distinct, of_site)
+        for site, of_site in zip(sites, weights, strict=True)
+    ]
     shifts = starts_of([len(site.evidence.distinct) for site in sites]).tolist()
     places = [site.evidence.place + shift for site, shift in zip(sites, shifts, strict=False)]
     slot_automaton = torch.empty_like(slots)

@@ -11,10 +11,12 @@ from problems import inventory, padded, window
 from pyro import poutine
 from pyro.distributions import transforms
 from pyro.infer import Trace_ELBO, TraceGraph_ELBO
+from pyro.infer.inspect import get_dependencies
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.factors import tree_expectation
 from pyropunct.inference.pyro.handles import (
     Handles,
     HandlesMessenger,
@@ -199,6 +201,62 @@ def test_other_sites_may_be_followed_too() -> None:
     alone = told_more(lambda pairs: None)
     far, near = (-float(dist.Normal(0.0, 1.0).log_prob(torch.tensor(x))) for x in (1.0, 0.0))
     assert {round(loss - alone, 8) for loss in losses} == {round(far, 8), round(near, 8)}
+
+
+GENRES = 0.7 * torch.tensor([[0.0, 1, 2, 0, 1], [1.0, -1, 0, 2, -2]])
+
+
+def of_a_genre(edits: Tensor | None = None) -> None:
+    """A model of two words, whose punctemes, or whose channel, depend on a genre."""
+    genre = pyro.sample("genre", dist.Bernoulli(0.4)).long()
+    with pyro.plate("nodes", 2):
+        logits = GENRES[genre] if edits is None else GENRES[0]
+        pairs = pyro.sample("pairs", PunctemePairs(logits, START), infer=MARKED)
+    forest, channel = forest_of([[2, 0]]), window("left")
+    if edits is not None:
+        channel.edit_logits = edits[genre]
+    underlying = Underlying(forest, inventory(), torch.tensor([0, 1]), pairs, torch.arange(3))
+    cost, start = torch.arange(5.0), torch.tensor([0, 2, 5])
+    with pyro.plate("slots", 3):
+        surface = channel.surface(underlying, channel.probabilities())
+        pyro.sample("surface", surface, obs=padded([(0, 1), (), (1,)]))
+    pyro.factor("cost", tree_expectation(pairs, cost, start, forest).sum())
+
+
+class Always(dist.Bernoulli):
+    """A Bernoulli distribution that always draws the same number."""
+
+    def __init__(self, number: float, logits: Tensor) -> None:
+        super().__init__(logits=logits)
+        self._number = number
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
+        return torch.tensor(self._number)
+
+
+EDITS = torch.arange(72.0).reshape(2, 3, 3, 4).sin()
+
+
+@pytest.mark.parametrize("edits", [None, EDITS], ids=["punctemes", "channel"])
+def test_evidence_knows_the_sites_that_it_depends_on(edits: Tensor | None) -> None:
+    """So the gradient of `TraceGraph_ELBO`, on average over the values of a site, is the exact one."""
+    model, logit = collapse_trees(of_a_genre), torch.tensor(0.3, requires_grad=True)
+    q = logit.detach().sigmoid()
+    relations = get_dependencies(model, (edits,))["prior_dependencies"]
+    assert "genre" in relations["tree_evidence"]
+    assert "genre" in relations["cost"]
+    losses, gradients = [], []
+    for number, share in ((0.0, 1 - q), (1.0, q)):
+        loss = TraceGraph_ELBO().loss_and_grads(
+            model, lambda _, number=number: pyro.sample("genre", Always(number, logit)), edits
+        )
+        gradients.append(float(share * logit.grad))
+        losses.append(loss)
+        logit.grad = None
+    # The loss is q loss_1 + (1 - q) loss_0, and that of a value has the term log q, whose mean slope is 0.
+    exact = float(q * (1 - q)) * (losses[1] - losses[0])
+    assert abs(losses[1] - losses[0]) > 0.1
+    assert sum(gradients) == pytest.approx(exact, rel=1e-9)
 
 
 def test_where_origins_are_looked_for() -> None:

@@ -26,6 +26,7 @@ from pyro.infer import (
     infer_discrete,
 )
 from pyro.infer.autoguide import AutoDelta, AutoLaplaceApproximation, AutoMultivariateNormal, AutoNormal
+from pyro.infer.inspect import get_dependencies
 from pyro.nn import PyroSample
 from torch import Tensor
 
@@ -97,6 +98,18 @@ def importance() -> None:
     posterior = Importance(collapse_trees(story()), num_samples=5).run(TREES, SURFACE)
     weights = posterior.get_normalized_weights()
     assert float(weights.max() - weights.min()) > 1e-3
+
+
+def followed() -> None:
+    some, tables = story(), torch.randn(2, 9)
+
+    def model() -> None:
+        some.attach.table = tables[pyro.sample("genre", dist.Bernoulli(0.5)).long()]
+        some(TREES, SURFACE)
+
+    collapsed = collapse_trees(model)
+    assert "genre" in get_dependencies(collapsed)["prior_dependencies"]["tree_evidence"]
+    assert TraceGraph_ELBO().loss(collapsed, lambda: pyro.sample("genre", dist.Bernoulli(0.5))) > 0
 
 
 def scaled() -> None:
@@ -309,6 +322,7 @@ USES: dict[str, Callable[[], None]] = {
     "`SVI` with `AutoMultivariateNormal`": lambda: guided(AutoMultivariateNormal),
     "`AutoLaplaceApproximation`": laplace,
     "`vectorize_particles=True`": particles,
+    "`TraceGraph_ELBO`, `get_dependencies`": followed,
     "`JitTrace_ELBO`": jit,
     "`NUTS`": nuts,
     "`Importance`": importance,
