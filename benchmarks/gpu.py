@@ -30,7 +30,7 @@ from torch.profiler import ProfilerActivity, profile
 from pyropunct import Recipe, Sentence, read_treebank
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.tensors import decoding
+from pyropunct.inference.tensors.solver import TensorSolver
 from pyropunct.train.training import Training
 from pyropunct.vocabulary import build_vocabulary
 
@@ -61,9 +61,7 @@ class Way:
 
     def computing(self) -> AbstractContextManager[Any]:
         """Here training and evaluation take this way."""
-        evidence = systems.by_tensors()
-        assert evidence is not None
-        return systems.inside_by(evidence) if self.with_tensors else nullcontext()
+        return systems.solved_by(TensorSolver) if self.with_tensors else nullcontext()
 
     def seconds(self, work: Callable[[], object], repeats: int) -> float:
         """The best time of some calls, each until the device has done its part."""
@@ -84,13 +82,12 @@ class Way:
         :param size: how many are computed together.
         """
         model, given = self.training.punctuator(), systems.problems(self.training, numbers, size)
-        decoder: Any = decoding if self.with_tensors else inside
         return {
             "inside and gradient": partial(for_each, given, _inside_and_gradient),
             "training step": partial(systems.train, self.training, numbers, size),
             "evaluation": partial(systems.evaluate, model, held_out, size),
-            f"{DRAWS} posterior draws": partial(for_each, given, partial(_draw, decoder)),
-            "best trees": partial(for_each, given, decoder.best_derivation),
+            f"{DRAWS} posterior draws": partial(for_each, given, _draw),
+            "best trees": partial(for_each, given, inside.best_derivation),
         }
 
 
@@ -104,8 +101,8 @@ def _inside_and_gradient(problem: Problem) -> None:
     systems.inside_and_gradient(problem, inside.log_evidence)
 
 
-def _draw(decoder: Any, problem: Problem) -> None:
-    decoder.posterior_draws(problem, DRAWS)
+def _draw(problem: Problem) -> None:
+    inside.posterior_draws(problem, DRAWS)
 
 
 def print_speeds(compiled: Way, other: Way, dev: Sequence[Sentence], options: argparse.Namespace) -> None:

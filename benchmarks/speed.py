@@ -258,19 +258,16 @@ def time_systems(bench: Bench) -> None:
     some, all_of_them = (bench.numbers(few), bench.held_out(few)), (bench.numbers(many), bench.held_out(many))
     naive = time_system(bench, "(a) Algorithm 1 with matrices", systems.by_matrices, *some, 1)
     alone = time_system(bench, "(d) compiled", systems.compiled, *some, 1)
-    tensors = systems.by_tensors()
-    skipped = "" if tensors else "  (c), the tensor path, is not in this version: no row."
-    rows = [time_system(bench, "(c) tensors", tensors, *all_of_them, BATCH)] if tensors else []
+    tensors = time_system(bench, "(c) tensors", systems.by_tensors, *all_of_them, BATCH)
     ours = time_system(bench, "(d) compiled", systems.compiled, *all_of_them, BATCH)
     sizes = [int(size) for size in bench.options.tiny.split(",")]
     enumerated = [time_enumeration(bench, size) for size in sizes]
     table(
         "Systems",
         "Sentences per second; the difference is the greatest of a log p(x | T) from that of (d), relative.  "
-        "The attach scores, the channel, the gradient of all weights and the update are the same everywhere."
-        + skipped,
+        "The attach scores, the channel, the gradient of all weights and the update are the same everywhere.",
         ["system", "timed on (training, evaluation)", "training", "evaluation", "difference"],
-        [row.cells() for row in (naive, alone, *chain(*enumerated), *rows, ours)],
+        [row.cells() for row in (naive, alone, *chain(*enumerated), tensors, ours)],
     )
     ratios = [("(d) / (a), same sentences, 1 at a time", alone, naive)]
     ratios += [(f"(d), {BATCH} at a time / (a)", ours, naive)]
@@ -278,26 +275,25 @@ def time_systems(bench: Bench) -> None:
         (f"(d) / (b), same sentences, sets of {size} pairs", short, theirs)
         for size, (theirs, short) in zip(sizes, enumerated, strict=True)
     ]
-    ratios += [("(d) / (c), same batches", ours, row) for row in rows]
+    ratios += [("(d) / (c), same batches", ours, tensors)]
     table(
         "Ratios of systems",
         "How many times as many words per second.",
         ["ratio", "training", "evaluation"],
         [one.ratio(other, name) for name, one, other in ratios],
     )
-    time_inside(bench, tensors)
+    time_inside(bench)
 
 
-def time_inside(bench: Bench, tensors: systems.Evidence | None) -> None:
+def time_inside(bench: Bench) -> None:
     """Print the time of the inside pass and its gradient alone, on the same batches."""
     numbers = bench.numbers(bench.options.sentences)
     given = systems.problems(bench.training, numbers, BATCH)
-    compared = {"(c) tensors": tensors, "(d) compiled": systems.compiled}
+    compared = {"(c) tensors": systems.by_tensors, "(d) compiled": systems.compiled}
     rows = []
     for system, evidence in compared.items():
-        if evidence is not None:
-            spent = bench.seconds(lambda evidence=evidence: each_inside(given, evidence))  # type: ignore[misc]
-            rows.append([system, f"{len(numbers) / spent:.1f}", f"{1000 * spent / len(given):.2f}"])
+        spent = bench.seconds(lambda evidence=evidence: each_inside(given, evidence))  # type: ignore[misc]
+        rows.append([system, f"{len(numbers) / spent:.1f}", f"{1000 * spent / len(given):.2f}"])
     table(
         "Inside pass and gradient alone",
         f"On the same {len(given)} batches of {BATCH} sentences, the pairs' probabilities being given.",
@@ -399,7 +395,7 @@ def peak_mebibytes() -> float:
 
 def spend_memory(bench: Bench, system: str) -> None:
     """What the fresh process does: training steps by one system; then it prints its memory."""
-    evidence = {"matrices": systems.by_matrices, "tensors": systems.by_tensors()}.get(system)
+    evidence = {"matrices": systems.by_matrices, "tensors": systems.by_tensors}.get(system)
     size = 1 if system == "matrices" else BATCH
     steps = 0 if system == "nothing" else STEPS
     order = Random(bench.options.seed).choices(range(len(bench.train)), k=steps * size)
@@ -416,8 +412,6 @@ def measure_memory(bench: Bench) -> None:
         "(c) tensors": ("tensors", BATCH),
         "(d) compiled": ("compiled", BATCH),
     }
-    if systems.by_tensors() is None:
-        del compared["(c) tensors"]
     peaks = {name: _peak_of(bench.options, system) for name, (system, _) in compared.items()}
     least = next(iter(peaks.values()))
     table(

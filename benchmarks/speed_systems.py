@@ -1,10 +1,11 @@
 """The systems that `speed.py` compares: training steps and evaluation by several inside algorithms."""
 
-import importlib
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -13,16 +14,21 @@ from pyro import poutine
 from pyro.infer import TraceEnum_ELBO
 from torch import Tensor
 
-import pyropunct.punctuator
+import pyropunct.fitted.story
 from pyropunct import Punctuator, Sentence
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO
 from pyropunct.inference.pyro.pairs import one_by_one
-from pyropunct.inference.reference import log_evidence_by_matrices
+from pyropunct.inference.solvers import Solver
+from pyropunct.inference.tensors.solver import TensorSolver
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.train.training import Training
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # where Algorithm 1 is as printed
+
+from printed_algorithm import log_evidence_by_matrices
 
 Evidence = Callable[[Problem], Tensor]
 
@@ -53,12 +59,17 @@ def by_matrices(problem: Problem) -> Tensor:
     )
 
 
-def by_tensors() -> Evidence | None:
-    """The tensor path, if this version of the package has it."""
-    try:
-        return importlib.import_module("pyropunct.inference.tensors.evidence").log_evidence
-    except (ImportError, AttributeError):
-        return None
+def by_tensors(problem: Problem) -> Tensor:
+    """Tensor operations on the CPU, which otherwise compute on a GPU alone."""
+    with solved_by(TensorSolver):
+        return compiled(problem)
+
+
+@contextmanager
+def solved_by(solver: Callable[[Problem], Solver]) -> Iterator[None]:
+    """All inference by kernels, or all by tensor operations, on any device."""
+    with patch.object(inside, "solver_of", solver):
+        yield
 
 
 @contextmanager
@@ -66,7 +77,7 @@ def inside_by(evidence: Evidence) -> Iterator[None]:
     """Training and evaluation with another inside algorithm, all else being the same."""
     with (
         patch.object(inside, "log_evidence", evidence),
-        patch.object(pyropunct.punctuator, "log_evidence", evidence),
+        patch.object(pyropunct.fitted.story, "log_evidence", evidence),
     ):
         yield
 
@@ -107,7 +118,7 @@ def inside_and_gradient(problem: Problem, evidence: Evidence) -> None:
 
 def problems(training: Training, numbers: Sequence[int], size: int) -> list[Problem]:
     """The inference problems of parts of the training treebank, with the weights as they are."""
-    model = training.punctuator().model
+    model = training.punctuator().story
     return [tree_problem(model, *training.batch(part)) for part in parts(numbers, size)]
 
 

@@ -1,39 +1,44 @@
 """Inside sums, expectations, best derivations and posterior draws for whole forests.
 
-The observed surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for
-every constituent w and one automaton per slot (`pyropunct.inference.machines.automata`), this module computes
+The observed surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for every
+constituent w and one automaton per slot (`pyropunct.inference.machines.automata`), everything here is one
+log-partition function in a semiring, or a derivative of it:
 
-- `log_evidence`: log p(x | T), the sum over all T', with its gradient (sum semiring);
-- `expected_cost`: also E[c(T')] under the posterior p(T' | T, x), with its gradient (first-order
-  expectation semiring: dual numbers);
+- `log_evidence`: log p(x | T), the sum over all T' (sum semiring);
+- `posterior_pairs`: its gradient, p(l, r | w, T, x);
+- `expected_cost`: its slope in the direction of a cost, E[c(T')] under the posterior p(T' | T, x)
+  (first-order expectation semiring: dual numbers);
 - `best_derivation`: the T' of the single most probable derivation (max semiring);
-- `posterior_draws`: draws of T' from the posterior.
+- `posterior_draws`: draws of T' from the posterior (sampling semiring).
 
-Source: Li, Wang & Eisner (2019, section 3.1); the matrices of their Algorithm 1 are never formed,
-see `pyropunct.inference.kernels`.
+A `Solver` computes it: the compiled kernels on the CPU, or tensor operations on a GPU.
+
+Source: Li, Wang & Eisner (2019, section 3.1); the matrices of their Algorithm 1 are never formed, see
+`pyropunct.inference.kernels`.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.derivatives import last_derivatives
-from pyropunct.inference.kernels import decode, inside, outside
-from pyropunct.inference.kernels.semirings import MAX, SUM
 from pyropunct.inference.kernels.structure import Weights
-from pyropunct.inference.kernels.workspace import Workspaces
 from pyropunct.inference.machines.automata import Automata, side_by_side
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.tensors import decoding, evidence
-from pyropunct.inference.threads import in_threads, parts_of
+from pyropunct.inference.solvers import KernelSolver, Solver, TensorWeights
+from pyropunct.inference.tensors.solver import TensorSolver
 
 DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
+
+
+def solver_of(problem: Problem) -> Solver:
+    """The compiled kernels for numbers on the CPU, tensor operations for numbers elsewhere."""
+    return KernelSolver(problem) if problem.log_pairs.device.type == "cpu" else TensorSolver(problem)
 
 
 def log_evidence(problem: Problem) -> Tensor:
@@ -43,11 +48,9 @@ def log_evidence(problem: Problem) -> Tensor:
 
     It is ``-inf`` where no T' explains x.  Differentiable twice, with respect to ``log_pairs``
     and the weights of the automata; the gradient in ``log_pairs`` is the posterior of each pair.
-    On a GPU it is computed there, by `pyropunct.inference.tensors.evidence`, unless there are leading
-    dimensions, and is differentiable once.  Higher derivatives raise a `NotImplementedError`.
+    Always computed in double precision, on the device of ``log_pairs``.  Higher derivatives raise a
+    `NotImplementedError`.
     """
-    if _for_tensors(problem):
-        return problem.unscaled(evidence.log_evidence(problem))
     return problem.unscaled(_Inside.apply(problem, None, *_leaves(problem))[0])
 
 
@@ -61,43 +64,33 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
     Source: Li, Wang & Eisner (2019, section 2.3): E = d/de log p(x | T) at e = 0, when every
     log p(l, r | w) becomes log p(l, r | w) + e cost(w, l, r).
     """
-    if _for_tensors(problem):
-        log_total, expectation = evidence.expected_cost(problem, cost)
-    else:
-        log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
+    log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
     return problem.unscaled(log_total), expectation
-
-
-def _for_tensors(problem: Problem) -> bool:
-    """Whether the problem is better solved by tensor operations than by the compiled kernels."""
-    on_cpu = problem.log_pairs.device.type == "cpu"
-    return not on_cpu and all(leaf.dim() == 1 for leaf in _leaves(problem))
 
 
 def best_derivation(problem: Problem) -> Tensor:
     """The choice of each node in the most probable derivation, (..., N).
 
-    A derivation is T' together with one path through each slot's automaton, so its edits too; ties
-    go to the pair that comes first.  -1 for the nodes of a tree whose surface is impossible.
+    A derivation is T' together with one path through each slot's automaton, so its edits too.  Of several
+    that are equally probable the kernels take the pair that comes first, tensor operations another one.
+    -1 for the nodes of a tree whose surface is impossible.
     """
-    if _for_tensors(problem):
-        return decoding.best_derivation(problem)
-    return _decode(problem, MAX, torch.zeros(1, problem.forest.num_nodes, _chances(problem)))[..., 0, :]
+    solver = solver_of(problem)
+    batch, joint = _joint_weights(problem, solver)
+    return _stacked([solver.best(weights) for weights in joint], batch, problem)
 
 
 def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | None = None) -> Tensor:
     """Independent draws of T' from p(T' | T, x), (..., draws, N).
 
-    Random numbers come from torch's generator: that of the GPU, for what is computed there as in
-    `log_evidence`.  -1 for the nodes of a tree whose surface is impossible.
+    Random numbers come from torch's generator for the device of ``log_pairs``.  -1 for the nodes of a tree
+    whose surface is impossible.
 
-    :param generator: random numbers for what is computed on the CPU, in the place of those.
+    :param generator: the generator instead, for draws on the CPU.
     """
-    if _for_tensors(problem):
-        return decoding.posterior_draws(problem, draws)
-    size = draws, problem.forest.num_nodes, _chances(problem)
-    uniform = torch.rand(size, dtype=torch.double, generator=generator)
-    return _decode(problem, SUM, uniform)
+    solver = solver_of(problem)
+    batch, joint = _joint_weights(problem, solver)
+    return _stacked([solver.draws(weights, draws, generator) for weights in joint], batch, problem)
 
 
 def posterior_pairs(problem: Problem) -> Tensor:
@@ -151,79 +144,50 @@ def _leaves(problem: Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return problem.log_pairs, automata.weight, automata.initial, automata.final
 
 
-def _chances(problem: Problem) -> int:
-    return 3 + 2 * problem.inventory.longest
+def _joint_weights(problem: Problem, solver: Solver) -> tuple[torch.Size, list[TensorWeights]]:
+    """The common leading dimensions of all numbers, and the weights of each joint value of other sites."""
+    batch = torch.Size(np.broadcast_shapes(*(leaf.shape[:-1] for leaf in _leaves(problem))))
+    log_pairs, *others = (_rows(leaf, batch, solver) for leaf in _leaves(problem))
+    return batch, [Weights(*row) for row in zip(log_pairs.exp(), *others, strict=True)]
 
 
-def _spread(problem: Problem) -> tuple[torch.Size, list[NDArray[np.float64]]]:
-    """The common batch shape, and each leaf as an array (joint values, its length)."""
-    leaves = _leaves(problem)
-    batch = torch.Size(np.broadcast_shapes(*(leaf.shape[:-1] for leaf in leaves)))
-    arrays = [
-        leaf.detach().to("cpu", torch.double).expand(*batch, -1).reshape(batch.numel(), -1).numpy()
-        for leaf in leaves
-    ]
-    arrays[0] = np.exp(arrays[0])
-    return batch, arrays
+def _rows(leaf: Tensor, batch: torch.Size, solver: Solver) -> Tensor:
+    """One leaf in double precision on the solver's device, (joint values, length)."""
+    return leaf.detach().to(solver.device, torch.double).expand(*batch, -1).reshape(batch.numel(), -1)
 
 
-def _tree_parts(problem: Problem) -> list[int]:
-    """The borders of parts of the forest with about equal numbers of nodes, a part for each thread."""
-    edges = parts_of(problem.forest.num_nodes)
-    borders = np.searchsorted(problem.structure.node_start, edges)
-    return np.unique(borders).tolist()
+def _stacked(rows: list[Tensor], batch: torch.Size, problem: Problem) -> Tensor:
+    """Results of all joint values with their leading dimensions, on the device of the problem."""
+    return torch.stack(rows).reshape(*batch, *rows[0].shape).to(problem.log_pairs.device)
 
 
-class _Passed(NamedTuple):
-    """An inside pass over all trees, for one joint value of other sites.
-
-    :ivar weights: the numbers that it read.
-    :ivar borders: the borders of the parts that threads did.
-    :ivar parts: what each left behind.
-    """
-
-    weights: Weights
-    borders: list[int]
-    parts: list[Workspaces]
+def _dual(weights: TensorWeights, slopes: TensorWeights) -> TensorWeights:
+    """Dual numbers: weights and their slopes."""
+    pairs = zip(weights, slopes, strict=True)
+    return Weights(*(torch.complex(value, slope * DUAL) for value, slope in pairs))
 
 
-def _inside_pass(problem: Problem, weights: Weights) -> tuple[NDArray[Any], _Passed]:
-    """log p(x | T) of each tree but for the scales of automata, and what the reverse pass will need."""
-    totals, borders = np.empty(problem.forest.num_trees, weights.pair.dtype), _tree_parts(problem)
-
-    def work(first: int, last: int) -> Workspaces:
-        return inside.inside_pass(problem.flat_structure, weights, first, last, totals)
-
-    return totals, _Passed(weights, borders, in_threads(work, borders))
-
-
-def _gradients(problem: Problem, passed: _Passed, seeds: NDArray[Any]) -> list[NDArray[Any]]:
-    """Derivatives of the seeded sum of log totals, in the order of `_leaves`."""
-    weights, pair = passed.weights, np.zeros_like(passed.weights.pair)
-
-    def work(first: int, last: int) -> Weights:
-        gradients = Weights(pair, *(np.zeros_like(values) for values in weights[1:]))
-        part = passed.parts[passed.borders.index(first)]
-        outside.add_gradients(problem.flat_structure, weights, part, last, seeds, gradients)
-        return gradients
-
-    parts = in_threads(work, passed.borders)
-    return [pair, *(np.sum([part[field] for part in parts], axis=0) for field in (1, 2, 3))]
+def _costly(weights: TensorWeights, cost: Tensor) -> TensorWeights:
+    """Weights whose slope is the change of each log p(l, r | w) by its cost."""
+    still = (torch.zeros_like(values) for values in weights[1:])
+    return _dual(weights, Weights(cost.detach().to(weights.pair) * weights.pair, *still))
 
 
 class _Inside(torch.autograd.Function):
-    """`expected_cost` by the compiled kernels; real numbers alone where there is no cost."""
+    """`expected_cost`; real numbers alone where there is no cost."""
 
     @staticmethod
     def forward(ctx: Any, problem: Problem, cost: Tensor | None, *leaves: Tensor) -> tuple[Tensor, Tensor]:
-        batch, arrays = _spread(problem)
-        ctx.problem = problem
+        solver = solver_of(problem)
+        batch, joint = _joint_weights(problem, solver)
+        if cost is not None:
+            joint = [_costly(weights, cost) for weights in joint]
+        rows, passed = zip(*map(solver.inside, joint), strict=True)
+        ctx.problem, ctx.solver = problem, solver
         ctx.save_for_backward(*leaves)
-        joint = [_joint_weights(values, cost) for values in zip(*arrays, strict=True)]
-        rows, passed = zip(*(_inside_pass(problem, weights) for weights in joint), strict=True)
         if any(ctx.needs_input_grad):
-            ctx.passed = passed
-        result = torch.from_numpy(np.stack(rows)).reshape(*batch, -1).to(leaves[0].device)
+            ctx.joint, ctx.passed = joint, passed
+        result = _stacked(list(rows), batch, problem)
         if cost is None:
             return result, torch.zeros_like(result)
         return result.real.contiguous(), result.imag / DUAL
@@ -231,9 +195,8 @@ class _Inside(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, evidence_grad: Tensor, expectation_grad: Tensor) -> tuple[Tensor | None, ...]:
         leaves = ctx.saved_tensors
-        arguments = ctx.problem, ctx.passed, evidence_grad, expectation_grad, *leaves
-        gradients = _InsideGradients.apply(*arguments)
-        if _is_dual(ctx.passed):
+        gradients = _InsideGradients.apply(ctx, evidence_grad, expectation_grad, *leaves)
+        if ctx.joint[0].pair.is_complex():
             what = "second derivatives of an expected cost"
             gradients = last_derivatives(gradients, (evidence_grad, expectation_grad, *leaves), what)
         return None, None, *gradients
@@ -242,93 +205,55 @@ class _Inside(torch.autograd.Function):
 class _InsideGradients(torch.autograd.Function):
     """The reverse pass g = sum_b s_b grad log p(x_b | T_b) of seeds s, differentiable once itself.
 
-    Forward over reverse: with log p + DUAL i h for the log-probabilities, and likewise for the other leaves,
-    the imaginary part of log p(x | T) is DUAL times the slope in direction h, which is d(h . g) / ds;
-    and that of g is DUAL times the Hessian by h, which is d(h . g) / d(leaves).
+    Forward over reverse: with log p + DUAL i h for the log-probabilities, and h for the other leaves in the
+    same way, the imaginary part of log p(x | T) is DUAL times the slope in direction h, which is
+    d(h . g) / ds; and the imaginary part of g is DUAL times the Hessian by h, which is d(h . g) / d(leaves).
     """
 
     @staticmethod
     def forward(
-        ctx: Any,
-        problem: Problem,
-        passed: Any,
-        evidence_grad: Tensor,
-        expectation_grad: Tensor,
-        *leaves: Tensor,
+        ctx: Any, inside: Any, evidence_grad: Tensor, expectation_grad: Tensor, *leaves: Tensor
     ) -> tuple[Tensor, ...]:
-        ctx.problem = problem
+        ctx.problem, ctx.solver = inside.problem, inside.solver
         ctx.save_for_backward(evidence_grad, *leaves)
-        seeds = evidence_grad.cpu().contiguous().reshape(len(passed), -1).numpy()
-        if _is_dual(passed):
+        seeds = _seed_rows(evidence_grad, inside.solver)
+        if inside.joint[0].pair.is_complex():
             # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
-            seeds = seeds - 1j * expectation_grad.cpu().reshape(seeds.shape).numpy() / DUAL
-        rows = [_gradients(problem, one, seed) for one, seed in zip(passed, seeds, strict=True)]
+            seeds = torch.complex(seeds, -_seed_rows(expectation_grad, inside.solver) / DUAL)
+        columns = zip(inside.joint, inside.passed, seeds, strict=True)
+        rows = [inside.solver.gradients(*column) for column in columns]
         return _like_leaves([[part.real for part in row] for row in rows], evidence_grad, leaves)
 
     @staticmethod
     def backward(ctx: Any, *directions: Tensor) -> tuple[Tensor | None, ...]:
+        problem, solver = ctx.problem, ctx.solver
         seeds, *leaves = ctx.saved_tensors
-        values = seeds.detach().cpu().reshape(seeds.shape[:-1].numel(), -1).numpy()
+        batch, joint = _joint_weights(problem, solver)
+        steps = zip(*(_rows(step, batch, solver) for step in directions), strict=True)
         slopes, rows = [], []
-        for weights, seed in zip(_moved(ctx.problem, directions), values, strict=True):
-            totals, passed = _inside_pass(ctx.problem, weights)
+        for weights, step, seed in zip(joint, steps, _seed_rows(seeds, solver), strict=True):
+            pair, *others = step
+            dual = _dual(weights, Weights(pair * weights.pair, *others))  # the leaf is the logarithm
+            totals, passed = solver.inside(dual)
             slopes.append(totals.imag / DUAL)
-            gradients = _gradients(ctx.problem, passed, seed.astype(np.complex128))
+            gradients = solver.gradients(dual, passed, torch.complex(seed, torch.zeros_like(seed)))
             rows.append([part.imag / DUAL for part in gradients])
-        found = _like_leaves(rows, seeds, leaves)
-        slope = torch.from_numpy(np.stack(slopes)).reshape(seeds.shape).to(seeds)
-        last = last_derivatives(
-            (slope, *found), (seeds, *leaves, *directions), "third derivatives of log p(x | T)"
-        )
-        return None, None, last[0], None, *last[1:]
+        values = (_stacked(slopes, batch, problem), *_like_leaves(rows, seeds, leaves))
+        last = last_derivatives(values, (seeds, *leaves, *directions), "third derivatives of log p(x | T)")
+        return None, last[0], None, *last[1:]
 
 
-def _is_dual(passed: Sequence[_Passed]) -> bool:
-    return np.iscomplexobj(passed[0].weights.pair)
+def _seed_rows(seeds: Tensor, solver: Solver) -> Tensor:
+    """Seeds of all trees on the solver's device, (joint values, B)."""
+    return seeds.detach().to(solver.device).reshape(seeds.shape[:-1].numel(), -1)
 
 
 def _like_leaves(
-    rows: list[list[NDArray[np.float64]]], seeds: Tensor, leaves: Sequence[Tensor]
+    rows: Sequence[Sequence[Tensor]], seeds: Tensor, leaves: Sequence[Tensor]
 ) -> tuple[Tensor, ...]:
     """Derivatives for each joint value as those of the leaves, which may have been broadcast."""
-    columns = [torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True)]
     batch = seeds.shape[:-1]
     return tuple(
-        column.reshape(*batch, -1).sum_to_size(leaf.shape).to(leaf.device)
-        for column, leaf in zip(columns, leaves, strict=True)
+        torch.stack(column).reshape(*batch, -1).sum_to_size(leaf.shape).to(leaf.device)
+        for column, leaf in zip(zip(*rows, strict=True), leaves, strict=True)
     )
-
-
-def _moved(problem: Problem, directions: Sequence[Tensor]) -> list[Weights]:
-    """The numbers of each joint value as dual numbers, moved in the given direction of the leaves."""
-    batch, arrays = _spread(problem)
-    steps = [
-        step.detach().to("cpu", torch.double).expand(*batch, -1).reshape(batch.numel(), -1).numpy()
-        for step in directions
-    ]
-    steps[0] = steps[0] * arrays[0]  # the leaf is the logarithm
-    columns = [values + 1j * DUAL * step for values, step in zip(arrays, steps, strict=True)]
-    return [Weights(*map(np.ascontiguousarray, row)) for row in zip(*columns, strict=True)]
-
-
-def _joint_weights(values: tuple[NDArray[np.float64], ...], cost: Tensor | None) -> Weights:
-    """The numbers of one joint value of other sites, as dual numbers if there is a cost."""
-    if cost is None:
-        return Weights(*(np.ascontiguousarray(value) for value in values))
-    pair, arc, initial, final = (value.astype(np.complex128) for value in values)
-    pair += 1j * DUAL * cost.detach().to("cpu", torch.double).numpy() * values[0]
-    return Weights(pair, arc, initial, final)
-
-
-def _decode(problem: Problem, semiring: np.bool_, uniform: Tensor) -> Tensor:
-    batch, arrays = _spread(problem)
-    chance = uniform.to(torch.double).numpy()
-    found = np.empty((len(arrays[0]), *uniform.shape[:2]), np.int64)
-    for number, values in enumerate(zip(*arrays, strict=True)):
-        weights = Weights(*(np.ascontiguousarray(value) for value in values))
-
-        def work(first: int, last: int, weights=weights, number=number) -> None:  # type: ignore[no-untyped-def]
-            decode.decode(problem.flat_structure, weights, first, last, semiring, chance, found[number])
-
-        in_threads(work, _tree_parts(problem))
-    return torch.from_numpy(found).reshape(*batch, *uniform.shape[:2]).to(problem.log_pairs.device)

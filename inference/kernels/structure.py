@@ -1,6 +1,6 @@
 """What the inside algorithm is given: trees, automata and punctemes, without and with their weights."""
 
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,8 @@ from pyropunct.inference.compiling import spliced
 from pyropunct.inference.ragged import starts_of
 
 Array = NDArray[Any]
+Numbers = TypeVar("Numbers")
+"""A column of numbers: an array, or a tensor."""
 
 # The two sides of a constituent, or the direction of a step.  NumPy's booleans, as for semirings.
 LEFT_SIDE, RIGHT_SIDE = np.bool_(True), np.bool_(False)
@@ -103,7 +105,7 @@ def flattened(structure: Structure) -> FlatStructure:
     )
 
 
-class Weights(NamedTuple):
+class Weights(NamedTuple, Generic[Numbers]):
     """The numbers of a problem, all real or all complex; also the shape of their adjoints.
 
     :ivar pair: p(l, r | w), for each node in turn one number for each pair of its relation.
@@ -112,10 +114,10 @@ class Weights(NamedTuple):
     :ivar final: the final weights of their states, the vectors rho_i.
     """
 
-    pair: Array
-    arc: Array
-    initial: Array
-    final: Array
+    pair: Numbers
+    arc: Numbers
+    initial: Numbers
+    final: Numbers
 
 
 @spliced

@@ -1,1 +1,1 @@
-"""The inside algorithm, decoding and draws in tensor operations, for whole batches on a GPU."""
+"""Algorithm 1 in tensor operations over any semiring, for whole batches on a GPU."""

@@ -1,10 +1,13 @@
 import math
 import random
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 import pytest
 import torch
 from brute_force import sliding_window
+from printed_algorithm import log_evidence_by_matrices
 from problems import (
     PAIRS,
     Case,
@@ -16,6 +19,7 @@ from problems import (
     slope,
     window,
 )
+from solving import by_tensors
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
@@ -28,7 +32,6 @@ from pyropunct.inference.inside import (
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 
 LEAVES = ("log_pairs", "weight", "initial", "final")
@@ -92,8 +95,15 @@ def test_gradient_in_log_pairs_is_the_posterior_even_when_they_are_not_normalise
     torch.testing.assert_close(posterior_pairs(shifted), posterior_pairs(problem), rtol=0, atol=1e-12)
 
 
-def test_joint_values_of_other_sites() -> None:
+@pytest.mark.parametrize("solving", [nullcontext, by_tensors])
+def test_joint_values_of_other_sites(solving: Callable[[], AbstractContextManager[None]]) -> None:
     """Leading dimensions of pairs and weights broadcast, in values and in gradients."""
+    with solving():
+        compare_joint_values()
+
+
+def compare_joint_values() -> None:
+    """With each joint value by itself."""
     cases, channel, some = some_cases("left"), window("left"), inventory()
     problem, cost = problem_of(cases, channel, some), cost_of(cases)
     pairs = torch.stack([problem.log_pairs, problem.log_pairs * 0.5, problem.log_pairs * 2])

@@ -8,7 +8,8 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from brute_force import (
     underlying_strings,
 )
 from by_hand import Arc, End, Topology, draws
+from printed_algorithm import expected_cost_by_matrices, log_evidence_by_matrices
 from problems import (
     NOTHING,
     Case,
@@ -37,6 +39,7 @@ from problems import (
     random_case,
     window,
 )
+from solving import by_tensors
 from torch import Tensor
 
 from pyropunct.inference import inside
@@ -44,7 +47,6 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.automata import join_automata
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.reference import expected_cost_by_matrices, log_evidence_by_matrices
 
 WALLS = pytest.mark.parametrize("walls", [(0, None), (None, None), (1, 2)])
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
@@ -65,10 +67,10 @@ NO_ARCS = Topology(1, (End(0, 0),), (End(0, 1, 0.8),), ())
 
 
 @pytest.fixture(params=["compiled", "tensors"])
-def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How `pyropunct.inference.inside` computes: the second is what it does on a GPU, here on the CPU."""
-    monkeypatch.setattr(inside, "_for_tensors", lambda problem: request.param == "tensors")
-    return str(request.param)
+def path(request: pytest.FixtureRequest) -> Iterator[str]:
+    """How `pyropunct.inference.inside` computes: by kernels, or by tensor operations as on a GPU."""
+    with by_tensors() if request.param == "tensors" else nullcontext():
+        yield request.param
 
 
 class Example(NamedTuple):

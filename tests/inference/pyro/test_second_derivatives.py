@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from printed_algorithm import log_evidence_by_matrices
 from problems import (
     batch_of,
     inventory,
@@ -23,7 +24,6 @@ from pyropunct.inference.inside import expected_cost, log_evidence
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.pairs import PunctemePairs
-from pyropunct.inference.reference import log_evidence_by_matrices
 from pyropunct.models.channel.window import SlidingWindow
 
 

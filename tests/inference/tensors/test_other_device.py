@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 from emulated_device import Away, is_on, other_device
-from test_evidence import LEAVES, assert_same, larger_trees, results, slippery_problem
+from solving import LEAVES, assert_same, larger_trees, results, slippery_problem
 
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
@@ -65,9 +65,9 @@ def test_the_emulated_device_complains_as_a_gpu_does(device: torch.device) -> No
 def test_values_and_gradients(device: torch.device, with_trees: bool) -> None:
     problem, cost = slippery_problem(larger_trees(12, 2), "left", 3)
     there = moved(problem, device, with_trees)
-    found = results(inside, there, cost.to(device))
+    found = results(there, cost.to(device))
     assert all(is_on(value, device) for value in found)
-    assert_same([value.cpu() for value in found], results(inside, problem, cost))
+    assert_same([value.cpu() for value in found], results(problem, cost))
     evidence, expectation = inside.expected_cost(there, cost)  # which may be on the CPU
     assert is_on(evidence, device)
     assert is_on(expectation, device)
@@ -89,16 +89,16 @@ def test_decoding(device: torch.device, with_trees: bool) -> None:
 
 
 def test_leading_dimensions(device: torch.device) -> None:
-    """Joint values of other sites: what the compiled kernels compute, wherever the numbers are."""
+    """Joint values of other sites."""
     problem, cost = slippery_problem(larger_trees(4, 6), "left", 7)
     wide = replace(problem, log_pairs=torch.stack([problem.log_pairs * scale for scale in (1, 0.5, 2)]))
     there = moved(wide, device)
-    assert torch.equal(inside.posterior_pairs(there).cpu(), inside.posterior_pairs(wide))
+    assert_same([inside.posterior_pairs(there).cpu()], [inside.posterior_pairs(wide)])
     for found, theirs in zip(
         inside.expected_cost(there, cost), inside.expected_cost(wide, cost), strict=True
     ):
         assert is_on(found, device)
-        assert torch.equal(found.cpu(), theirs)
+        assert_same([found.cpu()], [theirs])
     assert torch.equal(inside.best_derivation(there).cpu(), inside.best_derivation(wide))
     assert inside.posterior_draws(there, 4).shape == (3, 4, problem.forest.num_nodes)
 
@@ -107,9 +107,9 @@ def test_weights_on_another_device_than_the_pairs(device: torch.device) -> None:
     """A channel without weights of its own makes them on the CPU; an attach model may do likewise."""
     problem, cost = slippery_problem(larger_trees(4, 8), "left", 9)
     there = moved(problem, device)
-    theirs = results(inside, problem, cost)
+    theirs = results(problem, cost)
     for mixed in (replace(there, automata=problem.automata), replace(problem, automata=there.automata)):
-        assert_same([value.cpu() for value in results(inside, mixed, cost)], theirs)
+        assert_same([value.cpu() for value in results(mixed, cost)], theirs)
         assert torch.equal(inside.best_derivation(mixed).cpu(), inside.best_derivation(problem))
 
 
