@@ -14,7 +14,7 @@ REMEMBERED_WORDS = 10_000
 """The words whose features a fitted model remembers."""
 
 ENCODED_TOGETHER = 100
-"""Sentences whose features are asked for together."""
+"""The most sentences whose features are asked for together."""
 
 
 class PretrainedError(UserError, ValueError):
@@ -84,18 +84,26 @@ class Kept:
         """Features of a word."""
         return self.source.size
 
-    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `Pretrained.features`."""
-        keys = [tuple(sentence) for sentence in sentences]
-        rows = self._cache.rows
-        if new := [key for key in dict.fromkeys(keys) if key not in rows]:
-            for key, features in zip(new, self.source.features(new), strict=True):
+    def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
+        """For each sentence (n, size) the features of its n words, in half precision.
+
+        The source is asked for few sentences at a time, since features come with padding.
+        """
+        keys, rows = [tuple(sentence) for sentence in sentences], self._cache.rows
+        new = [key for key in dict.fromkeys(keys) if key not in rows]
+        for start in range(0, len(new), ENCODED_TOGETHER):
+            part = new[start : start + ENCODED_TOGETHER]
+            for key, features in zip(part, self.source.features(part), strict=True):
                 rows[key] = features[: len(key)].half()
         for key in keys:
             self._cache.use(key, rows[key])
-        features = pad_sequence([rows[key] for key in keys], batch_first=True).float()
+        of_sentences = [rows[key] for key in keys]
         self._cache.forget()
-        return features
+        return of_sentences
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """See `Pretrained.features`."""
+        return pad_sequence(self.rows(sentences), batch_first=True).float()
 
     def identity(self) -> dict[str, Any]:
         """The identity of the source."""
@@ -134,16 +142,8 @@ def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) 
 def features_of_words(pretrained: Pretrained, sentences: Sequence[Sequence[str]]) -> Tensor:
     """(N, size) the features of the N words of sentences, in half precision.
 
-    Equal sentences are asked for once, and a part of the sentences at a time, since features come with
-    padding.
-
     :raises PretrainedError: if the features cannot be computed.
     """
-    distinct = list(dict.fromkeys(map(tuple, sentences)))
-    rows: dict[tuple[str, ...], Tensor] = {}
-    for first in range(0, len(distinct), ENCODED_TOGETHER):
-        part = distinct[first : first + ENCODED_TOGETHER]
-        for words, features in zip(part, pretrained.features(part), strict=True):
-            rows[words] = features[: len(words)].half()
+    source = pretrained if isinstance(pretrained, Kept) else Kept(pretrained)
     nothing = torch.zeros(0, pretrained.size, dtype=torch.half)
-    return torch.cat([nothing, *(rows[tuple(words)] for words in sentences)])
+    return torch.cat([nothing, *source.rows(sentences)])

@@ -53,25 +53,19 @@ def train_parser(
     """
     data = sequences("parser", train, dev)
     recipe = ParserRecipe() if recipe is None else recipe
-    if encoder_rate:
-        encoder = bare(pretrained)
-        if not isinstance(encoder, Encoder):
-            raise ValueError("there is no encoder that could be trained further")
-        return trained(
-            lambda: TuningTraining(*data, recipe, seed, encoder, encoder_rate, device),
-            seed,
-            checkpoint,
-            watch,
-        )
-    source = kept(pretrained)
-    parser = trained(lambda: ParserTraining(*data, recipe, seed, source, device), seed, checkpoint, watch)
-    return replace(parser, pretrained=pretrained)
+    source = bare(pretrained) if encoder_rate else kept(pretrained)
+    if encoder_rate and not isinstance(source, Encoder):
+        raise ValueError("there is no encoder that could be trained further")
+    kind = TuningTraining if encoder_rate else ParserTraining
+    parser = trained(lambda: kind(*data, recipe, seed, source, device, encoder_rate), seed, checkpoint, watch)
+    return parser if encoder_rate else replace(parser, pretrained=pretrained)
 
 
 class ParserTraining(NetworkTraining[BiaffineParser]):
     """The training of one parser.
 
     :param pretrained: gives features of the words.
+    :param encoder_rate: the greatest learning rate of the weights of an encoder, for `TuningTraining`.
     """
 
     what = "parser"
@@ -84,7 +78,9 @@ class ParserTraining(NetworkTraining[BiaffineParser]):
         seed: int,
         pretrained: Pretrained | None = None,
         device: torch.device | str = "cpu",
+        encoder_rate: float = 0.0,
     ) -> None:
+        self.encoder_rate = encoder_rate
         vocabulary = build_parser_vocabulary(train, recipe.form_count)
         model = BiaffineParser.untrained(vocabulary, recipe, pretrained)
         super().__init__(model, train, dev, [len(sentence.tree) for sentence in train], seed, device)
@@ -125,45 +121,35 @@ class TunedNetwork(nn.Module):
 
 
 class TuningTraining(ParserTraining):
-    """The training of a parser together with an encoder.
-
-    :param encoder: the encoder, which itself stays as it is.
-    :param encoder_rate: the greatest learning rate of its weights.
-    """
+    """The training of a parser together with a copy of the encoder that it reads."""
 
     network: TunedNetwork
     best: TunedNetwork
 
-    def __init__(
-        self,
-        train: Sequence[Sentence],
-        dev: Sequence[Sentence] | None,
-        recipe: ParserRecipe,
-        seed: int,
-        encoder: Encoder,
-        encoder_rate: float,
-        device: torch.device | str = "cpu",
-    ) -> None:
-        self._opened, self._place, self._encoder_rate = encoder.open(), encoder.place, encoder_rate
-        TunedEncoder.of(self._opened, self._place)  # an encoder that cannot be kept is refused now
-        super().__init__(train, dev, recipe, seed, encoder, device)
+    @property
+    def _encoder(self) -> Encoder:
+        """The encoder as it was before."""
+        assert isinstance(self.model.pretrained, Encoder)
+        return self.model.pretrained
 
     def untrained(self) -> TunedNetwork:
         """The network with its first weights, and a copy of the encoder."""
-        return TunedNetwork(self.model.network, deepcopy(self._opened.model))
+        opened = self._encoder.open()
+        TunedEncoder.of(opened, self._encoder.place)  # an encoder that cannot be kept is refused now
+        return TunedNetwork(self.model.network, deepcopy(opened.model))
 
     def groups(self) -> list[tuple[list[nn.Parameter], float]]:
         """The encoder's weights have their own learning rate."""
-        parts = (self.network.parser, self.recipe.learning_rate), (self.network.encoder, self._encoder_rate)
+        parts = (self.network.parser, self.recipe.learning_rate), (self.network.encoder, self.encoder_rate)
         return [(list(part.parameters()), rate) for part, rate in parts]
 
     def _encoder_of(self, network: TunedNetwork) -> Opened:
         """The encoder with the weights that it has in a network."""
-        return replace(self._opened, model=network.encoder)
+        return replace(self._encoder.open(), model=network.encoder)
 
     def with_weights(self, network: TunedNetwork) -> BiaffineParser:
         """The parser of a network, with the encoder as it is now."""
-        encoder = TunedEncoder({"size": self._opened.size}, {}, self._encoder_of(network))
+        encoder = TunedEncoder({"size": self._encoder.size}, {}, self._encoder_of(network))
         return replace(self.model, network=network.parser, pretrained=encoder)
 
     def encoded(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
@@ -174,8 +160,8 @@ class TuningTraining(ParserTraining):
     def result(self) -> BiaffineParser:
         """The parser and the encoder of the best epoch."""
         parser = super().result()
-        return replace(parser, pretrained=TunedEncoder.of(self._encoder_of(self.best), self._place))
+        return replace(parser, pretrained=TunedEncoder.of(self._encoder_of(self.best), self._encoder.place))
 
     def data(self) -> Iterable[object]:
         """The encoder, its learning rate and the trees."""
-        return [self._encoder_rate, *super().data()]
+        return [self.encoder_rate, *super().data()]

@@ -72,7 +72,7 @@ def test_both_are_trained_and_kept(
 
 def test_the_gradient_goes_into_the_encoder(some: list[Sentence], encoder: Path) -> None:
     """At its own rate; the first step of Adam moves each weight by about the rate."""
-    training = TuningTraining(some, None, CALM, 0, Encoder(encoder), 1e-4)
+    training = TuningTraining(some, None, CALM, 0, Encoder(encoder), encoder_rate=1e-4)
     network = training.network
     before = {name: weight.detach().clone() for name, weight in network.named_parameters()}
     batch = training.batches()[0]
