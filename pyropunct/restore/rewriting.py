@@ -40,7 +40,7 @@ def mixture(parts: "Sequence[Draws]", weights: Sequence[float]) -> "Draws":
 
 
 def rewritten(
-    draws: "Draws", rewrite: Callable[[String], String], slots: Sequence[int] | None = None
+    draws: "Draws", rewrite: Callable[[String], String], slots: Collection[int] | None = None
 ) -> "Draws":
     """The draws with other strings in some slots.
 
@@ -74,7 +74,7 @@ def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
     return rewritten(draws, lambda string: tuple(token for token in string if token in wanted))
 
 
-def without_marks_in(draws: "Draws", slots: Sequence[int]) -> "Draws":
+def without_marks_in(draws: "Draws", slots: Collection[int]) -> "Draws":
     """The draws without any marks in some slots."""
     return rewritten(draws, lambda _: (), slots) if slots else draws
 

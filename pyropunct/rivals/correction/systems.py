@@ -14,9 +14,9 @@ from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correct
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
-from pyropunct.tasks.correct.hearing import WritersRate
+from pyropunct.tasks.correct.hearing import WritersRate, hear, wrong_sentences
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
-from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+from pyropunct.tasks.correct.noisy_channel import NoisyChannel, decisions
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.system import Correcting
 from pyropunct.treebank.marks import Surface
@@ -63,7 +63,9 @@ class Paper(System):
 
     def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
         """Its decisions."""
-        return {"": [one.surface for one in self.corrector.decide(parses, wrong, self.settings)]}
+        return {
+            "": [one.surface for one in self.corrector.decide(wrong_sentences(parses, wrong), self.settings)]
+        }
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,11 @@ class Channel(System):
 
     def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
         """Its decisions, in both ways."""
-        heard = self.corrector.hear(parses, wrong)
+        heard = hear(self.corrector.source, self.corrector.errors, wrong_sentences(parses, wrong))
         rate = WritersRate()
         rate.learn(np.stack([one.log_evidence for one in heard]))
         return {
-            way: [one.surface for one in self.corrector.decisions(heard, wrong, USUAL, rates)]
+            way: [one.surface for one in decisions(heard, USUAL, rates)]
             for way, rates in (("", rate.probabilities), (AS_FITTED, WritersRate(1.0).probabilities))
         }
 

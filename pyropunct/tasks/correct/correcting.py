@@ -7,9 +7,8 @@ The model is that of Li, Wang & Eisner (2019, section 6.2)::
 where T'_e, the underlying tree of the wrong sentence, is the most probable one under a model of wrong text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ from pyropunct.fitted import model_file
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.registry import Trusted
 from pyropunct.models.attach.correcting import CorrectingAttach
-from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import Decision
@@ -26,16 +24,17 @@ from pyropunct.restore.rewriting import (
     Rewriting,
     rewritten,
     with_abbreviation_dots,
+    with_own_unknown,
     with_probable_changes,
     with_whole_pairs,
     without_marks_in,
     without_unknown,
 )
 from pyropunct.tasks.correct.error_trees import read_parses
-from pyropunct.tasks.correct.hearing import WritersRate
+from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.system import PARTS, Correcting, check_writable
-from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN, Surface
+from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
 from pyropunct.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -63,29 +62,25 @@ class Corrector(Correcting):
 
     def decide(
         self,
-        parses: Sequence[Sequence[WeightedTree]],
-        wrong: Sequence[Surface],
+        sentences: Sequence[WrongSentence],
         settings: CorrectingSettings = USUAL,
         *,
-        closed: Sequence[Sequence[int]] | None = None,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
         """See `Correcting.decide`; nothing is learned of the writer's rate."""
-        flat = [(parse, surface) for some, surface in zip(parses, wrong, strict=True) for parse in some]
-        found = iter(read_parses(self.reader, [parse for parse, _ in flat], [surface for _, surface in flat]))
-        trees = [[parse._replace(tree=next(found)) for parse in some] for some in parses]
-        slots = closed if closed is not None else [()] * len(wrong)
-        rewritings = [
-            staying_close(surface, self.writer.vocabulary, some, settings.threshold)
-            for surface, some in zip(wrong, slots, strict=True)
-        ]
+        parses = [parse for sentence in sentences for parse in sentence.trees]
+        surfaces = [sentence.wrong for sentence in sentences for _ in sentence.trees]
+        trees = iter(read_parses(self.reader, parses, surfaces))
         return decide(
             self.writer,
-            trees,
+            [[parse._replace(tree=next(trees)) for parse in sentence.trees] for sentence in sentences],
             decoder=settings.decoder,
             samples=settings.samples,
             seed=settings.seed,
-            rewritings=rewritings,
+            rewritings=[
+                staying_close(sentence.wrong, self.writer.vocabulary, sentence.closed, settings.threshold)
+                for sentence in sentences
+            ],
         )
 
     def save(self, folder: str | Path) -> None:
@@ -125,7 +120,7 @@ class Corrector(Correcting):
 
 
 def staying_close(
-    wrong: Surface, vocabulary: Vocabulary, closed: Sequence[int] = (), threshold: float = 0.0
+    wrong: Surface, vocabulary: Vocabulary, closed: Collection[int] = (), threshold: float = 0.0
 ) -> Rewriting:
     """A rewriting of draws of x_c that keeps unknown marks, abbreviation dots and whole pairs of x_e.
 
@@ -140,21 +135,12 @@ def staying_close(
     """
 
     def rewriting(draws: "Draws") -> "Draws":
-        for slot, string in enumerate(wrong):
-            strange = tuple(mark for mark in string if mark not in vocabulary.token_number)
-            if strange:
-                draws = rewritten(draws, partial(_named, strange), [slot])
+        draws = with_own_unknown(draws, wrong, vocabulary.token_number)
         draws = without_marks_in(rewritten(without_unknown(draws), _without_dot), closed)
         draws = with_probable_changes(with_abbreviation_dots(draws, wrong), wrong, threshold)
         return with_whole_pairs(draws, wrong)
 
     return rewriting
-
-
-def _named(strange: String, drawn: String) -> String:
-    """The drawn string, whose unknown marks are replaced from left to right by those of the wrong string."""
-    names = iter(strange)
-    return tuple(next(names, UNKNOWN) if mark == UNKNOWN else mark for mark in drawn)
 
 
 def _without_dot(drawn: String) -> String:

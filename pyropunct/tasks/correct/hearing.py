@@ -17,7 +17,7 @@ that differ from x_e by a few likely errors.  They are listed in two steps, and 
 
 import heapq
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -120,11 +120,11 @@ def _shares(log_weight: Floats) -> Floats:
     return weight / weight.sum()
 
 
-class Noisy(NamedTuple):
+class WrongSentence(NamedTuple):
     """A sentence to be corrected.
 
     :ivar trees: its trees T, with weights that add up to 1.
-    :ivar wrong: x_e, the punctuation of the slots 0..n.
+    :ivar wrong: x_e, the existing punctuation of the slots 0..n.
     :ivar closed: slots where no mark can stand.
     """
 
@@ -133,10 +133,18 @@ class Noisy(NamedTuple):
     closed: Collection[int] = ()
 
 
+def wrong_sentences(
+    parses: Iterable[Sequence[WeightedTree]], surfaces: Iterable[Surface]
+) -> list[WrongSentence]:
+    """Sentences to be corrected, of the trees and the punctuation of each."""
+    pairs = zip(parses, surfaces, strict=True)
+    return [WrongSentence(trees, tuple(map(tuple, surface))) for trees, surface in pairs]
+
+
 class _Listed(NamedTuple):
     """A sentence with the changes of its list: for each right punctuation the slots that differ from x_e."""
 
-    noisy: Noisy
+    noisy: WrongSentence
     changes: list[dict[int, String]]
 
     def surface(self, number: int) -> tuple[String, ...]:
@@ -147,7 +155,7 @@ class _Listed(NamedTuple):
 def hear(
     model: FittedModel,
     channel: ErrorChannel,
-    sentences: Sequence[Noisy],
+    sentences: Sequence[WrongSentence],
     *,
     least_odds: float = LEAST_ODDS,
     longest: int = LONGEST,
@@ -216,7 +224,7 @@ class _Tagged:
 def _log_odds(
     model: FittedStory,
     channel: ErrorChannel,
-    noisy: Noisy,
+    noisy: WrongSentence,
     where: Sequence[Context],
     tagger: _Tagged | None,
     least: float,

@@ -5,7 +5,7 @@ See `pyropunct.tasks.correct.hearing` for p(x_c | x_e, words), and `pyropunct.ta
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,16 +14,14 @@ import numpy as np
 from pyropunct.fitted import model_file
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.registry import Trusted
-from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS, Decision
 from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
 from pyropunct.shipped import place_of
 from pyropunct.tasks.correct.channel import ErrorChannel
-from pyropunct.tasks.correct.hearing import Floats, Heard, Noisy, WritersRate, hear
+from pyropunct.tasks.correct.hearing import Floats, Heard, WritersRate, WrongSentence, hear
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.system import Correcting, check_writable
-from pyropunct.treebank.marks import Surface
 
 FORMAT, VERSION = "pyropunct errors", 1
 
@@ -46,53 +44,20 @@ class NoisyChannel(Correcting):
 
     def decide(
         self,
-        parses: Sequence[Sequence[WeightedTree]],
-        wrong: Sequence[Surface],
+        sentences: Sequence[WrongSentence],
         settings: CorrectingSettings = USUAL,
         *,
-        closed: Sequence[Sequence[int]] | None = None,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
         """See `Correcting.decide`; nothing is drawn.
 
         The rate of the writer is averaged over, given all of these sentences and those before.
         """
-        heard = self.hear(parses, wrong, closed)
+        heard = hear(self.source, self.errors, sentences)
         rate = WritersRate() if rate is None else rate
         if heard:
-            rate.learn(np.stack([one.log_evidence for one in heard]))
-        yield from self.decisions(heard, wrong, settings, rate.probabilities)
-
-    def hear(
-        self,
-        parses: Sequence[Sequence[WeightedTree]],
-        wrong: Sequence[Surface],
-        closed: Sequence[Sequence[int]] | None = None,
-    ) -> list[Heard]:
-        """What the noisy channel says of some sentences, with each rate of errors: see `decide`."""
-        slots = closed if closed is not None else [()] * len(wrong)
-        noisy = [
-            Noisy(some, tuple(map(tuple, surface)), shut)
-            for some, surface, shut in zip(parses, wrong, slots, strict=True)
-        ]
-        return hear(self.source, self.errors, noisy)
-
-    def decisions(
-        self,
-        heard: Sequence[Heard],
-        wrong: Sequence[Surface],
-        settings: CorrectingSettings,
-        rates: Floats,
-    ) -> Iterator[Decision]:
-        """The right punctuation of sentences that were heard.
-
-        :param wrong: x_e of each of them.
-        :param rates: (rates,) the probability of each of `pyropunct.tasks.correct.hearing.RATES`.
-        """
-        choose = DECODERS[settings.decoder]
-        for one, surface in zip(heard, wrong, strict=True):
-            posterior = with_probable_changes(one.posterior(rates), surface, settings.threshold)
-            yield choose(with_whole_pairs(posterior, surface))
+            rate.learn(np.stack([sentence.log_evidence for sentence in heard]))
+        return decisions(heard, settings, rate.probabilities)
 
     def save(self, folder: str | Path, *, small: bool = False) -> None:
         """Write the model with its error channel to a new folder, whole or not at all.
@@ -121,6 +86,18 @@ class NoisyChannel(Correcting):
         """
         source = Punctuator.load(folder, variants=variants, encoder=encoder)
         return cls(source, read_errors_of(place_of(folder), source))
+
+
+def decisions(heard: Iterable[Heard], settings: CorrectingSettings, rates: Floats) -> Iterator[Decision]:
+    """The right punctuation of sentences that were heard.
+
+    :param rates: (rates,) the probability of each of `pyropunct.tasks.correct.hearing.RATES`.
+    """
+    choose = DECODERS[settings.decoder]
+    for sentence in heard:
+        wrong = sentence.surfaces[0]
+        posterior = with_probable_changes(sentence.posterior(rates), wrong, settings.threshold)
+        yield choose(with_whole_pairs(posterior, wrong))
 
 
 def read_errors_of(folder: Path, source: Punctuator) -> ErrorChannel:

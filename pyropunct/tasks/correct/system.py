@@ -12,7 +12,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, Source, punctuated
-from pyropunct.tasks.correct.hearing import WritersRate
+from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.treebank.marks import Surface, marks_of
 
@@ -56,20 +56,15 @@ class Correcting(ABC):
     @abstractmethod
     def decide(
         self,
-        parses: Sequence[Sequence[WeightedTree]],
-        wrong: Sequence[Surface],
+        sentences: Sequence[WrongSentence],
         settings: CorrectingSettings = USUAL,
         *,
-        closed: Sequence[Sequence[int]] | None = None,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
-        """The right punctuation of some sentences, given their trees.
+        """The right punctuation of sentences, given their trees.
 
-        :param parses: for each sentence its trees T, with weights that add up to 1.
-        :param wrong: x_e: the existing punctuation of each sentence, in the slots 0..n.
-        :param settings: what they say of trees counts for nothing here.
-        :param closed: for each sentence the slots where no mark can stand; by default none.
-        :param rate: what is known of the writer's rate of errors, for systems that ask for it; it learns from
+        :param settings: their ``trees``, ``parse`` and ``best_tree`` have no effect here.
+        :param rate: the knowledge of the writer's rate of errors, for systems that use it; it learns from
             these sentences.  By default they are all that is known.
         :raises KeyError: if there is no such decoder.
         """
@@ -91,9 +86,12 @@ class Correcting(ABC):
         known = WritersRate() if rate is None else rate
 
         def decide(batch: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]) -> Iterator[Decision]:
-            wrong = [source.surface for source in batch]
             closed = [source.inside if isinstance(source, RawSentence) else () for source in batch]
-            return self.decide(parses, wrong, settings, closed=closed, rate=known)
+            sentences = [
+                WrongSentence(trees, tuple(map(tuple, source.surface)), slots)
+                for trees, source, slots in zip(parses, batch, closed, strict=True)
+            ]
+            return self.decide(sentences, settings, rate=known)
 
         return punctuated(self.model, sources, settings, decide)
 

@@ -31,6 +31,7 @@ from pyropunct.tasks.correct.fitting import (
     window_of,
     with_drawn_trees,
 )
+from pyropunct.tasks.correct.hearing import wrong_sentences
 from pyropunct.tasks.correct.learner_errors import wrong_copies, wrong_surfaces
 from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import (
@@ -65,7 +66,10 @@ def corrector(train: list[Sentence], dev: list[Sentence], clean: Punctuator) -> 
 
 def decided(corrector: Corrector, sentences: list[Sentence], wrong: list[Surface]) -> list[Surface]:
     parses = [[WeightedTree(one.tree, 1.0)] for one in sentences]
-    return [one.surface for one in corrector.decide(parses, wrong, CorrectingSettings(samples=200))]
+    return [
+        one.surface
+        for one in corrector.decide(wrong_sentences(parses, wrong), CorrectingSettings(samples=200))
+    ]
 
 
 # Reading the wrong sentence
@@ -281,7 +285,7 @@ def test_several_trees_share_the_draws(
     tree = dev[0].tree
     other = replace(tree, relations=("dep",) * len(tree))
     both = [[WeightedTree(tree, 0.9), WeightedTree(other, 0.1)]]
-    (decision,) = corrector.decide(both, wrong[:1], CorrectingSettings(samples=100))
+    (decision,) = corrector.decide(wrong_sentences(both, wrong[:1]), CorrectingSettings(samples=100))
     assert len(decision.surface) == len(tree) + 1
     assert decision.risk > 0
 

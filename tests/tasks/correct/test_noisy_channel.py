@@ -18,7 +18,15 @@ from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.explaining import Explainer
-from pyropunct.tasks.correct.hearing import RATES, Heard, Noisy, WritersRate, hear, log_probs
+from pyropunct.tasks.correct.hearing import (
+    RATES,
+    Heard,
+    WritersRate,
+    WrongSentence,
+    hear,
+    log_probs,
+    wrong_sentences,
+)
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.tasks.correct.loading import load_corrector
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel
@@ -91,7 +99,7 @@ def few(channel: ErrorChannel) -> ErrorChannel:
 def test_the_posterior_is_that_of_enumeration(model: Punctuator, channel: ErrorChannel) -> None:
     some = few(channel)
     parses = [WeightedTree(tree, weight, given=True) for tree, weight in zip(TREES, WEIGHTS, strict=True)]
-    [heard] = hear(model, some, [Noisy(parses, WRONG)], least_odds=0.0, longest=10_000)
+    [heard] = hear(model, some, [WrongSentence(parses, WRONG)], least_odds=0.0, longest=10_000)
     surfaces = enumerated(some, WRONG)
     assert sorted(heard.surfaces) == sorted(surfaces)
     log_prob = log_probs(model, TREES, surfaces)
@@ -112,7 +120,7 @@ def test_the_tagger_is_part_of_the_mixture(tagged: Punctuator, channel: ErrorCha
     some, half = few(channel), replace(tagged, share=0.5)
     assert tagged.tagger is not None
     parses = [WeightedTree(tree, weight) for tree, weight in zip(TREES, WEIGHTS, strict=True)]
-    noisy = [Noisy(parses, WRONG)]
+    noisy = [WrongSentence(parses, WRONG)]
     [mixed] = hear(half, some, noisy, least_odds=0.0, longest=10_000)
     [of_trees] = hear(replace(tagged, share=0.0), some, noisy, least_odds=0.0, longest=10_000)
     words, surfaces = [TREES[0].forms] * len(mixed.surfaces), list(mixed.surfaces)
@@ -129,7 +137,7 @@ def test_short_lists_have_what_is_probable(
     model: Punctuator, channel: ErrorChannel, dev: list[Sentence]
 ) -> None:
     wrong = [one.surface for one in wrong_surfaces(dev[:8], seed=1)]
-    noisy = [Noisy(given(one.tree), surface) for one, surface in zip(dev, wrong, strict=False)]
+    noisy = [WrongSentence(given(one.tree), surface) for one, surface in zip(dev, wrong, strict=False)]
     short, long = hear(model, channel, noisy), hear(model, channel, noisy, least_odds=1e-4, longest=1000)
     place = RATES.index(1.0)
     assert sum(len(one.surfaces) for one in short) < sum(len(one.surfaces) for one in long) / 2
@@ -143,7 +151,7 @@ def test_the_rate_of_a_writer_is_learned(corrector: NoisyChannel, some: list[Sen
     for surfaces in ([one.surface for one in some], [one.surface for one in wrong_surfaces(some)]):
         rate = WritersRate()
         parses = [given(one.tree) for one in some]
-        list(corrector.decide(parses, surfaces, rate=rate))
+        list(corrector.decide(wrong_sentences(parses, surfaces), rate=rate))
         shares.append(float(rate.probabilities @ np.array(RATES)))
     assert shares[0] < 0.3 < shares[1] < 2
 
@@ -154,7 +162,7 @@ def test_a_rate_that_is_told(corrector: NoisyChannel, some: list[Sentence]) -> N
     parses, number = [given(one.tree) for one in some], {}
     for told in (0.0, 1.0, 1.2, 4.0):
         rate = WritersRate(told)
-        found = corrector.decide(parses, wrong, rate=rate)
+        found = corrector.decide(wrong_sentences(parses, wrong), rate=rate)
         number[told] = sum(len(changes(one, new.surface)) for one, new in zip(wrong, found, strict=True))
         assert float(rate.probabilities @ np.array(RATES)) == pytest.approx(told)
         assert (rate.probabilities > 0).sum() == (2 if told == 1.2 else 1)
@@ -168,8 +176,8 @@ def test_right_text_is_left_alone_and_wrong_text_gets_better(
 ) -> None:
     parses, right = [given(one.tree) for one in some], [one.surface for one in some]
     wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
-    of_right = [one.surface for one in corrector.decide(parses, right)]
-    of_wrong = [one.surface for one in corrector.decide(parses, wrong)]
+    of_right = [one.surface for one in corrector.decide(wrong_sentences(parses, right))]
+    of_wrong = [one.surface for one in corrector.decide(wrong_sentences(parses, wrong))]
     assert average_edit_distance(of_right, right) <= 0.003
     assert average_edit_distance(of_wrong, right) < 0.8 * average_edit_distance(wrong, right)
 
@@ -182,8 +190,8 @@ def test_what_is_known_of_a_writer_is_used_in_later_sentences(
 
     def number_of_changes(before: list[Surface]) -> int:
         rate = WritersRate()
-        list(corrector.decide(parses, before, rate=rate))
-        found = corrector.decide(parses[:10], wrong[:10], rate=rate)
+        list(corrector.decide(wrong_sentences(parses, before), rate=rate))
+        found = corrector.decide(wrong_sentences(parses[:10], wrong[:10]), rate=rate)
         return sum(len(changes(one, new.surface)) for one, new in zip(wrong, found, strict=False))
 
     assert number_of_changes(right) < number_of_changes(wrong)
@@ -201,7 +209,9 @@ def test_a_threshold_keeps_improbable_changes_out(corrector: NoisyChannel, some:
     wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
     counts = []
     for threshold in (0.0, 0.9, 1.1):
-        decisions = list(corrector.decide(parses, wrong, CorrectingSettings(threshold=threshold)))
+        decisions = list(
+            corrector.decide(wrong_sentences(parses, wrong), CorrectingSettings(threshold=threshold))
+        )
         changed = [
             decision.probability[change.slot]
             for decision, surface in zip(decisions, wrong, strict=True)
@@ -216,15 +226,17 @@ def test_pairs_stay_whole(corrector: NoisyChannel, some: list[Sentence]) -> None
     parses = [given(one.tree) for one in some]
     for seed in range(3):
         wrong = [one.surface for one in wrong_surfaces(some, seed=seed)]
-        for decision, surface in zip(corrector.decide(parses, wrong), wrong, strict=True):
+        for decision, surface in zip(corrector.decide(wrong_sentences(parses, wrong)), wrong, strict=True):
             assert unpaired(decision.surface) <= unpaired(surface)
 
 
 def test_closed_slots_stay_as_they_are(corrector: NoisyChannel, some: list[Sentence]) -> None:
     parses = [given(one.tree) for one in some]
     wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
-    closed = [range(len(surface)) for surface in wrong]
-    found = corrector.decide(parses, wrong, closed=closed)
+    closed = [
+        sentence._replace(closed=range(len(sentence.wrong))) for sentence in wrong_sentences(parses, wrong)
+    ]
+    found = corrector.decide(closed)
     assert [tuple(one.surface) for one in found] == wrong
 
 
