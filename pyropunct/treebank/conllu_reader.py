@@ -1,17 +1,17 @@
 """From CoNLL-U text to checked blocks: one block a sentence, its lines kept as they were written.
 
-The ``conllu`` library parses one block at a time, so that an error can name its line.  A block
+The ``conllu`` library parses comments, ids and heads one by one, so that an error can name its line.  A block
 that gets through has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from conllu.exceptions import ParseException
-from conllu.models import TokenList
-from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_token_and_metadata
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from pyropunct.treebank.conllu_block import (
     COLUMN_NAMES,
@@ -25,6 +25,9 @@ from pyropunct.treebank.conllu_block import (
 )
 from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.lines import BEGINNING, Start
+
+WRONG_ID = "the id {!r} is not of the form 1, 1-2 or 1.1"
+WRONG_HEAD = "the head {!r} is not a whole number"
 
 
 def blocks_or_errors(
@@ -81,31 +84,28 @@ def read_block(lines: tuple[str, ...], path: str, first_line: int, position: int
 
     :raises TreebankError: if it is malformed.
     """
-    identifier = _metadata(lines).get("sent_id") or f"#{position}"
-    bare = Block(path, identifier, first_line, lines, (), (), ())
+    bare = Block(path, _identifier(lines) or f"#{position}", first_line, lines, (), (), ())
     rows = [row for row, line in enumerate(lines) if not is_comment(line)]
     for row in rows:
         _check_columns(bare, row)
-    block = _arrange(bare, rows, _parse(bare, rows))
+    block = _arrange(bare, rows)
     _check_tree(block)
     return block
 
 
+def _identifier(lines: Iterable[str]) -> str | None:
+    """The last ``sent_id`` among the comments; the first version wrote ``# sent_id s1``, without ``=``."""
+    comments = (
+        parse_comment_line(line, {"__fallback__": _old_sentence_id}) for line in lines if is_comment(line)
+    )
+    return dict(pair for pairs in comments for pair in pairs).get("sent_id")
+
+
 def _old_sentence_id(key: str, value: str | None) -> tuple[str, str | None]:
-    """Read the first version's ``# sent_id s1``, which has no equals sign, like ``# sent_id = s1``."""
     words = key.split()
-    if value is None and len(words) == 2 and words[0] == "sent_id":
-        return words[0], words[1]
-    return key, value
-
-
-def _metadata(lines: tuple[str, ...]) -> dict[str, str | None]:
-    """The ``key = value`` comments."""
-    comments = "\n".join(filter(is_comment, lines))
-    if not comments:
-        return {}
-    parsers: dict[str, Callable[[str, str | None], Any]] = {"__fallback__": _old_sentence_id}
-    return dict(parse_token_and_metadata(comments, metadata_parsers=parsers).metadata)
+    return (
+        (words[0], words[1]) if value is None and len(words) == 2 and words[0] == "sent_id" else (key, value)
+    )
 
 
 def _check_columns(block: Block, row: int) -> None:
@@ -116,62 +116,35 @@ def _check_columns(block: Block, row: int) -> None:
     for name, column in zip(COLUMN_NAMES[:MISC], columns, strict=False):
         if not column.strip():
             raise block.error(f"the column {name} is empty (write _ for no value)", row)
-        # The library would take two spaces for a column separator.
-        if "  " in column:
+        if "  " in column:  # other readers take two spaces for the end of a column
             raise block.error(f"the column {name} holds two spaces in a row (write one)", row)
 
 
-def _as_written(columns: list[str], index: int) -> str:
-    return columns[index]
+def _arrange(block: Block, rows: Iterable[int]) -> Block:
+    """Sort the lines into tokens, ranges and empty nodes, and check their ids.
 
-
-# Only ids and heads are parsed; the other columns are kept as they are written.
-_FIELD_PARSERS = dict.fromkeys(DEFAULT_FIELDS[:MISC], _as_written) | {
-    field: DEFAULT_FIELD_PARSERS[field] for field in ("id", "head")
-}
-
-
-def _parse(block: Block, rows: list[int]) -> TokenList:
-    text = "\n".join(block.lines[row] for row in rows)
-    try:
-        # A copy each time, because the library adds keys to the dictionary.
-        return parse_token_and_metadata(text, DEFAULT_FIELDS[:MISC], dict(_FIELD_PARSERS))
-    except (ParseException, ValueError) as error:
-        raise _parse_error(block, rows, str(error)) from None
-
-
-def _parse_error(block: Block, rows: list[int], reason: str) -> TreebankError:
-    """Read ids and heads one by one to find the one that the library rejects."""
-    problems = {
-        ID: "the id {!r} is not of the form 1, 1-2 or 1.1",
-        HEAD: "the head {!r} is not a whole number",
-    }
-    for row in rows:
-        columns = block.lines[row].strip().split("\t")
-        for column, problem in problems.items():
-            try:
-                _FIELD_PARSERS[DEFAULT_FIELDS[column]](columns, column)
-            except (ParseException, ValueError):
-                return block.error(problem.format(columns[column]), row)
-    return block.error(f"the sentence cannot be parsed: {reason}")
-
-
-def _arrange(block: Block, rows: list[int], parsed: TokenList) -> Block:
-    """Sort the lines into tokens, ranges and empty nodes, and check their ids."""
+    Only ids and heads are parsed; the other columns are kept as they are written.
+    """
     tokens: list[Token] = []
     ranges: list[MultiwordRange] = []
     empty_nodes: list[EmptyNode] = []
     seen: set[str] = set()
     covered = 0  # the last word in a range so far
-    for row, entry in zip(rows, parsed, strict=True):
+    for row in rows:
         columns = tuple(block.lines[row].split("\t"))
+        identifier = _parsed(
+            block, row, parse_id_value, columns[ID], "the id {!r} is not of the form 1, 1-2 or 1.1"
+        )
+        head = _parsed(block, row, parse_int_value, columns[HEAD], "the head {!r} is not a whole number")
         if columns[ID] in seen:
             raise block.error(f"the id {columns[ID]} occurs twice (a blank line ends a sentence)", row)
         seen.add(columns[ID])
-        match entry["id"]:
+        match identifier:
             case int(number):
                 _expect(block, row, number, len(tokens) + 1)
-                tokens.append(Token(columns, _head(block, row, entry["head"]), row))
+                if head is None:
+                    raise block.error("the word has no head (write 0 for the root)", row)
+                tokens.append(Token(columns, head, row))
             case (first, "-", last):
                 _expect(block, row, first, max(len(tokens), covered) + 1)
                 covered = last
@@ -181,24 +154,22 @@ def _arrange(block: Block, rows: list[int], parsed: TokenList) -> Block:
                 empty_nodes.append(EmptyNode(columns, after, row))
             case _:
                 raise block.error("the line has no id (number the words 1, 2, 3, ...)", row)
-    return _complete(block, tokens, ranges, empty_nodes)
+    if covered > len(tokens):
+        range_id, row = ranges[-1].columns[ID], ranges[-1].row
+        raise block.error(f"the range {range_id} ends behind the last word, {len(tokens)}", row)
+    return replace(block, tokens=tuple(tokens), ranges=tuple(ranges), empty_nodes=tuple(empty_nodes))
 
 
-def _complete(
-    block: Block, tokens: list[Token], ranges: list[MultiwordRange], empty_nodes: list[EmptyNode]
-) -> Block:
-    if ranges and ranges[-1].last > len(tokens):
-        last = ranges[-1]
-        raise block.error(f"the range {last.columns[ID]} ends behind the last word, {len(tokens)}", last.row)
-    return Block(
-        block.path,
-        block.identifier,
-        block.first_line,
-        block.lines,
-        tuple(tokens),
-        tuple(ranges),
-        tuple(empty_nodes),
-    )
+def _parsed(block: Block, row: int, parse: Callable[[str], Any], column: str, problem: str) -> Any:
+    """The value of a column.
+
+    :param parse: the library's reader of such columns.
+    :param problem: the message if it cannot read this one.
+    """
+    try:
+        return parse(column)
+    except (ParseException, ValueError):
+        raise block.error(problem.format(column), row) from None
 
 
 def _expect(block: Block, row: int, found: int, expected: int) -> None:
@@ -206,12 +177,6 @@ def _expect(block: Block, row: int, found: int, expected: int) -> None:
     if found != expected:
         written = block.lines[row].split("\t")[ID]
         raise block.error(f"the id {written} is out of order (it should start with {expected})", row)
-
-
-def _head(block: Block, row: int, head: int | None) -> int:
-    if head is None:
-        raise block.error("the word has no head (write 0 for the root)", row)
-    return head
 
 
 def _check_tree(block: Block) -> None:
