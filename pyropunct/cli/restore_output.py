@@ -79,7 +79,7 @@ class Printer:
             source.identifier,
             capital=self._capital,
             gaps=source.gaps,
-            text=" ".join(self.text(restored).split()) if source.together else None,
+            text=" ".join(self.text(restored).split()) if source.multiwords else None,
             multiword=self._multiword(source),
         )
 
@@ -90,7 +90,7 @@ class Printer:
                 written.last,
                 at_the_beginning(written.text) if self._capital and written.first == 1 else written.text,
             )
-            for written in source.together
+            for written in source.multiwords
             if written.contracted(source.words)
         }
 

@@ -8,15 +8,15 @@ from torch import Tensor
 
 from pyropunct.nets.reader.case import OTHER, case_of, in_case
 from pyropunct.nets.reader.reader import RunningReader
-from pyropunct.restore.raw_words import RawSentence, Together
+from pyropunct.restore.raw_words import Multiword, RawSentence
 from pyropunct.restore.settings import CaseMode
 
 
 def loses_case(words: Sequence[str], mode: CaseMode) -> bool:
-    """Whether the case of some neighbouring words is to be restored, whatever it is.
+    """Whether the case of neighbouring words is to be restored, whatever it is.
 
-    With "auto" it is if none of them has a capital letter, or if several words consist of capital letters
-    and no letter is another one.
+    With "auto" it is restored if there is no capital letter, or if there are several words and all letters
+    are capitals.
     """
     if mode != "auto":
         return mode == "restore"
@@ -39,26 +39,26 @@ def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: 
     """
     starts = [capital, *[False] * (len(source.words) - 1)]
     words = tuple(reader.in_cases(lowered(source.words), cases, starts))
-    together = tuple(_together(one, source.words, words) for one in source.together)
-    return replace(source, words=words, together=together)
+    multiwords = tuple(_recased(multiword, source.words, words) for multiword in source.multiwords)
+    return replace(source, words=words, multiwords=multiwords)
 
 
-def _together(one: Together, before: Sequence[str], words: Sequence[str]) -> Together:
-    """A written word of several words, which it is made of or at least begins like."""
-    if not one.contracted(before):
-        return one._replace(text="".join(words[one.first - 1 : one.last]))
-    case = case_of(words[one.first - 1])
-    text = one.text.lower()
-    return one._replace(text=text if case in (None, OTHER) else in_case(text, case or 0))
+def _recased(multiword: Multiword, before: Sequence[str], words: Sequence[str]) -> Multiword:
+    """A written word in the case of its words: made of them, or with a beginning like theirs."""
+    if not multiword.contracted(before):
+        return multiword._replace(text="".join(words[multiword.first - 1 : multiword.last]))
+    case = case_of(words[multiword.first - 1])
+    text = multiword.text.lower()
+    return multiword._replace(text=text if case in (None, OTHER) else in_case(text, case or 0))
 
 
 def in_their_cases(
     sources: Sequence[RawSentence], reader: RunningReader, mode: CaseMode, capital: bool
 ) -> list[RawSentence]:
-    """Sentences, each read by itself: those whose case is to be restored are in it."""
+    """Sentences, each read by itself; the case of those that lose it is restored."""
     chosen = [number for number, source in enumerate(sources) if loses_case(source.words, mode)]
-    found = list(sources)
+    cased = list(sources)
     readings = reader.read_all([lowered(sources[number].words) for number in chosen])
     for number, reading in zip(chosen, readings, strict=True):
-        found[number] = recased(sources[number], reader, reading.cases, capital)
-    return found
+        cased[number] = recased(sources[number], reader, reading.cases, capital)
+    return cased

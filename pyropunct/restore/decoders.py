@@ -32,7 +32,7 @@ Probabilities = tuple[float, ...]
 
 
 class Decision(NamedTuple):
-    """What a decoder decided for one sentence.
+    """The decision of a decoder for one sentence.
 
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance from the truth, estimated from the draws.
@@ -145,15 +145,15 @@ def most_frequent(draws: "Draws") -> Decision:
     return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), math.inf, probability)
 
 
-def _frequencies(draws: "Draws", some: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The first draw of each distinct surface among some draws, and the probability of the surface."""
+def _frequencies(draws: "Draws", chosen: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The first draw of each distinct surface among the chosen draws, and the probability of the surface."""
     first: dict[bytes, int] = {}
-    rows = np.ascontiguousarray(draws.numbers[some])
+    rows = np.ascontiguousarray(draws.numbers[chosen])
     surfaces = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist()
-    place = list(map(first.setdefault, surfaces, some.tolist()))
-    share = np.bincount(place, draws.weights[some])
-    found = np.array(list(first.values()))
-    return found, share[found]
+    place = list(map(first.setdefault, surfaces, chosen.tolist()))
+    share = np.bincount(place, draws.weights[chosen])
+    places = np.array(list(first.values()))
+    return places, share[places]
 
 
 def _least(candidates: NDArray[Any], *keys: NDArray[Any]) -> int:
@@ -161,10 +161,10 @@ def _least(candidates: NDArray[Any], *keys: NDArray[Any]) -> int:
 
     Of candidates equal in all keys, the least number is taken.
     """
-    left = np.arange(len(candidates))
+    places = np.arange(len(candidates))
     for key in keys:
-        left = left[key[left] <= key[left].min() + EQUAL]
-    return int(candidates[left].min())
+        places = places[key[places] <= key[places].min() + EQUAL]
+    return int(candidates[places].min())
 
 
 Decoder = Callable[["Draws"], Decision]

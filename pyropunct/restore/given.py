@@ -10,10 +10,10 @@ Known = Evidence | Sequence[str] | None
 """What is known of a slot: evidence, its marks, or nothing."""
 
 LONGEST_OPEN = 8
-"""Among more marks than this no hidden ones are looked for: an automaton has states for each place."""
+"""A slot of more marks than this has no hidden ones: an automaton has states for each place."""
 
 OF_WORDS = frozenset({START, ABBREVIATION_DOT})
-"""What no constituent sprouts: a slot that has nothing else counts as empty."""
+"""Tokens that no constituent sprouts: a slot that has no others counts as empty."""
 
 
 def evidence_about(
@@ -28,8 +28,8 @@ def evidence_about(
     """
     unseen = _numbers(vocabulary, hidden)
     return [
-        one if isinstance(one, Evidence) else _evidence(vocabulary, slot, one, unseen)
-        for slot, one in enumerate(known)
+        marks if isinstance(marks, Evidence) else _evidence(vocabulary, slot, marks, unseen)
+        for slot, marks in enumerate(known)
     ]
 
 
@@ -64,25 +64,25 @@ def evidence_of_marks(
     keep: bool = False,
     closed: Collection[int] = (),
 ) -> list[Evidence]:
-    """What the marks of a sentence say of its slots.
+    """The evidence of the marks of a sentence about its slots.
 
-    With hidden marks, all other marks are known, and slots without any too.  Without, marks are known where
-    there are some, and nothing is known of empty slots; an abbreviation dot alone does not fill a slot.
+    If marks are hidden, all other marks are known, and so is their absence.  Otherwise the marks of slots
+    that have some are known, and nothing is known of empty slots; an abbreviation dot does not fill a slot.
 
     :param surface: the marks of the slots 0..n.
     :param hidden: marks that may be lacking.
-    :param keep: whether slots that have hidden marks are known, so that none are lacking there.
+    :param keep: whether slots that have hidden marks are known, so that they lack no marks.
     :param closed: slots inside of written words, where no mark can stand.
     """
-    unseen, found = set(hidden), list[Evidence]()
+    unseen, evidence = set(hidden), list[Evidence]()
     for slot, marks in enumerate(surface):
-        own = set(marks) - OF_WORDS
-        if slot in closed or (own if not hidden else keep and own & unseen):
-            found += [exactly(vocabulary.encode_string(marks))]
+        sprouted = set(marks) - OF_WORDS
+        if slot in closed or (sprouted if not hidden else keep and sprouted & unseen):
+            evidence += [exactly(vocabulary.encode_string(marks))]
         elif hidden:
-            found.append(_evidence(vocabulary, slot, marks, _numbers(vocabulary, unseen)))
+            evidence.append(_evidence(vocabulary, slot, marks, _numbers(vocabulary, unseen)))
         else:
             dot = [vocabulary.token_number[mark] for mark in marks if mark == ABBREVIATION_DOT]
             start = [vocabulary.token_number[mark] for mark in marks if mark == START]
-            found.append(with_hidden(start + dot, _printable(vocabulary) - {*start, *dot}))
-    return found
+            evidence.append(with_hidden(start + dot, _printable(vocabulary) - {*start, *dot}))
+    return evidence

@@ -32,7 +32,7 @@ class MarkScore(NamedTuple):
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of precision and recall: 2 right / (gold + restored); None if both are none."""
+        """The harmonic mean of precision and recall: 2 right / (gold + restored); None without marks."""
         return 2 * self.right / (self.gold + self.restored) if self.gold + self.restored else None
 
 
@@ -44,7 +44,7 @@ class RestorationScores:
     restored string, min(g, r) are right.  The edit distance depends on the order.
 
     :ivar sentences: how many.
-    :ivar right_sentences: how many have not one edit.
+    :ivar right_sentences: how many have no edit.
     :ivar slots: their slots, n + 1 for each sentence of n words.
     :ivar edits: the total edit distance over all slots.
     :ivar gold: how often each mark is in the truth.
@@ -70,8 +70,8 @@ class RestorationScores:
         self.right_sentences += edits == 0
         self.sentences += 1
         self.slots += len(gold)
-        for found, wanted in zip(restored, gold, strict=True):
-            here, there = Counter(found), Counter(wanted)
+        for restored_string, gold_string in zip(restored, gold, strict=True):
+            here, there = Counter(restored_string), Counter(gold_string)
             self.restored += here
             self.gold += there
             self.right += here & there

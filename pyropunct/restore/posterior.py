@@ -1,4 +1,4 @@
-"""The punctuation of a sentence of which some is known: its posterior, as weighted draws."""
+"""The posterior of a sentence's punctuation given what is known of it, as weighted draws."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ FEW_DRAWS = 20
 """With fewer effective draws than this, a posterior is not to be trusted."""
 
 SHOWN = 60
-"""So many characters of a sentence are shown at the most where something is wrong with it."""
+"""The most characters of a sentence that an error shows."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Posterior:
     """p(x, T | words, evidence) of a sentence of n words, as draws with weights.
 
     See `pyropunct.models.conditioning` for how they are made.  If the model has a tagger, and the trees are
-    those of a parser, half of them are the tagger's: x is of the mixture of both, given the evidence, which
-    tells how much each of them is to be believed.
+    those of a parser, half of the draws are the tagger's: x is from the mixture of both, given the evidence,
+    which also decides how much weight each of them has.
 
     :ivar draws: the draws of x, with weights that add up to 1.
-    :ivar trees: the trees T, with p(T | words, evidence) as their weights, the tagger left aside: what is
-        known of the marks tells which tree is right.
+    :ivar trees: the trees T, with p(T | words, evidence) as their weights, without the tagger: the known
+        marks are evidence about the tree.
     :ivar log_evidence: an estimate of log p(evidence | words), in natural logarithms.
     """
 
@@ -52,13 +52,13 @@ class Posterior:
 
     def marginals(self) -> list[dict[tuple[str, ...], float]]:
         """The probability of each string of marks in each of the slots 0..n, without the sentence start."""
-        found = []
+        marginals = []
         for numbers in self.draws.numbers.T.tolist():
             share: defaultdict[tuple[str, ...], float] = defaultdict(float)
             for number, weight in zip(numbers, self.draws.weights.tolist(), strict=True):
                 share[marks_of(self.draws.strings[number])] += weight
-            found.append(dict(sorted(share.items(), key=lambda one: -one[1])))
-        return found
+            marginals.append(dict(sorted(share.items(), key=lambda item: -item[1])))
+        return marginals
 
     def best(self, decoder: str = "mbr") -> Surface:
         """The surface that a decoder decides on; unknown marks, which cannot be printed, are left out.
@@ -71,7 +71,7 @@ class Posterior:
 class PosteriorDraws:
     """Rounds of draws from the posterior of one sentence.
 
-    :param told: the model's story, to be conditioned.
+    :param conditioner: conditions the model's story.
     :param fitted: the model's story and the types that it knows.
     :param parses: the trees of the sentence, with weights that add up to 1.
     :param evidence: what is known of its slots 0..n.
@@ -83,7 +83,7 @@ class PosteriorDraws:
 
     def __init__(
         self,
-        told: Conditioner,
+        conditioner: Conditioner,
         fitted: FittedStory,
         parses: Sequence[WeightedTree],
         evidence: Sequence[Evidence],
@@ -98,7 +98,7 @@ class PosteriorDraws:
         self._seed, self._of_words, self._share = seed, of_words, share
         batch, weights = fitted.encode_trees(trees), [parse.weight for parse in parses]
         [generator] = generators(trees[:1], seed, alike=True)
-        self._given = told.given(batch, weights, evidence, generator)
+        self._given = conditioner.given(batch, weights, evidence, generator)
         self._rounds: list[WeightedDraws] = []
 
     def more(self, number: int) -> Posterior:
@@ -114,27 +114,28 @@ class PosteriorDraws:
         greatest = log_weight.max()
         if greatest == -np.inf:
             raise ImpossibleSurfaceError(f"the evidence is too improbable to be weighed in {self._shown()}")
-        weight = np.exp(log_weight - greatest)
-        share = weight / weight.sum()
+        weights = np.exp(log_weight - greatest)
+        share = weights / weights.sum()
         shown, distinct = renumber(np.ascontiguousarray(numbers.T), len(self._given.strings))
-        strings = (self._given.strings.tokens(one) for one in distinct.tolist())
+        strings = (self._given.strings.tokens(string) for string in distinct.tolist())
         draws = Draws(tuple(map(self._vocabulary.decode_string, strings)), shown, share)
         of_trees = np.bincount(tree, share, len(self._parses)).tolist()
-        trees = tuple(one._replace(weight=w) for one, w in zip(self._parses, of_trees, strict=True))
-        return self._mixed(Posterior(draws, trees, float(greatest + np.log(weight.mean()))))
+        pairs = zip(self._parses, of_trees, strict=True)
+        trees = tuple(parse._replace(weight=weight) for parse, weight in pairs)
+        return self._mixed(Posterior(draws, trees, float(greatest + np.log(weights.mean()))))
 
-    def _mixed(self, told: Posterior) -> Posterior:
+    def _mixed(self, of_trees: Posterior) -> Posterior:
         """The posterior of the trees, mixed with as many draws of the tagger."""
         if self._of_words is None:
-            return told
+            return of_trees
         with np.errstate(divide="ignore"):
             joint = np.log([1 - self._share, self._share])
-        joint += [told.log_evidence, self._of_words.log_evidence]
+        joint += [of_trees.log_evidence, self._of_words.log_evidence]
         total = float(np.logaddexp.reduce(joint))
-        parts, weights = [told.draws], np.exp(joint - total).tolist()
+        parts, weights = [of_trees.draws], np.exp(joint - total).tolist()
         if weights[1]:
-            parts.append(self._of_words.draw(len(told.draws), self._seed))
-        return Posterior(mixture(parts, weights), told.trees, total)
+            parts.append(self._of_words.draw(len(of_trees.draws), self._seed))
+        return Posterior(mixture(parts, weights), of_trees.trees, total)
 
     def _shown(self) -> str:
         """The sentence, shortened, for messages."""

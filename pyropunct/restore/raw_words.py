@@ -21,7 +21,7 @@ from pyropunct.treebank.splits import split_word
 from pyropunct.vocabulary import Vocabulary
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
-"""What stands between white space, non-breaking included, and the two characters for a space of no width."""
+"""Text without white space, non-breaking included, and without the two characters for a space of no width."""
 
 _APOSTROPHES = frozenset("'`’")
 """Marks that are often letters of a word, as in "dogs'", and so are not split off."""
@@ -44,7 +44,7 @@ _OPEN, _CLOSED = "``", "''"
 """Tags that make a quotation mark opening or closing; see `direct_quotes`."""
 
 
-class Together(NamedTuple):
+class Multiword(NamedTuple):
     """A written word that was read as several words.
 
     :ivar first: the first of them, counted from 1.
@@ -66,20 +66,20 @@ class Together(NamedTuple):
 
 @dataclass(frozen=True)
 class RawSentence:
-    """A line of raw text.
+    """A sentence of raw text: a line, or a sentence of running text.
 
     :ivar line: its number, counted from 1.
     :ivar text: the original line.
     :ivar words: its n words; abbreviations have lost their dots.
-    :ivar surface: its own punctuation, in the slots 0..n.
+    :ivar surface: its punctuation, in the slots 0..n.
     :ivar gaps: the white space of each of these slots, the last if a mark divides it; None where marks stood
         without any.
-    :ivar together: the written words that were read as several.
+    :ivar multiwords: the written words that were read as several.
     :ivar before: the white space at the beginning of the line.
-    :ivar behind: that at its end.
+    :ivar behind: the white space at its end.
     :ivar end: what ends the line, or stands between it and the next sentence in running text.
-    :ivar found: whether it is a sentence that was found in running text, whose case is decided.
-    :ivar number: which it is of the sentences that begin in its line, counted from 1.
+    :ivar found: whether it is a sentence of running text, whose case is decided.
+    :ivar number: its number among the sentences that begin in its line, counted from 1.
     """
 
     line: int
@@ -87,7 +87,7 @@ class RawSentence:
     words: tuple[str, ...]
     surface: tuple[tuple[str, ...], ...]
     gaps: tuple[str | None, ...]
-    together: tuple[Together, ...] = ()
+    multiwords: tuple[Multiword, ...] = ()
     before: str = ""
     behind: str = ""
     end: str = "\n"
@@ -105,7 +105,10 @@ class RawSentence:
         :param first: the slot where it starts, which loses its marks; not inside a written word.
         :param last: the slot where it ends; not inside a written word either.
         """
-        shifted = (one._replace(first=one.first - first, last=one.last - first) for one in self.together)
+        shifted = (
+            multiword._replace(first=multiword.first - first, last=multiword.last - first)
+            for multiword in self.multiwords
+        )
         start = self.surface[0] if first == 0 else (START,)
         return RawSentence(
             self.line,
@@ -113,21 +116,23 @@ class RawSentence:
             self.words[first:last],
             (start, *self.surface[first + 1 : last + 1]),
             self.gaps[first : last + 1],
-            tuple(one for one in shifted if one.first > 0 and one.last <= last - first),
+            tuple(
+                multiword for multiword in shifted if multiword.first > 0 and multiword.last <= last - first
+            ),
         )
 
     @property
     def inside(self) -> list[int]:
         """The slots inside written words, where no mark can stand."""
-        return [slot for one in self.together for slot in range(one.first, one.last)]
+        return [slot for multiword in self.multiwords for slot in range(multiword.first, multiword.last)]
 
     def as_written(
         self, surface: Surface
     ) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str | None]]:
         """The written words, with the marks of a surface around them, and the gaps of their slots."""
         texts, closed = list(self.words), set(self.inside)
-        for one in self.together:
-            texts[one.first - 1] = one.text
+        for multiword in self.multiwords:
+            texts[multiword.first - 1] = multiword.text
         kept = [slot for slot in range(len(surface)) if slot not in closed]
         starts = [slot for slot in kept if slot < len(texts)]
         return (
@@ -196,18 +201,18 @@ class RawReader:
         :param end: what ends it.
         """
         words: list[str] = []
-        together: list[Together] = []
+        together: list[Multiword] = []
         slots: list[list[_Mark]] = [[]]
         surface, gaps = [[START]], list[str | None]([None])
-        found = list(_tokens(text))
-        for gap, token in found:
+        tokens = list(_tokens(text))
+        for gap, token in tokens:
             gaps[-1] = gap or gaps[-1]
             for piece in self._pieces_of(token):
                 if isinstance(piece, _Mark):
                     slots[-1].append(_Mark(self._narrow.get(piece.form, piece.form), piece.tag))
                     continue
                 if len(piece.forms) > 1:
-                    together.append(Together(len(words) + 1, len(words) + len(piece.forms), piece.text))
+                    together.append(Multiword(len(words) + 1, len(words) + len(piece.forms), piece.text))
                 for form in piece.forms:
                     words.append(form)
                     slots.append([])
@@ -215,10 +220,10 @@ class RawReader:
                     gaps.append("")
                 gaps[-1] = None
                 surface[-1] += [ABBREVIATION_DOT] if piece.dot else []
-        for tokens, marks in zip(surface, _directed(slots), strict=True):
-            tokens += marks
-        before = found[0][0] if found else ""
-        behind = text[sum(len(gap) + len(token) for gap, token in found) :] if found else ""
+        for string, marks in zip(surface, _directed(slots), strict=True):
+            string += marks
+        before = tokens[0][0] if tokens else ""
+        behind = text[sum(len(gap) + len(token) for gap, token in tokens) :] if tokens else ""
         strings = tuple(map(tuple, surface))
         return RawSentence(
             line, text, tuple(words), strings, tuple(gaps), tuple(together), before, behind, end
@@ -247,15 +252,15 @@ class RawReader:
     def _split(self, token: str) -> Iterator[_Piece]:
         """An unknown token, split at the marks inside it."""
         start = 0
-        for found in self._separators.finditer(token):
+        for separator in self._separators.finditer(token):
             before, behind = (
-                token[max(0, found.start() - 1) : found.start()],
-                token[found.end() : found.end() + 1],
+                token[max(0, separator.start() - 1) : separator.start()],
+                token[separator.end() : separator.end() + 1],
             )
             if not (before.isdigit() and behind.isdigit()):
-                yield from self._word(token[start : found.start()])
-                yield _Mark(found.group())
-                start = found.end()
+                yield from self._word(token[start : separator.start()])
+                yield _Mark(separator.group())
+                start = separator.end()
         yield from self._word(token[start:])
 
     def _is_mark(self, token: str) -> bool:
@@ -304,9 +309,10 @@ class RawReader:
         return self._clitics(self.conventions.spacing.enclitics)
 
     def _clitics(self, clitics: Iterable[str]) -> list[str]:
-        """Those that can be told from the beginning or end of any word by an apostrophe or another sign."""
-        told = {one.replace("’", "'") for one in clitics if one not in self._known and not one.isalnum()}
-        return sorted(told, key=lambda clitic: (-len(clitic), clitic))
+        """Clitics with an apostrophe or another sign, which marks them off from the rest of any word."""
+        signed = [clitic for clitic in clitics if clitic not in self._known and not clitic.isalnum()]
+        straight = {clitic.replace("’", "'") for clitic in signed}
+        return sorted(straight, key=lambda clitic: (-len(clitic), clitic))
 
     def _is_abbreviation(self, word: str) -> bool:
         parts = word.split(".")
@@ -353,12 +359,12 @@ class RawReader:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """The tokens of a line, each with the white space before it; a closing quotation mark is one."""
-    quotes = [found.end() - 1 for found in _QUOTED.finditer(text)]
+    quotes = [match.end() - 1 for match in _QUOTED.finditer(text)]
     cuts = sorted({place for quote in quotes for place in (quote, quote + 1)})
     end = 0
-    for found in _TOKEN.finditer(text):
-        inside = cuts[bisect_right(cuts, found.start()) : bisect_left(cuts, found.end())]
-        for first, last in pairwise([found.start(), *inside, found.end()]):
+    for match in _TOKEN.finditer(text):
+        inside = cuts[bisect_right(cuts, match.start()) : bisect_left(cuts, match.end())]
+        for first, last in pairwise([match.start(), *inside, match.end()]):
             yield text[end:first], text[first:last]
             end = last
 

@@ -42,9 +42,9 @@ def mixture(parts: "Sequence[Draws]", weights: Sequence[float]) -> "Draws":
 def rewritten(
     draws: "Draws", rewrite: Callable[[String], String], slots: Collection[int] | None = None
 ) -> "Draws":
-    """The draws with other strings in some slots.
+    """The draws with some of their strings rewritten.
 
-    :param rewrite: the new string for an old one.
+    :param rewrite: gives the new string for an old one.
     :param slots: the slots to rewrite; by default all.
     """
     strings = {string: number for number, string in enumerate(draws.strings)}
@@ -75,14 +75,14 @@ def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
 
 
 def without_marks_in(draws: "Draws", slots: Collection[int]) -> "Draws":
-    """The draws without any marks in some slots."""
+    """The draws without marks in the given slots."""
     return rewritten(draws, lambda _: (), slots) if slots else draws
 
 
 def with_given(draws: "Draws", given: Surface) -> "Draws":
     """The draws with the given marks in all slots that have some; the other slots are unchanged.
 
-    A slot with nothing but an abbreviation dot, which belongs to its word, counts as one without marks.
+    A slot with nothing but an abbreviation dot, which belongs to its word, counts as empty.
     """
     for slot, marks in enumerate(given):
         if not {START, ABBREVIATION_DOT}.issuperset(marks):
@@ -91,21 +91,21 @@ def with_given(draws: "Draws", given: Surface) -> "Draws":
 
 
 def with_probable_changes(draws: "Draws", given: Surface, least: float) -> "Draws":
-    """The draws with the given string in each slot where they have another, of less than some probability.
+    """The draws with the given string in place of improbable others.
 
     :param least: the probability that a change must have.
     """
     for slot, string in enumerate(given):
-        own, column = tuple(string), draws.numbers[:, slot]
+        kept, column = tuple(string), draws.numbers[:, slot]
         share = np.bincount(column, draws.weights, len(draws.strings))
         rare = {draws.strings[number] for number in np.flatnonzero((share > 0) & (share < least)).tolist()}
-        if rare - {own}:
-            draws = rewritten(draws, partial(_undone, rare, own), [slot])
+        if rare - {kept}:
+            draws = rewritten(draws, partial(_undone, rare, kept), [slot])
     return draws
 
 
-def _undone(rare: Collection[String], own: String, drawn: String) -> String:
-    return own if drawn in rare else drawn
+def _undone(rare: Collection[String], kept: String, drawn: String) -> String:
+    return kept if drawn in rare else drawn
 
 
 def with_own_unknown(draws: "Draws", given: Surface, known: Collection[str]) -> "Draws":
@@ -127,11 +127,11 @@ def _named(own: Sequence[str], string: String) -> String:
 
 
 def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
-    """The draws with no more halves of pairs than the given punctuation; that itself if there are none.
+    """The draws with no more halves of pairs than the given punctuation; without such draws, that itself.
 
-    The model draws halves of pairs, since constituents may sprout them: both halves may be those of different
-    constituents.  What it draws is conditioned, by rejection, on brackets and quotation marks that are as
-    whole as before.
+    The model draws halves of pairs, since constituents may sprout them: the halves of a pair may come from
+    different constituents.  Rejection conditions the draws on brackets and quotation marks that are as whole
+    as before.
     """
     most, paired = unpaired(given), [not PAIRED.isdisjoint(string) for string in draws.strings]
     shown = np.where(np.array(paired)[draws.numbers], draws.numbers, -1)

@@ -1,8 +1,8 @@
 """Running text, in which sentences end anywhere, as sentences.
 
-Sentence ends are found by a `pyropunct.nets.reader.RunningReader`, and told by marks where there are some.
-The reader sees the words of a paragraph in fixed windows, so that it makes no difference how many are there
-at a time, and no more than some windows and the current sentence are kept.
+A `pyropunct.nets.reader.RunningReader` finds sentence ends, unless marks show them.  It sees the words of a
+paragraph in fixed windows, so that results do not depend on how many words are read at a time, and only some
+windows and the current sentence are in memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from pyropunct.nets.reader.reader import (
     windows_of,
 )
 from pyropunct.restore.cases import loses_case, lowered, recased
-from pyropunct.restore.raw_words import RawSentence, Together, opens
+from pyropunct.restore.raw_words import Multiword, RawSentence, opens
 from pyropunct.restore.reading import AtHand, Item
 from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
@@ -32,13 +32,13 @@ LONGEST_SENTENCE, LEAST_CUT = 200, 50
 leaves at least the second number of words."""
 
 LONGEST_MARKED = 60
-"""The most words between two marks that end sentences of which no other end is looked for."""
+"""Between two marks that end sentences, no other end is looked for if there are at most this many words."""
 
 AHEAD = max(MARGIN, LONGEST_MARKED) + 1
 """The words behind the core of a window that must be there before it is read."""
 
 ENDING = frozenset(".?!。！？؟।॥۔")
-"""Characters of which marks consist that end sentences; several dots are none."""
+"""The characters of marks that end sentences; several dots do not end a sentence."""
 
 INNER = frozenset(",;:،؛，；：、")
 """Marks behind which no sentence ends."""
@@ -64,7 +64,7 @@ class _Word(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """What the reader says of a word.
+    """The reader's judgement of a word.
 
     :ivar end: the probability that a sentence ends behind it, 0 inside of a written word.
     :ivar cases: (4,) the logits of its cases, None if it stays as it is.
@@ -141,7 +141,7 @@ class SentenceFinder:
         else:
             self._opening, self._before = first, line.before
         closed = set(line.inside)
-        written = {one.first: one.text for one in line.together}
+        written = {multiword.first: multiword.text for multiword in line.multiwords}
         self._words += [
             _Word(form, line.line, line.surface[slot], line.gaps[slot], slot in closed, written.get(slot))
             for slot, form in enumerate(line.words, start=1)
@@ -167,7 +167,9 @@ class SentenceFinder:
             for window, lower in zip(windows, lost, strict=True)
         ]
         ends, cases = self._reader.read_windows(seen)
-        lower = [one for one, window in zip(lost, windows, strict=True) for _ in window.words[window.core]]
+        lower = [
+            is_lost for is_lost, window in zip(lost, windows, strict=True) for _ in window.words[window.core]
+        ]
         for number, end in enumerate(ends.tolist()):
             word = self._words[len(self._judged)]
             self._judged.append(
@@ -208,23 +210,23 @@ class SentenceFinder:
         slots = [(START, *self._opening), *(word.slot for word in words[:-1]), closing]
         self._number = self._number + 1 if words[0].line == self._line else 1
         self._line = words[0].line
-        found = RawSentence(
+        sentence = RawSentence(
             line=self._line,
             text=_as_it_was(self._opening, words, closing),
             words=tuple(word.form for word in words),
             surface=tuple(slots),
             gaps=(None, *(word.gap for word in words[:-1]), None),
-            together=tuple(_together(words)),
+            multiwords=tuple(_multiwords(words)),
             before=self._before,
             end=self._gap_behind(last),
             found=True,
             number=self._number,
         )
         self._opening, self._before, self._begun = opening, "", last + 1
-        cases = [one.cases for one in judged if one.cases is not None]
-        return (
-            recased(found, self._reader, stack(cases), self._capital) if len(cases) == len(words) else found
-        )
+        cases = [word.cases for word in judged if word.cases is not None]
+        if len(cases) < len(words):
+            return sentence
+        return recased(sentence, self._reader, stack(cases), self._capital)
 
     def _gap_behind(self, last: int) -> str:
         if last + 1 == len(self._words):
@@ -267,7 +269,7 @@ def _shared(slot: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(slot[:place]), tuple(slot[place:])
 
 
-def _together(words: Sequence[_Word]) -> Iterator[Together]:
+def _multiwords(words: Sequence[_Word]) -> Iterator[Multiword]:
     """The written words of several words."""
     place = 0
     while place < len(words):
@@ -276,7 +278,7 @@ def _together(words: Sequence[_Word]) -> Iterator[Together]:
             last += 1
         written = words[place].written
         if written is not None:
-            yield Together(place + 1, last + 1, written)
+            yield Multiword(place + 1, last + 1, written)
         place = last + 1
 
 
@@ -295,12 +297,12 @@ def _as_it_was(opening: Sequence[str], words: Sequence[_Word], closing: Sequence
 
 
 def _written(word: _Word, inside: bool) -> tuple[str, ...]:
-    """What is written of a word; nothing if it is inside of a written word."""
+    """The written word that begins with a word, if any does."""
     return () if inside else (word.form if word.written is None else word.written,)
 
 
 class NoReaderError(UserError, ValueError):
-    """Raised when sentences or cases are to be found by a model without a reader of running text."""
+    """Raised when a model without a reader of running text is to find sentences or cases."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 
 class RunsOfMarks:
-    """What consists of some marks, one directly after the other.
+    """Finds runs of marks, each directly after the one before.
 
-    :param marks: none of them empty.
+    :param marks: not empty.
     """
 
     def __init__(self, marks: Iterable[str]) -> None:
@@ -41,7 +41,7 @@ class RunsOfMarks:
         marks, place = [], 0
         while place < len(text):
             following = (text[place : place + size] for size in self._sizes)
-            mark = next(one for one in following if one in self._marks and leads[place + len(one)])
+            mark = next(mark for mark in following if mark in self._marks and leads[place + len(mark)])
             marks.append(mark)
             place += len(mark)
         return marks

@@ -22,7 +22,7 @@ CORE, MARGIN = 300, 50
 """The words in the core of a window, and those on either side of it."""
 
 ROOT, PARATAXIS = "root", "parataxis"
-"""Relations of Universal Dependencies: that of the root, and that of clauses side by side."""
+"""Relations of Universal Dependencies: of the root, and of clauses side by side."""
 
 
 class Window(NamedTuple):
@@ -31,7 +31,7 @@ class Window(NamedTuple):
     :ivar first: the slot where the window starts.
     :ivar last: the slot where it ends.
     :ivar core: the words, counted from 1, whose heads are taken from this window.  So is the surface string
-        of the slot before each, and of the last window also that of the last slot.
+        of the slot before each, and in the last window the string of the last slot.
     """
 
     first: int
@@ -47,15 +47,15 @@ def windows(size: int, closed: Collection[int]) -> list[Window]:
     """
     if size <= LONGEST_WHOLE:
         return [Window(0, size, range(1, size + 1))]
-    found = []
+    parts = []
     for start in range(0, size, CORE):
         first, last = max(0, start - MARGIN), min(size, start + CORE + MARGIN)
         while first in closed:
             first -= 1
         while last in closed:
             last += 1
-        found.append(Window(first, last, range(start + 1, min(size, start + CORE) + 1)))
-    return found
+        parts.append(Window(first, last, range(start + 1, min(size, start + CORE) + 1)))
+    return parts
 
 
 def joined(parts: Sequence[Window], trees: Sequence[Tree]) -> Tree:
@@ -69,11 +69,11 @@ def joined(parts: Sequence[Window], trees: Sequence[Tree]) -> Tree:
     tags: list[str] = []
     forms: list[str] = []
     for window, tree in zip(parts, trees, strict=True):
-        own = slice(window.core.start - 1 - window.first, window.core.stop - 1 - window.first)
-        heads += [head and head + window.first for head in tree.heads[own]]
-        relations += tree.relations[own]
-        tags += tree.tags[own]
-        forms += tree.forms[own]
+        core = slice(window.core.start - 1 - window.first, window.core.stop - 1 - window.first)
+        heads += [head and head + window.first for head in tree.heads[core]]
+        relations += tree.relations[core]
+        tags += tree.tags[core]
+        forms += tree.forms[core]
     roots = _roots(heads)
     for word in roots:
         heads[word - 1], relations[word - 1] = roots[0], PARATAXIS

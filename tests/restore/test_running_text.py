@@ -261,7 +261,7 @@ def test_cases_of_lines() -> None:
         ("Clara", "de", "le"),
     ]
     [upper] = in_their_cases([LINES.read("A DU")], TOLD, "auto", False)
-    assert [one.text for one in upper.together] == ["du"]
+    assert [one.text for one in upper.multiwords] == ["du"]
 
 
 def test_cases_of_running_text() -> None:
