@@ -3,10 +3,9 @@
 import json
 import math
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -103,15 +102,32 @@ def numbers_like(usual: Mapping[str, int | float], value: Mapping[str, Any]) -> 
     return {name: value[name] for name in usual}
 
 
+MODEL_SUFFIX = ".safetensors"
+"""How the name of a model's file ends."""
+
+
+def model_path(path: str | Path) -> Path:
+    """Where a model is written: the path itself if it ends in `MODEL_SUFFIX`, else with this ending."""
+    path = Path(path)
+    plain = path.suffix == MODEL_SUFFIX or path.name in ("", "..")
+    return path if plain else path.with_name(path.name + MODEL_SUFFIX)
+
+
+def model_there(path: str | Path) -> Path:
+    """Where a model is read: the path, or `model_path` if only this is a file."""
+    path, named = Path(path), model_path(path)
+    return named if named.is_file() and not path.is_file() else path
+
+
 WRITING = ".new"
 """The end of the names of files that are being written."""
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """A stream for a file, which takes its place when all is written; after a failure the file is as it was.
+    """A stream for a file, which takes its place once all is on the disk; after a failure it is as it was.
 
-    What is written meanwhile has a name beside it that nobody can foresee.  A link stays what it is: the file
+    Until then it is a hidden file beside it whose name nobody can foresee.  A link stays what it is: the file
     that it points to is written.  Devices such as /dev/null are written to directly.
 
     :raises OSError: if it cannot be written.
@@ -124,22 +140,27 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=WRITING, dir=path.parent)
     scratch = Path(name)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-        scratch.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_mask())
-        scratch.replace(path)
+        with held(scratch) if fcntl else nullcontext():
+            with os.fdopen(handle, "wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(handle)
+            scratch.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_mask())
+            scratch.replace(path)
     finally:
         scratch.unlink(missing_ok=True)
 
 
 def remove_unwritten(folder: Path, prefix: str) -> None:
-    """Delete what processes that were killed have left of files that they were writing.
+    """Delete the unfinished files of processes that were killed while they wrote them.
 
-    :param folder: where nobody else is writing meanwhile; it need not be there.
-    :param prefix: how the names of these files begin.
+    :param folder: it need not exist.
+    :param prefix: how the names of the finished files begin.
     """
-    for scratch in folder.glob(f".{_literal(prefix)}*{WRITING}"):
-        scratch.unlink(missing_ok=True)
+    for scratch in folder.glob(f".{_literal(prefix[:100])}*{WRITING}"):
+        with suppress(OSError), held(scratch) as alone:
+            if alone:
+                scratch.unlink()
 
 
 def real(path: Path) -> Path:
@@ -154,14 +175,14 @@ def _mask() -> int:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[bool]:
-    """Hold a folder, and tell whether nobody else holds it.
+def held(path: Path) -> Iterator[bool]:
+    """Lock a file or folder, and tell whether no other process has locked it.
 
-    The kernel lets go of it when the process ends, however it ends.
+    The kernel unlocks it when the process ends, however it ends.
 
-    :raises OSError: if there is no such folder.
+    :raises OSError: if it does not exist.
     """
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         yield _hold(descriptor)
     finally:
@@ -177,52 +198,6 @@ def _hold(descriptor: int) -> bool:
     return True
 
 
-SAVING = ".saving"
-"""The end of the names of folders that are being saved."""
-
-
-@contextmanager
-def replaced_whole(folder: Path) -> Iterator[Path]:
-    """A place beside a folder; what is written there takes the place of the folder if nothing fails.
-
-    :raises OSError: if something does; then the folder is what it was.
-    """
-    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=SAVING, dir=folder.parent))
-    try:
-        with held(scratch):
-            yield scratch / "new"
-            _replace(folder, scratch / "new", scratch / "old")
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _replace(folder: Path, new: Path, old: Path) -> None:
-    """Put ``new`` in the place of a folder; if that fails, the folder is what it was."""
-    try:
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
-    except BaseException:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        raise
-
-
-def recover(folder: Path) -> None:
-    """Clear away what a process that was killed has left beside a folder that it saved.
-
-    If it had taken away the old folder, but not yet put the new one in its place, that is done now.
-    """
-    if fcntl is None:
-        return
-    for scratch in sorted(folder.parent.glob(f".{_literal(folder.name)}.*{SAVING}")):
-        with suppress(OSError), held(scratch) as alone:
-            if alone:
-                if (scratch / "old").exists() and not folder.exists():
-                    (scratch / "new").rename(folder)
-                shutil.rmtree(scratch)
-
-
 def _literal(name: str) -> str:
-    """A name in which nothing means anything to a pattern."""
-    return "".join(f"[{one}]" if one in "*?[" else one for one in name)
+    """A name without special meaning for `glob`."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

@@ -1,6 +1,6 @@
 """Attacks on the program: many tries with damaged and hostile input, and what came of them.
 
-    python benchmarks/attacks folders --tries 1000 --seed 0
+    python benchmarks/attacks models --tries 1000 --seed 0
 
 prints a row of the table in docs/reference/reliability.md.  Each kind of attack is a module here with a
 function ``attack(tries, seed)`` that returns a `row.Row`; equal seeds try the same.

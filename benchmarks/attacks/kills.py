@@ -27,7 +27,7 @@ import pyropunct.nets.reader
 import pyropunct.nets.tagger
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import DESCRIPTION, read_model_file
+from pyropunct.fitted.model_file import read_model_file
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
@@ -128,7 +128,7 @@ class Fits:
         if status:
             return f"continued with status {status}"
         left = sorted(path.name for path in folder.iterdir())
-        if left != ["m"]:
+        if left != ["m.safetensors"]:
             return f"beside the model is {left}"
         return None if contents(folder / "m") == self.wanted else "another model"
 
@@ -172,14 +172,9 @@ def counted(folder: Path, killed_at: int) -> Callable[[], int]:
     return lambda: seen
 
 
-def contents(folder: Path) -> Any:
-    """All that is in a model, or in the models of a corrector, but the times that it took."""
-    return [_content(path.parent) for path in sorted(folder.rglob(DESCRIPTION))]
-
-
-def _content(model: Path) -> Any:
+def contents(model: Path) -> Any:
+    """All that is in a model or a corrector, but the times that it took."""
     description, tensors = read_model_file(model)
-    del description["sha256"]
     return _timeless(description), {name: (tensor.dtype, tensor.tolist()) for name, tensor in tensors.items()}
 
 

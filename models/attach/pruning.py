@@ -58,12 +58,14 @@ def pruned(attach: LogLinearAttach, least: float = LEAST) -> Pruned:
 def rounded(attach: LogLinearAttach, step: float = STEP) -> Pruned:
     """`pruned`, but with multiples of a step as weights, and with shorter keys: their last bits are zero.
 
-    Keys keep their first `KEY_BITS` bits, and more if two of them would otherwise be the same.
+    Keys keep their first `KEY_BITS` bits, and more if two of them would otherwise be the same.  Weights are
+    of half precision, like those of `pruned`.
 
     :param step: a power of two; weights nearer to zero than half of it are left out.
     """
     moved = _without_the_least(attach, step / 2)
-    rough = _with_weights(moved, (moved.weights / step).round() * step)
+    multiples = (moved.weights / step).round() * step
+    rough = _with_weights(moved, multiples.half().to(multiples.dtype))
     return rough._replace(keys=_shortened(rough.keys))
 
 

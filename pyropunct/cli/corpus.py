@@ -18,7 +18,7 @@ from pyropunct.cli.frame import polite
 from pyropunct.cli.options import Threads
 from pyropunct.cli.outputs import is_in
 from pyropunct.errors import FailureError, UserError
-from pyropunct.files import held, remove_unwritten, written_whole
+from pyropunct.files import held, model_there, remove_unwritten, written_whole
 from pyropunct.limits import Count, Placeholder
 
 if TYPE_CHECKING:
@@ -139,20 +139,20 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
     from pyropunct.corpus.cluster import check_workers, connected, cut_all
     from pyropunct.corpus.inputs import files_of
     from pyropunct.corpus.manifest import check, described, with_files, write
-    from pyropunct.corpus.shards import Job, folder_checksum, load_work
+    from pyropunct.corpus.shards import Job, file_checksum, load_work
     from pyropunct.shipped import place_of
 
     task, sharding = TASKS[name], made(Sharding, values)
     kind = "conllu" if task.conllu else values["input"]
     files = files_of(given, any_name=kind != "auto" and not task.conllu, conllu=task.conllu)
     _check_apart(Path(out), [given, str(place_of(model)), *files])
-    model = os.path.abspath(model) if Path(model).is_dir() else model
+    model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model
     use_threads(sharding.threads)
     arguments = _plain(name).arguments({key: value for key, value in values.items() if key != "threads"})
     place = f"pyropunct.cli.{name}:{task.work}"
     load_work(place, model, arguments)  # whatever is wrong with the model or the settings is told at once
     told = {key: value for key, value in values.items() if key not in vars(sharding)}
-    checksum = folder_checksum(place_of(model))
+    checksum = file_checksum(place_of(model))
     manifest = described(name, checksum, {**told, "threads": sharding.threads}, sharding.shard_size)
     check(Path(out), manifest)
     with _alone(Path(out)), connected(sharding.scheduler, sharding.processes or _cores()) as client:

@@ -13,7 +13,7 @@ from pyropunct.cli.loading import check_device, read_file
 from pyropunct.cli.options import Json, Machine
 from pyropunct.cli.training_reports import fit_watches
 from pyropunct.errors import FAILURE, FailureError, UserError
-from pyropunct.files import remove_unwritten
+from pyropunct.files import model_path, remove_unwritten
 from pyropunct.fitted.recipe_settings import SettingError, parsed_setting
 from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
@@ -40,7 +40,7 @@ class FitOptions(Machine):
     """What is trained, and where.
 
     :ivar dev: treebank to report perplexity on, like the first TRAIN; by default a tenth of all is held out.
-    :ivar out: folder for the model.
+    :ivar out: file for the model; without the ending .safetensors, it gets this ending.
     :ivar direction: where the channel starts to read; by default the direction with the better perplexity.
     :ivar recipe: settings that predict best; for the neural attach model; for rules and trees that read well;
         for attach models of one's own; or the paper's.
@@ -62,7 +62,7 @@ class FitOptions(Machine):
     """
 
     dev: str | None = None
-    out: str = "pyropunct-model"
+    out: str = "pyropunct-model.safetensors"
     direction: Literal["auto", "left", "right"] = "auto"
     recipe: Annotated[str, NamesIn("pyropunct.fitted.recipes:RECIPES")] = "default"
     set: Annotated[tuple[str, ...], Placeholder("NAME=VALUE")] = ()
@@ -95,15 +95,15 @@ def fit(
     from pyropunct.train.fitting import fit as fit_model
     from pyropunct.train.ranks import device_of_rank, started
 
-    folder = Path(options.out)
+    file = model_path(options.out)
     options = replace(options, device=device_of_rank(options.device))
     with started(options.device) as ranks, _reported_by_first(ranks):
         with ranks.first_says_why():
             recipe = _changed(options, changes)
             _check(options, recipe)
             if ranks.first:
-                check_writable(folder)
-            checkpoints = Checkpoints(folder.with_name(f"{folder.name}.unfinished"), options.resume)
+                check_writable(options.out)
+            checkpoints = Checkpoints(file.with_suffix(".unfinished"), options.resume)
             checkpoints.require()
             options.start()
             check_device(options.device)
@@ -132,8 +132,8 @@ def fit(
             return
         with checkpoints.kept():
             model = fit_all(watching=fit_watches(recipe.epochs, min(folds, len(treebanks.train))))
-            model.save(folder)
-    report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], folder, json)
+            model.save(file)
+    report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], file, json)
 
 
 @contextmanager

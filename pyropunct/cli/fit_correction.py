@@ -13,6 +13,7 @@ from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.outputs import is_in
 from pyropunct.cli.training_reports import training_watch
 from pyropunct.errors import UserError
+from pyropunct.files import model_path
 from pyropunct.tasks.correct.settings import SimulationSettings
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def fit_correction(
     *,
     model: str,
     dev: str | None = None,
-    out: str = "pyropunct-corrector",
+    out: str = "pyropunct-corrector.safetensors",
     paper: bool = False,
     device: str = "cpu",
     settings: SimulationSettings,
@@ -42,20 +43,20 @@ def fit_correction(
     TRAIN is the CoNLL-U file that MODEL was fitted to: no text written by learners is needed, for errors are
     simulated in its sentences.  Or it is a .jsonl file of what learners wrote, with its corrections.
 
-    :param model: folder of the model that `pyropunct fit TRAIN` wrote, or en.
+    :param model: the model that `pyropunct fit TRAIN` wrote, or en.
     :param dev: treebank to report on; by default a tenth of TRAIN is held out.
-    :param out: folder for the corrector.
+    :param out: file for the corrector; without the ending .safetensors, it gets this ending.
     :param paper: train the corrector of Li, Wang & Eisner (2019, section 6.2) instead of an error channel.
     :param device: device of the weights, as torch names it, with --paper.
     """
-    from pyropunct.tasks.correct.system import check_writable
+    from pyropunct.fitted.model_file import check_writable
 
     learners = train.endswith(".jsonl")
     if learners and (paper or dev is not None):
         raise click.UsageError("--paper and --dev need a treebank, and TRAIN is a file of corrections")
-    check_writable(Path(out))
-    if is_in(Path(out), Path(model)):
-        raise UserError(f"--out {out}: is the model that is given, or in it; choose another folder")
+    check_writable(out)
+    if is_in(model_path(out), Path(model)):
+        raise UserError(f"--out {out}: is the model that is given; choose another name")
     rates = _rates(settings.errors)
     use.start()
     check_device(device)

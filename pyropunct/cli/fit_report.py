@@ -37,15 +37,15 @@ DECISIVE = {"parser": "las", "reader": "lower_f1"}
 """The score by which epochs are compared."""
 
 
-def report(model: "Punctuator", treebanks: "Sequence[Treebank]", folder: Path, as_json: bool) -> None:
+def report(model: "Punctuator", treebanks: "Sequence[Treebank]", path: Path, as_json: bool) -> None:
     """Print how training went, and the edits that the channel has learned.
 
     :param treebanks: the training treebanks, the main one first, and the dev treebank if there is one.
-    :param folder: the folder of the model.
+    :param path: the file of the model.
     """
     edits = model.edits(list(treebanks[0]), merged=not as_json)
     if as_json:
-        console.print_json(_plain(model, treebanks, folder, edits[:EDITS_SHOWN]))
+        console.print_json(_plain(model, treebanks, path, edits[:EDITS_SHOWN]))
         return
     for treebank in treebanks:
         for line in console.describe_treebank(treebank):
@@ -54,14 +54,14 @@ def report(model: "Punctuator", treebanks: "Sequence[Treebank]", folder: Path, a
     if edits:
         console.print_edits(edits, EDITS_SHOWN)
     _print_scores(model)
-    console.say(f"model written to {folder}")
+    console.say(f"model written to {path}")
 
 
 def _plain(
-    model: "Punctuator", treebanks: "Sequence[Treebank]", folder: Path, edits: "Sequence[Edit]"
+    model: "Punctuator", treebanks: "Sequence[Treebank]", path: Path, edits: "Sequence[Edit]"
 ) -> dict[str, Any]:
     return {
-        "model": str(folder),
+        "model": str(path),
         **model.report,
         "direction": model.recipe.direction,
         "treebanks": [

@@ -8,6 +8,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.frame import BAD_INPUT, OneLineError
+from pyropunct.files import MODEL_SUFFIX
 from pyropunct.shipped import DEFAULT, place_of
 
 if TYPE_CHECKING:
@@ -42,17 +43,19 @@ def model_and_file(places: Sequence[str]) -> tuple[str, str]:
     if len(places) > 2:
         raise click.UsageError(f"Got unexpected extra arguments ({' '.join(places[2:])})")
     *model, file = places
-    if not model and place_of(file).is_dir():
-        raise OneLineError(f"{file}: is no text but a folder: give MODEL and FILE, or FILE alone", BAD_INPUT)
+    place = place_of(file)
+    if not model and (place.is_dir() or place.suffix == MODEL_SUFFIX):
+        kind = "folder" if place.is_dir() else "model"
+        raise OneLineError(f"{file}: is no text but a {kind}: give MODEL and FILE, or FILE alone", BAD_INPUT)
     return (model or [DEFAULT])[0], file
 
 
 def load_model(folder: str, trust_variants: bool, encoder: str | None = None) -> "Punctuator":
-    """The model in a folder.
+    """The model in a file.
 
     :param trust_variants: see `pyropunct.cli.options.trust_option`.
     :param encoder: see `pyropunct.cli.options.encoder_option`.
-    :raises ModelFileError: if there is no model in it.
+    :raises ModelFileError: if there is none, or it is damaged.
     :raises UntrustedVariantError: if it names a variant outside the package that is not trusted.
     """
     from pyropunct.punctuator import Punctuator

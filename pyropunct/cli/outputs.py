@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from pyropunct.cli.frame import BAD_INPUT, OneLineError
-from pyropunct.files import real, written_whole
+from pyropunct.files import model_there, real, written_whole
 
 HEAD = 1 << 16
 """How many bytes of a file are looked at to tell what it is."""
@@ -51,7 +51,8 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
 
 
 def is_in(path: Path, source: Path) -> bool:
-    """Whether a place to write to is a file or folder that is there, by whatever name, or lies in it."""
+    """Whether a place to write to is a file, model or folder, by whatever name, or lies in it."""
+    source = model_there(source)
     if not source.exists():
         return False
     path = real(path)

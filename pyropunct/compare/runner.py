@@ -15,7 +15,7 @@ from torch import Tensor
 from pyropunct.compare.comparison import Comparison
 from pyropunct.compare.settings import ComparisonSettings
 from pyropunct.errors import UserError
-from pyropunct.files import held, json_text, written_whole
+from pyropunct.files import held, json_text, model_path, written_whole
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 
 FORMAT = "pyropunct comparison"
@@ -164,7 +164,9 @@ class Runner:
 
     def has(self, name: str) -> bool:
         """Whether a part was trained before."""
-        return self.path is not None and name in self._seconds and (self.path / PARTS / name).exists()
+        return (
+            self.path is not None and name in self._seconds and model_path(self.path / PARTS / name).exists()
+        )
 
     def trained(
         self,
@@ -177,12 +179,14 @@ class Runner:
 
         It is always saved and loaded, even if nothing is kept, since saving may round weights.
 
-        :param name: its name, and that of its file or folder in ``parts``.
+        :param name: its name, and that of its file in ``parts``.
         :raises ComparisonFolderError: if a saved part is damaged.
         """
         if name not in self._trained:
             if self.path is not None:
-                self._trained[name] = self._kept(self.path / PARTS / name, name, train, save, load)
+                self._trained[name] = self._kept(
+                    model_path(self.path / PARTS / name), name, train, save, load
+                )
             else:
                 began = self.clock()
                 model, seconds = train(), self.clock() - began

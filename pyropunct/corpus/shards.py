@@ -199,7 +199,7 @@ class Job(NamedTuple):
 
     :ivar work: ``module:function``, where the function takes a model and settings and returns a `Work`.
     :ivar model: where the model is, or its name if it comes with the package.
-    :ivar model_checksum: see `folder_checksum`.
+    :ivar model_checksum: see `file_checksum`.
     :ivar settings: names and values, by the names.
     :ivar threads: of torch, in each process.
     :ivar out: the folder for the shards.
@@ -257,7 +257,7 @@ def _loaded(job: Job) -> Work:
     import torch
 
     torch.set_num_threads(job.threads)
-    found = folder_checksum(place_of(job.model))
+    found = file_checksum(place_of(job.model))
     if found != job.model_checksum:
         raise CorpusError(f"{job.model}: is another model here than where the corpus is looked after")
     return load_work(job.work, job.model, dict(job.settings))
@@ -340,19 +340,16 @@ class _Section:
         raise io.UnsupportedOperation("fileno")
 
 
-def folder_checksum(folder: Path) -> str:
-    """A checksum of all files in a folder, and of their names.
+def file_checksum(path: Path) -> str:
+    """A checksum of a file, such as a model's.
 
-    :raises CorpusError: if there is no such folder.
+    :raises CorpusError: if there is no such file.
     """
-    if not folder.is_dir():
-        raise CorpusError(f"{folder}: there is no such folder")
-    found = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    try:
         with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        found.update(f"{path.relative_to(folder).as_posix()}\0{digest}\n".encode())
-    return found.hexdigest()
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _in_one_line(error: Exception) -> str:

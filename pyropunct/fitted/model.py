@@ -1,6 +1,7 @@
 """A fitted model: a fitted story, and the networks that find trees and marks where only words are given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -16,10 +17,11 @@ from pyropunct.fitted.model_file import (
 )
 from pyropunct.fitted.registry import Trusted, UnknownVariantError, require_trusted
 from pyropunct.fitted.saved_parts import (
-    by_kind,
+    inside,
     network_tensors,
     parsed_story,
     parsed_tensors,
+    require_parts,
     saved_network,
     saved_story,
     saved_tagger,
@@ -113,8 +115,8 @@ class FittedModel(FittedStory):
             found[places] = log_mixture(found[places], of_words, self.share)
         return found
 
-    def save(self, folder: str | Path, *, small: bool = False) -> None:
-        """Write the model to a new folder, whole or not at all.
+    def save(self, path: str | Path, *, small: bool = False) -> None:
+        """Write the model to a file, whole or not at all.
 
         The saved model is smaller than the fitted one.  Weights of the log-linear attach model near zero are
         left out and the others are rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
@@ -122,11 +124,20 @@ class FittedModel(FittedStory):
         slightly from the fitted one, in the sixth digit of the perplexity.  Saving a loaded model again does
         not change it further.  No weights are left out of a model that has `scales`.
 
+        :param path: the file; without the ending ``.safetensors``, it gets this ending.
         :param small: round much more, see `pyropunct.models.attach.pruning.rounded` and
-            `pyropunct.fitted.small_tensors.rounded_rows`: a zipped folder is a quarter as large, and the
+            `pyropunct.fitted.small_tensors.rounded_rows`: a zipped file is a quarter as large, and the
             perplexity differs in the fourth digit.
-        :raises ModelFileError: if the folder exists and is not a model, if it cannot be written, or if the
-            parser is not a `BiaffineParser`, or not the one that the tagger reads.
+        :raises ModelFileError: if there is a file that is not a model, if it cannot be written, or as
+            `to_parts` does.
+        :raises ValueError: as `pretrained` does.
+        """
+        write_model_file(path, *self.to_parts(small=small))
+
+    def to_parts(self, *, small: bool = False) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """The model as plain JSON types and tensors, from which `from_parts` makes it again; see `save`.
+
+        :raises ModelFileError: if the parser is not a `BiaffineParser`, or not the one that the tagger reads.
         :raises ValueError: as `pretrained` does.
         """
         pretrained = self.pretrained
@@ -140,13 +151,13 @@ class FittedModel(FittedStory):
             plain["slot_strings"] = self.slot_strings.to_json()
         tensors = story_tensors(self.story, small)
         if self.parsed is not None:
-            own = self.parsed.vocabulary.to_json()["pairs"]
-            plain["parsed"] = {"pairs": own, "report": dict(self.parsed.report)}
+            pairs = self.parsed.vocabulary.to_json()["pairs"]
+            plain["parsed"] = {"pairs": pairs, "report": dict(self.parsed.report)}
             tensors |= parsed_tensors(self.parsed.story, small)
         if self.parser is not None:
             if not isinstance(self.parser, BiaffineParser):
                 kind = type(self.parser).__name__
-                raise ModelFileError(f"{folder}: a model cannot be saved with a parser of the kind {kind}")
+                raise ModelFileError(f"a model cannot be saved with a parser of the kind {kind}")
             plain["parser"], weights = self.parser.to_parts()
             tensors |= network_tensors("parser", weights, small)
         if self.reader is not None:
@@ -160,68 +171,100 @@ class FittedModel(FittedStory):
             tensors |= network_tensors("pretrained", weights, rounded)
         if self.tagger is not None:
             if self.tagger.parser is not self.parser:
-                raise ModelFileError(f"{folder}: the model's tagger reads the states of another parser")
+                raise ModelFileError("the model's tagger reads the states of another parser")
             plain["tagger"], weights = self.tagger.to_parts()
             plain["tagger"]["share"] = self.share
             tensors |= network_tensors("tagger", weights, small)
-        write_model_file(Path(folder), plain, tensors)
+        return plain, tensors
 
     @classmethod
-    def load(cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
-        """Read a model that `save` wrote.  No code in the folder is ever run, and none that it names.
+    def load(cls, path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
+        """Read a model that `save` wrote.  No code that the file names is ever run.
 
-        An encoder that the model was trained with is not in the folder.  It is opened when it is first
+        An encoder that the model was trained with is not in the file.  It is opened when it is first
         needed: when words are parsed, or for any tree if the attach model reads what it says of words.
 
-        :param folder: its folder, or the name of a model that comes with the package.
+        :param path: its file, with or without the ending ``.safetensors``, or the name of a model that comes
+            with the package.
         :param variants: attach models and channels outside the package, each as ``module:Class``, that may be
-            imported if the folder names them, which runs the code of their modules; True for any.
+            imported if the file names them, which runs the code of their modules; True for any.
         :param encoder: where that encoder is now: see `pyropunct.nets.encoder.Encoder`.  By default it is
             looked for where it was in training.
-        :raises ModelFileError: if the folder is missing or damaged, or is not a model of this program.
+        :raises ModelFileError: if the file is missing or damaged, or is not a model of this program.
         :raises PretrainedError: if ``encoder`` is given, but the model was trained without.
         :raises UntrustedVariantError: if it names an attach model or a channel outside the package that is
             not among ``variants``; its module has not been imported.
         :raises UnknownVariantError: if its attach model or channel cannot be found.
         """
-        try:
-            plain, tensors = read_model_file(place_of(folder))
-        except NoModelError as error:
-            raise NoModelError(f"{error}{lacking(folder)}") from None
-        try:
+        return cls.from_parts(path, *read_parts(path), variants, encoder)
+
+    @classmethod
+    def from_parts(
+        cls,
+        path: str | Path,
+        plain: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
+        variants: Trusted = (),
+        encoder: str | Path | None = None,
+    ) -> Self:
+        """The model that `to_parts` took apart.
+
+        :param path: where it comes from, for messages.
+        :param variants: see `load`.
+        :param encoder: see `load`.
+        :raises ValueError: as `load` does.
+        """
+        with refused_unless_whole(path):
             named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
-            require_trusted(folder, named, variants)
+            require_trusted(path, named, variants)
+            require_parts(plain, tensors)
             return cls._rebuilt(plain, tensors, encoder)
-        except (UnknownVariantError, PretrainedError):
-            raise
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            kind = type(error).__name__
-            raise ModelFileError(f"{folder}: cannot be made a model again: {kind}: {error}") from error
 
     @classmethod
     def _rebuilt(
-        cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], encoder: str | Path | None = None
+        cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], encoder: str | Path | None
     ) -> Self:
-        kinds = by_kind(plain, tensors)
-        pretrained = pretrained_from(plain.get("pretrained"), kinds["pretrained"], encoder)
+        pretrained = pretrained_from(plain.get("pretrained"), inside("pretrained", tensors), encoder)
         if pretrained is not None and "attach" in plain:
             pretrained = remembered(pretrained)  # parser and attach model read the same sentences
-        told = saved_story(plain, kinds, pretrained)
-        conventions = Conventions.from_json(plain["conventions"]) if "conventions" in plain else Conventions()
-        parser = saved_network(BiaffineParser, "parser", plain, kinds, pretrained)
+        story = saved_story(plain, tensors, pretrained)
+        parser = saved_network(BiaffineParser, "parser", plain, tensors, pretrained)
         tagger, share = None, 0.0
         if "tagger" in plain:
-            tagger, share = saved_tagger(plain["tagger"], kinds["tagger"], told.vocabulary, parser)
+            tagger, share = saved_tagger(plain["tagger"], inside("tagger", tensors), story.vocabulary, parser)
         parsed = None
         if "parsed" in plain:
             parsed = FittedStory(**parsed_story(plain, tensors, pretrained)._asdict())
         return cls(
-            **told._asdict(),
-            conventions=conventions,
+            **story._asdict(),
+            conventions=Conventions.from_json(plain["conventions"]),
             parser=parser,
             slot_strings=SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None,
-            reader=saved_network(RunningReader, "reader", plain, kinds, pretrained),
+            reader=saved_network(RunningReader, "reader", plain, tensors, pretrained),
             parsed=parsed,
             tagger=tagger,
             share=share,
         )
+
+
+def read_parts(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The description and the tensors of a model, or of one that comes with the package.
+
+    :raises ModelFileError: if the file is missing or damaged.
+    """
+    try:
+        return read_model_file(place_of(path))
+    except NoModelError as error:
+        raise NoModelError(f"{error}{lacking(path)}") from None
+
+
+@contextmanager
+def refused_unless_whole(path: str | Path) -> Iterator[None]:
+    """Raise `ModelFileError` for anything that goes wrong while a model is made from its parts."""
+    try:
+        yield
+    except (UnknownVariantError, PretrainedError, ModelFileError):
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        kind = type(error).__name__
+        raise ModelFileError(f"{path}: cannot be made a model again: {kind}: {error}") from error

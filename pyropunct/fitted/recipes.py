@@ -17,17 +17,6 @@ OF_TREEBANKS = "treebanks"
 """The family of what is particular to a treebank; `pyropunct.fit` puts it on where there are several."""
 
 
-LATER_SETTINGS: dict[str, Any] = {
-    "network_learning_rate": 0.002,
-    "network_weight_decay": 0.01,
-    "network_share": 0.0,
-    "empty_score": 0.0,
-    "economy_weight": 0.0,
-    "attach_options": (),
-    "channel_options": (),
-}
-"""Settings that recipes in older model folders lack, and what the models in them were trained with."""
-
 OWN_SETTINGS: dict[str, dict[str, str]] = {
     "attach": {"families": "families", "least": "least", "prior_scale": "prior_scale"},
     "channel": {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"},
@@ -135,14 +124,11 @@ class Recipe:
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
         """The recipe that `to_json` wrote.
 
-        Settings in `LATER_SETTINGS` may be missing.
-
-        :raises KeyError: if another setting is missing.
+        :raises KeyError: if a setting is missing.
         :raises TypeError: if a value, or that of options, has another type.
         :raises ValueError: if the families are no texts.
         """
         default = asdict(cls())
-        plain = LATER_SETTINGS | plain
         known = {name: plain[name] for name in default}
         for name, usual in default.items():
             kinds = (int, float) if isinstance(usual, float) else (type(usual),)

@@ -1,4 +1,7 @@
-"""The parts of a model folder: its story, and the networks beside it, as JSON and tensors and back."""
+"""The parts of a model's file, its story and the networks beside it: their tensors, and back.
+
+A tensor is called ``PART/NAME``; the story for parsed trees is the part ``parsed`` with parts of its own.
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -19,14 +22,20 @@ from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.trained import TrainedNetwork
 from pyropunct.vocabulary import Vocabulary
 
-PARTS = ("parser", "reader", "pretrained", "parsed", "tagger")
-"""What a model folder may have tensors of, besides the story."""
+STORY = frozenset({"story", "scales"})
+"""The parts of the story: its values and all else that is fixed, and standard deviations of values."""
+
+PARTS = ("parser", "reader", "pretrained", "parsed", "tagger", "writer")
+"""The other parts of a model that may have tensors; ``writer`` is that of a corrector."""
+
+OF_SYNTAX = "story/syntax."
+"""How the names of the syntax model's tensors begin; it is the same for parsed trees as for given ones."""
 
 Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
 
 
 class SavedStory(NamedTuple):
-    """A story from a model folder.
+    """A story from a model's file.
 
     :ivar vocabulary: what it was made for.
     :ivar recipe: how it was trained.
@@ -42,33 +51,50 @@ class SavedStory(NamedTuple):
     attach_pretrained: Pretrained | None
 
 
+def inside(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a part of a model, without the name of the part in front of theirs."""
+    start = f"{part}/"
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
+
+
+def within(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The same tensors with the name of their part in front."""
+    return {f"{part}/{name}": tensor for name, tensor in tensors.items()}
+
+
+def require_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Make sure that all tensors of a file belong to the story or to a part that its description has.
+
+    :raises ValueError: if a tensor does not.
+    """
+    for part in sorted({name.partition("/")[0] for name in tensors} - STORY):
+        if part not in PARTS or part not in plain:
+            raise ValueError(f"there are tensors of the part {part!r}, but not the part")
+
+
 def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
-    """The tensors of a fitted story that are saved, by the kind and the name of each.
+    """The tensors of a fitted story that are saved.
 
     :param small: whether to round much, see `pyropunct.models.attach.pruning.rounded`.
     """
-    state, parameters = story.state_dict(), dict(story.named_parameters())
-    scales = learned_scales(story)
+    state, scales = story.state_dict(), learned_scales(story)
     if isinstance(story.syntax, HeadOutward):
         state["syntax.probabilities"] = state["syntax.probabilities"].float().double()
     if isinstance(story.attach, LogLinearAttach) and not scales:
         left = rounded(story.attach) if small else pruned(story.attach)
         state |= {f"attach.{name}": tensor for name, tensor in left._asdict().items()}
-    tensors = {f"value {name}": state[name] for name in learned_values(story)}
-    tensors |= {f"scale {name}": scale for name, scale in scales.items()}
-    for name in sorted(fixed_names(story)):
-        tensors[f"{'parameter' if name in parameters else 'buffer'} {name}"] = state[name]
-    return tensors
+    names = [*learned_values(story), *sorted(fixed_names(story))]
+    return within("story", {name: state[name] for name in names}) | within("scales", scales)
 
 
 def saved_story(
-    plain: Mapping[str, Any], kinds: Mapping[str, Mapping[str, Tensor]], pretrained: Pretrained | None
+    plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
 ) -> SavedStory:
-    """The story of a model folder.
+    """The story of a model's file.
 
     :param plain: its description.
-    :param kinds: its tensors, see `by_kind`.
-    :param pretrained: gives features of words, if some part of the model reads such.
+    :param tensors: all tensors, by part and name.
+    :param pretrained: gives features of words, if a part of the model reads them.
     :raises ValueError: if description and tensors do not belong together.
     """
     if not isinstance(plain["report"], dict):
@@ -78,11 +104,11 @@ def saved_story(
     source = pretrained if "attach" in plain else None
     check_same(source, plain["attach"]["pretrained"] if "attach" in plain else None)
     story = blank_story(vocabulary, recipe, 0 if source is None else source.size)
-    unseen = {name: tensor for name, tensor in story.state_dict().items() if name.startswith("syntax.words.")}
-    fixed = {**unseen, **kinds["parameter"], **kinds["buffer"]}  # models of older versions have no words
-    settle_story(story, fixed, kinds["value"], kinds["scale"])
+    learned, scales = inside("story", tensors), inside("scales", tensors)
+    fixed = {name: learned.pop(name) for name in fixed_names(story) & learned.keys()}
+    settle_story(story, fixed, learned, scales)
     check_buffers(story)
-    for name, scale in kinds["scale"].items():
+    for name, scale in scales.items():
         if not bool((scale > 0).all()):
             raise ValueError(f"the scale of {name} is not above zero everywhere")
     return SavedStory(vocabulary, recipe, story, plain["report"], source)
@@ -91,43 +117,22 @@ def saved_story(
 def parsed_story(
     plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
 ) -> SavedStory:
-    """The story for parsed trees, which shares all but its pairs and weights with that of the whole folder.
+    """The story for parsed trees, which shares all but its pairs and weights with that of the whole model.
 
     :param plain: the description of the whole.
     :param tensors: all tensors.
     :raises ValueError: as `saved_story` does.
     """
     vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
-    own = {"vocabulary": vocabulary, "recipe": plain["recipe"], "report": plain["parsed"]["report"]}
-    if "attach" in plain:
-        own["attach"] = plain["attach"]
-    shared = {name: tensor for name, tensor in tensors.items() if _is_of_syntax(name)}
-    return saved_story(own, by_kind(own, shared | by_kind(plain, tensors)["parsed"]), pretrained)
+    parsed = {**plain, "vocabulary": vocabulary, "report": plain["parsed"]["report"]}
+    shared = {name: tensor for name, tensor in tensors.items() if name.startswith(OF_SYNTAX)}
+    return saved_story(parsed, shared | inside("parsed", tensors), pretrained)
 
 
 def parsed_tensors(story: Story, small: bool) -> dict[str, Tensor]:
     """The tensors of the story for parsed trees that are saved: all that it does not share."""
-    own = story_tensors(story, small).items()
-    return {f"parsed {name}": tensor for name, tensor in own if not _is_of_syntax(name)}
-
-
-def by_kind(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """The tensors of a model folder by their kinds: of the story itself, or of one of its `PARTS`.
-
-    :param plain: its description.
-    :param tensors: by the kind and the name of each.
-    :raises ValueError: if there are tensors of a part that is not there.
-    """
-    kinds: dict[str, dict[str, Tensor]] = {
-        name: {} for name in ("value", "scale", "parameter", "buffer", *PARTS)
-    }
-    for key, tensor in tensors.items():
-        kind, _, name = key.partition(" ")
-        kinds[kind][name] = tensor
-    for part in PARTS:
-        if kinds[part] and part not in plain:
-            raise ValueError(f"there are tensors of the part {part!r}, but not the part")
-    return kinds
+    tensors = story_tensors(story, small).items()
+    return within("parsed", {name: one for name, one in tensors if not name.startswith(OF_SYNTAX)})
 
 
 def saved_tagger(
@@ -136,7 +141,7 @@ def saved_tagger(
     vocabulary: Vocabulary,
     parser: BiaffineParser | None,
 ) -> tuple[SlotTagger, float]:
-    """The tagger of a model folder, and its share.
+    """The tagger of a model, and its share.
 
     :raises ValueError: if there is no parser, it knows other marks than the model, or its share is none.
     """
@@ -151,24 +156,20 @@ def saved_tagger(
     return tagger, float(share)
 
 
-def _is_of_syntax(name: str) -> bool:
-    """Whether a tensor is one of the syntax model, which is the same for parsed trees as for given ones."""
-    return name.partition(" ")[2].startswith("syntax.")
-
-
 def saved_network(
     kind: type[Network],
     part: str,
     plain: Mapping[str, Any],
-    tensors: Mapping[str, Mapping[str, Tensor]],
+    tensors: Mapping[str, Tensor],
     pretrained: Pretrained | None,
 ) -> Network | None:
-    """A network of a model folder, None if there is none; some networks read pretrained features."""
+    """A network of a model's file, None if there is none; some networks read pretrained features."""
     if part not in plain:
         return None
-    return kind.from_parts(plain[part], tensors[part], pretrained if "pretrained" in plain[part] else None)
+    features = pretrained if "pretrained" in plain[part] else None
+    return kind.from_parts(plain[part], inside(part, tensors), features)
 
 
 def network_tensors(part: str, weights: Mapping[str, Tensor], small: bool) -> dict[str, Tensor]:
     """The weights of a network, as they are saved; see `pyropunct.Punctuator.save`."""
-    return {f"{part} {name}": rounded_rows(one) if small else one for name, one in weights.items()}
+    return within(part, {name: rounded_rows(one) if small else one for name, one in weights.items()})

@@ -1,34 +1,25 @@
 """Tensors in fewer bytes, from which exactly the same tensors can be made again.
 
-A tensor is stored as it is, or as a dictionary:
+A tensor NAME is stored as it is, or in a form whose parts are called ``NAME:PART``:
 
-- few numbers among zeros, as the numbers and the gaps between them: ``halves``, (G,) ``float16``; ``gaps``,
-  (G,) ``uint8``, how many zeros come before each; ``size``, how many numbers there are with the zeros.  Where
-  a gap is longer than 255, one of the numbers is a zero (as in Han, Mao & Dally 2016, "Deep Compression").
-- the same of multiples of a power of two: ``gaps`` and ``size``; ``step``, that power; ``levels``, (G,)
-  ``int8``, the multiples, but for the few that are greater: ``far``, (F,) ``int32``, which of the G these
-  are, and ``beyond``, (F,) ``int16``;
-- a matrix whose rows are multiples of a number each: ``levels``, of its shape, ``int8``, and ``scales``, one
-  for each row: see `rounded_rows`;
-- whole numbers that ascend from 0, by ``steps`` of ``int16``;
-- 64-bit numbers without a sign that ascend, the last bits of which are zero: by the steps of the other bits,
-  ``int32``, the number of bits that are zero, ``shift``;
-- numbers of double precision that are all of single precision, as these: ``singles``.
+- a vector with few numbers among zeros: ``halves``, (G,) ``float16``, the numbers; ``gaps``, (G,) ``uint8``,
+  how many zeros come before each.  Where a gap is longer than 255, and at the end, a number is a zero (as in
+  Han, Mao & Dally 2016, "Deep Compression");
+- a matrix whose rows are multiples of a number each: ``levels``, of its shape, ``int8``, and ``scales``, the
+  number of each row: see `rounded_rows`;
+- a vector of whole numbers by the differences between neighbours: ``steps``, ``int16``, the first from zero;
+- numbers of double precision that single precision holds: ``singles``, ``float32``.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from pyropunct.models.attach.pruning import STEP
-
 SHARE = 0.75
 """A vector is stored with gaps if a smaller share of it is not zero."""
-
-KINDS = frozenset({torch.float, torch.double, torch.bool, torch.uint8, torch.int8, torch.int, torch.long})
-"""The types of numbers in our tensors: compiled code knows no others."""
 
 GAP = 255
 """The longest gap."""
@@ -36,24 +27,42 @@ GAP = 255
 LEVEL = 127
 """The greatest ``int8``."""
 
-SHIFT = 24
-"""At least so many of the last bits of shortened keys are zero, see `pyropunct.models.attach.pruning`."""
-
-LARGEST = 2**29
-"""More numbers than any vector of ours has: a folder that claims to have more is refused."""
+PART_TYPES = (torch.half, torch.int16)
+"""Types of numbers that only parts of forms have: compiled code does not know them."""
 
 
-def small(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+def small(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The tensors as they are stored."""
-    return {name: _small(tensor.detach().cpu()) for name, tensor in tensors.items()}
+    return {
+        stored: part
+        for name, tensor in tensors.items()
+        for stored, part in _small(name, tensor.detach().cpu().contiguous()).items()
+    }
 
 
-def whole(stored: Mapping[str, Any]) -> dict[str, Tensor]:
+def whole(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The tensors that `small` was given.
 
-    :raises ValueError: if it was given none such.
+    :raises ValueError: if parts of a form are missing, or do not fit together.
     """
-    return {name: _whole(name, one) for name, one in stored.items()}
+    tensors, parts = dict[str, Tensor](), defaultdict[str, dict[str, Tensor]](dict)
+    for key, tensor in stored.items():
+        name, _, part = key.rpartition(":")
+        if name:
+            parts[name][part] = tensor
+        elif tensor.dtype in PART_TYPES:
+            raise ValueError(f"{key} has numbers of the type {tensor.dtype}")
+        else:
+            tensors[key] = tensor
+    for name, given in parts.items():
+        form = next((form for form in FORMS if form.types.keys() == given.keys()), None)
+        if form is None or name in tensors:
+            raise ValueError(f"{name} is stored in a form that is not known")
+        for part, kind in form.types.items():
+            if given[part].dtype != kind:
+                raise ValueError(f"{name}:{part} has numbers of the type {given[part].dtype}")
+        tensors[name] = form.whole(name, **given)
+    return tensors
 
 
 def rounded_rows(tensor: Tensor) -> Tensor:
@@ -85,42 +94,43 @@ def _levels(tensor: Tensor, scale: Tensor) -> Tensor:
     return (tensor / divisor).round().clamp(-LEVEL, LEVEL)
 
 
-def _small(tensor: Tensor) -> Any:
-    for form in SMALL_FORMS:
-        if (stored := form(tensor)) is not None:
-            return stored
-    return tensor.clone()  # without what else its storage may hold
+def _small(name: str, tensor: Tensor) -> dict[str, Tensor]:
+    for form in FORMS:
+        if (parts := form.small(tensor)) is not None:
+            return {f"{name}:{part}": stored for part, stored in parts.items()}
+    return {name: tensor.clone()}  # as no two tensors of a file may share memory
 
 
-def _few(tensor: Tensor) -> dict[str, Any] | None:
-    """A vector with few numbers among zeros."""
-    if tensor.dtype != torch.float or tensor.dim() != 1 or len(tensor) > LARGEST:
+def _with_gaps(tensor: Tensor) -> dict[str, Tensor] | None:
+    if tensor.dtype != torch.float or tensor.dim() != 1 or not len(tensor):
         return None
     places = tensor.nonzero()[:, 0]
-    numbers = tensor[places]
-    if len(places) >= SHARE * len(tensor):
+    if len(places) >= SHARE * len(tensor) or not torch.equal(tensor[places], tensor[places].half().float()):
         return None
-    levels = numbers / STEP
-    if torch.equal(levels.round(), levels) and bool((levels.abs() < 2**15).all()):
-        return _with_levels(tensor, places)
-    return _with_gaps(tensor, places) if torch.equal(numbers, numbers.half().float()) else None
+    end = torch.tensor([len(tensor) - 1])
+    before = torch.cat([torch.tensor([-1]), places])
+    gaps = torch.cat([places, end]) - before - 1  # the last one is -1 if the vector ends with a number
+    extra = gaps.clamp(min=0) // (GAP + 1)  # zeros that are needed before each number
+    which = torch.repeat_interleave(torch.arange(len(gaps)), extra)
+    nth = torch.arange(len(which)) - (extra.cumsum(0) - extra)[which] + 1
+    written = torch.cat([places, before[which] + nth * (GAP + 1), end]).unique()
+    start = torch.tensor([-1])
+    return {
+        "gaps": (written.diff(prepend=start) - 1).to(torch.uint8),
+        "halves": tensor[written].half(),
+    }
 
 
-def _ascending(tensor: Tensor) -> dict[str, Any] | None:
-    if tensor.dtype != torch.long or tensor.dim() != 1 or not len(tensor):
-        return None
-    steps = tensor.diff()
-    if tensor[0] == 0 and (not len(steps) or (steps.min() >= 0 and steps.max() < 2**15)):
-        return {"steps": steps.to(torch.int16)}
-    high = (tensor >> SHIFT) & (2 ** (64 - SHIFT) - 1)
-    steps = high.diff(prepend=high.new_zeros(1))
-    if torch.equal(high << SHIFT, tensor) and steps.min() >= 0 and steps.max() < 2**31:
-        return {"steps": steps.to(torch.int32), "shift": SHIFT}
-    return None
+def _from_gaps(name: str, gaps: Tensor, halves: Tensor) -> Tensor:
+    if gaps.dim() != 1 or gaps.shape != halves.shape or not len(gaps):
+        raise ValueError(f"{name} does not have a gap before each number")
+    places = (gaps.long() + 1).cumsum(0) - 1
+    tensor = torch.zeros(int(places[-1]) + 1, dtype=torch.float)
+    tensor[places] = halves.float()
+    return tensor
 
 
-def _rough(tensor: Tensor) -> dict[str, Any] | None:
-    """A matrix of few different numbers in each row."""
+def _with_rows(tensor: Tensor) -> dict[str, Tensor] | None:
     if tensor.dtype != torch.float or tensor.dim() < 2 or not tensor.numel():
         return None
     scale = _greatest(tensor) / LEVEL
@@ -130,147 +140,51 @@ def _rough(tensor: Tensor) -> dict[str, Any] | None:
     return {"levels": levels.to(torch.int8), "scales": scale}
 
 
-def _half_as_wide(tensor: Tensor) -> dict[str, Any] | None:
+def _from_rows(name: str, levels: Tensor, scales: Tensor) -> Tensor:
+    if levels.dim() < 2 or scales.shape != levels.shape[:1]:
+        raise ValueError(f"{name} does not have a scale for each row")
+    return levels.float() * _of_rows(scales, levels)
+
+
+def _with_steps(tensor: Tensor) -> dict[str, Tensor] | None:
+    if tensor.dtype != torch.long or tensor.dim() != 1 or not len(tensor):
+        return None
+    steps = tensor.diff(prepend=tensor.new_zeros(1))
+    return {"steps": steps.to(torch.int16)} if torch.equal(steps.to(torch.int16).long(), steps) else None
+
+
+def _from_steps(name: str, steps: Tensor) -> Tensor:
+    if steps.dim() != 1:
+        raise ValueError(f"{name} is not stored as a vector")
+    return steps.long().cumsum(0)
+
+
+def _with_singles(tensor: Tensor) -> dict[str, Tensor] | None:
     if tensor.dtype != torch.double or not torch.equal(tensor, tensor.float().double()):
         return None
     return {"singles": tensor.float()}
 
 
-SMALL_FORMS: tuple[Callable[[Tensor], dict[str, Any] | None], ...] = (_few, _ascending, _rough, _half_as_wide)
-"""Each stores a tensor from which it can make exactly this tensor again, or gives None."""
-
-
-def _with_gaps(tensor: Tensor, places: Tensor) -> dict[str, Any]:
-    gaps, written = _gaps(places)
-    return {"gaps": gaps, "halves": tensor[written].half(), "size": len(tensor)}
-
-
-def _with_levels(tensor: Tensor, places: Tensor) -> dict[str, Any]:
-    gaps, written = _gaps(places)
-    levels = (tensor[written] / STEP).round()
-    far = (levels.abs() > LEVEL).nonzero()[:, 0]
-    return {
-        "gaps": gaps,
-        "levels": levels.clamp(-LEVEL, LEVEL).to(torch.int8),
-        "step": STEP,
-        "far": far.to(torch.int32),
-        "beyond": levels[far].to(torch.int16),
-        "size": len(tensor),
-    }
-
-
-def _gaps(places: Tensor) -> tuple[Tensor, Tensor]:
-    """The gaps before some places and before places in gaps that are too long; and all these places."""
-    start = torch.tensor([-1])
-    before = torch.cat([start, places[:-1]])[: len(places)]
-    extra = (places - before - 1) // (GAP + 1)  # zeros that are needed before each number
-    number = torch.repeat_interleave(torch.arange(len(places)), extra)
-    first = extra.cumsum(0) - extra
-    nth = torch.arange(len(number)) - first[number] + 1
-    written = torch.cat([places, before[number] + nth * (GAP + 1)]).sort().values
-    return (torch.cat([start, written]).diff() - 1).to(torch.uint8), written
-
-
-def _whole(name: str, stored: Any) -> Tensor:
-    if isinstance(stored, Tensor):
-        _check_kind(name, stored)
-        return stored
-    made = FORMS.get(frozenset(stored)) if isinstance(stored, dict) else None
-    if made is None:
-        raise ValueError(f"{name} is no tensor")
-    return made(name, **stored)
-
-
-def _check_kind(name: str, tensor: Tensor) -> None:
-    """Refuse what none of our tensors is."""
-    if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in KINDS:
-        raise ValueError(f"{name} is a tensor of a foreign kind")
-    size = tensor.numel() * tensor.element_size()
-    if size > tensor.untyped_storage().nbytes() or tensor.numel() > LARGEST:
-        raise ValueError(f"{name} has more numbers than are stored of it, or too many")
-
-
-def _from_gaps(name: str, gaps: Any, halves: Any, size: Any) -> Tensor:
-    _check(name, halves, torch.half)
-    return _spread(name, gaps, halves.float(), size)
-
-
-def _from_levels(name: str, gaps: Any, levels: Any, step: Any, far: Any, beyond: Any, size: Any) -> Tensor:
-    for some, dtype in ((levels, torch.int8), (far, torch.int32), (beyond, torch.int16)):
-        _check(name, some, dtype)
-    if type(step) is not float or not 0 < step <= 1:
-        raise ValueError(f"{name} is stored as multiples of {step}")
-    if len(far) != len(beyond) or (len(far) and not 0 <= far.min() <= far.max() < len(levels)):
-        raise ValueError(f"{name} has great numbers in places that it does not have")
-    numbers = levels.float()
-    numbers[far.long()] = beyond.float()
-    return _spread(name, gaps, numbers * step, size)
-
-
-def _spread(name: str, gaps: Any, numbers: Tensor, size: Any) -> Tensor:
-    """Numbers in their places."""
-    _check(name, gaps, torch.uint8)
-    places = (gaps.long() + 1).cumsum(0) - 1
-    least = int(places[-1]) + 1 if len(places) else 0
-    if type(size) is not int or not least <= size <= LARGEST or len(gaps) != len(numbers):
-        raise ValueError(f"{name} has numbers outside of itself, or too many")
-    tensor = torch.zeros(size, dtype=torch.float)
-    tensor[places] = numbers
-    return tensor
-
-
-def _from_rows(name: str, levels: Any, scales: Any) -> Tensor:
-    _check(name, levels, torch.int8, None)
-    _check(name, scales, torch.float)
-    if levels.dim() < 2 or len(levels) != len(scales):
-        raise ValueError(f"{name} does not have a scale for each row")
-    return levels.float() * _of_rows(scales, levels)
-
-
-def _from_steps(name: str, steps: Any) -> Tensor:
-    _check(name, steps, torch.int16)
-    _check_ascent(name, steps)
-    return torch.nn.functional.pad(steps.long().cumsum(0), (1, 0))
-
-
-def _from_shifted(name: str, steps: Any, shift: Any) -> Tensor:
-    _check(name, steps, torch.int32)
-    _check_ascent(name, steps)
-    numbers = steps.long().cumsum(0)
-    if (
-        type(shift) is not int
-        or not 0 <= shift < 64
-        or (len(numbers) and int(numbers[-1]) >= 2 ** (64 - shift))
-    ):
-        raise ValueError(f"{name} has greater numbers than there are")
-    return numbers << shift
-
-
-def _check_ascent(name: str, steps: Tensor) -> None:
-    if len(steps) and steps.min() < 0:
-        raise ValueError(f"{name} does not ascend")
-
-
-def _from_singles(name: str, singles: Any) -> Tensor:
-    _check(name, singles, torch.float, None)
+def _from_singles(name: str, singles: Tensor) -> Tensor:
     return singles.double()
 
 
-FORMS: dict[frozenset[str], Callable[..., Tensor]] = {
-    frozenset({"gaps", "halves", "size"}): _from_gaps,
-    frozenset({"gaps", "levels", "step", "far", "beyond", "size"}): _from_levels,
-    frozenset({"levels", "scales"}): _from_rows,
-    frozenset({"steps"}): _from_steps,
-    frozenset({"steps", "shift"}): _from_shifted,
-    frozenset({"singles"}): _from_singles,
-}
-"""What makes the tensor of each kind of dictionary."""
+class Form(NamedTuple):
+    """A way to store tensors.
+
+    :ivar types: the parts, with the types of their numbers.
+    :ivar small: makes the parts of a tensor, from which exactly this tensor can be made again, or None.
+    :ivar whole: makes the tensor of its name and its parts, or raises ValueError.
+    """
+
+    types: Mapping[str, torch.dtype]
+    small: Callable[[Tensor], dict[str, Tensor] | None]
+    whole: Callable[..., Tensor]
 
 
-def _check(name: str, tensor: Any, dtype: torch.dtype, dimensions: int | None = 1) -> None:
-    if not isinstance(tensor, Tensor) or tensor.dtype != dtype or tensor.layout != torch.strided:
-        raise ValueError(f"{name} is not stored as numbers of the type {dtype}")
-    if dimensions is not None and tensor.dim() != dimensions:
-        raise ValueError(f"{name} is not stored as a vector")
-    if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
-        raise ValueError(f"{name} has more numbers than are stored of it")
+FORMS = (
+    Form({"gaps": torch.uint8, "halves": torch.half}, _with_gaps, _from_gaps),
+    Form({"levels": torch.int8, "scales": torch.float}, _with_rows, _from_rows),
+    Form({"steps": torch.int16}, _with_steps, _from_steps),
+    Form({"singles": torch.float}, _with_singles, _from_singles),
+)

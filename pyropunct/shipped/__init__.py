@@ -1,9 +1,11 @@
-"""The models that come with the package, each in a folder of its name.
+"""The models that come with the package, each in a file of its name.
 
 `benchmarks/shipped.py` trains them; `LICENSE.md` says on what.
 """
 
 from pathlib import Path
+
+from pyropunct.files import MODEL_SUFFIX, model_path, model_there
 
 FOLDER = Path(__file__).parent
 
@@ -13,16 +15,17 @@ DEFAULT = "en"
 
 def shipped_models() -> list[str]:
     """The names of the models that are installed."""
-    return sorted(path.parent.name for path in FOLDER.glob("*/model.json"))
+    return sorted(path.stem for path in FOLDER.glob(f"*{MODEL_SUFFIX}"))
 
 
 def place_of(model: str | Path) -> Path:
-    """The folder of a model.
+    """The file of a model.
 
-    :param model: a folder, or the name of a shipped model; if there is a folder of this name, that is meant.
+    :param model: a file, with or without the ending ``.safetensors``, or the name of a shipped model; a file
+        of this name comes first.
     """
-    folder = Path(model)
-    return FOLDER / folder if str(model) in shipped_models() and not folder.exists() else folder
+    file = model_there(model)
+    return FOLDER / model_path(model) if str(model) in shipped_models() and not file.is_file() else file
 
 
 def lacking(model: str | Path) -> str:

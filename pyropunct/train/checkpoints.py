@@ -1,13 +1,19 @@
 """Files from which a training goes on as if nothing had interrupted it."""
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from torch import Tensor
+
 from pyropunct.files import held
-from pyropunct.fitted.model_file import ModelFileError, read_sealed, write_sealed
+from pyropunct.fitted.model_file import ModelFileError, read_tensors, write_tensors
+
+CHECKPOINT = "pyropunct checkpoint"
+"""The format of a file with the state of a training; see `pyropunct.fitted.model_file`."""
 
 
 class Resumable(Protocol):
@@ -24,6 +30,61 @@ class Resumable(Protocol):
 
         :raises LookupError, TypeError, ValueError, AttributeError, RuntimeError: if it is not one.
         """
+
+
+def write_state(path: Path, state: Mapping[str, Any]) -> None:
+    """Write tensors and plain values, nested as they may be, to a safetensors file.
+
+    :raises CannotWriteError: if it cannot be written.
+    """
+    tensors: dict[str, Tensor] = {}
+    write_tensors(path, CHECKPOINT, {"state": _taken_apart(state, "state", tensors)}, tensors)
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """The state that `write_state` wrote; its tuples have become lists.
+
+    :raises ModelFileError: if it cannot be read, or is damaged.
+    """
+    plain, tensors = read_tensors(path, CHECKPOINT)
+    try:
+        state = _put_together(plain["state"], tensors)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ModelFileError(f"{path}: is damaged: {type(error).__name__}: {error}") from error
+    if not isinstance(state, dict):
+        raise ModelFileError(f"{path}: is damaged: it holds no state of a training")
+    return state
+
+
+def _taken_apart(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
+    """A value as JSON, in which names stand for tensors.
+
+    :param name: the place of the value, for the names of its tensors.
+    :param tensors: takes the tensors by these names.
+    """
+    if isinstance(value, Tensor):
+        tensors[name] = value.detach().cpu().contiguous().clone()
+        return {"tensor": name}
+    if isinstance(value, Mapping):
+        pairs = [[key, _taken_apart(part, f"{name}/{key}", tensors)] for key, part in value.items()]
+        return {"items": pairs}  # as keys may be numbers
+    if isinstance(value, list | tuple):
+        return [_taken_apart(part, f"{name}/{place}", tensors) for place, part in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}
+    return value
+
+
+def _put_together(plain: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """The value that `_taken_apart` took apart."""
+    if isinstance(plain, list):
+        return [_put_together(part, tensors) for part in plain]
+    if not isinstance(plain, dict):
+        return plain
+    [(kind, value)] = plain.items()
+    if kind == "tensor":
+        return tensors[value]
+    return float(value) if kind == "number" else {key: _put_together(part, tensors) for key, part in value}
 
 
 @contextmanager
@@ -73,7 +134,7 @@ class Checkpoint:
         :raises ModelFileError: if that cannot be done.
         """
         if self.written:
-            write_sealed(self.path, {"fingerprint": training.fingerprint(), **training.state()})
+            write_state(self.path, {"fingerprint": training.fingerprint(), **training.state()})
 
     def load(self, training: Resumable) -> None:
         """Let a training go on from it, if it is there.
@@ -82,7 +143,7 @@ class Checkpoint:
         """
         if not self.path.exists():
             return
-        state = read_sealed(self.path)
+        state = read_state(self.path)
         if state.get("fingerprint") != training.fingerprint():
             raise ModelFileError(
                 f"{self.path}: this checkpoint is of other data, settings or another seed; "

@@ -1,14 +1,15 @@
 """Bad input and failures on the command line: one clear line, exit status 2 or 1, never a traceback."""
 
 import io
-import json
 import os
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import answer, command, complaint, environment, invoke, one_line, run
+from model_files import copied
+from safetensors.torch import save_file
 
 from pyropunct.cli import console
 from pyropunct.treebank.reading import TreebankError, read_treebank
@@ -178,73 +179,49 @@ def test_without_arguments_help_is_shown() -> None:
 # Models
 
 
-def changed_description(model: Path, **changes: object) -> None:
-    path = model / "model.json"
-    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **changes}))
-
-
-DAMAGES = {
-    "no folder": (shutil.rmtree, "no such model folder"),
-    "no description": (lambda model: (model / "model.json").unlink(), "is no model: it has no model.json"),
-    "no tensors": (lambda model: (model / "tensors.pt").unlink(), "the model lacks tensors.pt"),
-    "short description": (lambda model: os.truncate(model / "model.json", 1000), "cannot be read as JSON"),
-    "empty description": (lambda model: os.truncate(model / "model.json", 0), "cannot be read as JSON"),
-    "short tensors": (lambda model: os.truncate(model / "tensors.pt", 1000), "is damaged: its checksum"),
-    "other JSON": (lambda model: (model / "model.json").write_text("[1, 2]"), "is not the description of a"),
-    "deep JSON": (lambda model: (model / "model.json").write_text("[" * 200_000), "cannot be read as JSON"),
-    "other program": (
-        lambda model: changed_description(model, format="other"),
-        "is not the description of a",
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no file": (Path.unlink, "no such model"),
+    "empty": (lambda model: os.truncate(model, 0), "is damaged, or not the file of a pyropunct model"),
+    "short header": (lambda model: os.truncate(model, 1000), "is damaged, or not the file"),
+    "short": (lambda model: os.truncate(model, 100_000), "is damaged, or not the file"),
+    "text": (lambda model: model.write_text("[1, 2]"), "is damaged, or not the file"),
+    "weights of another program": (
+        lambda model: save_file({}, model, {"format": "pt"}),
+        "is not the file of a pyropunct model",
     ),
-    "version": (lambda model: changed_description(model, version=7), "has version 7, this program reads"),
-    "checksum": (lambda model: changed_description(model, sha256="0"), "is damaged: its checksum"),
-    "other settings": (lambda model: changed_description(model, recipe={}), "is damaged: its checksum"),
+    "folder": (lambda model: (model.unlink(), model.mkdir()), "is a folder, not the file of a model"),
 }
 
 
 @pytest.mark.parametrize(("damage", "problem"), DAMAGES.values(), ids=DAMAGES)
-def test_damaged_model(small: Path, tmp_path: Path, damage: object, problem: str) -> None:
-    model = tmp_path / "model"
-    shutil.copytree(small / "model", model)
-    assert callable(damage)
+def test_damaged_model(small: Path, tmp_path: Path, damage: Callable[[Path], object], problem: str) -> None:
+    model = copied(small / "model", tmp_path / "model")
     damage(model)
     for name in ("evaluate", "underlying", "sample"):
         message = complaint(BAD_INPUT, name, model, small / "dev.conllu")
-        assert message.startswith(str(model))
-        assert problem in message
-
-
-def test_a_file_is_no_model(small: Path) -> None:
-    assert "no such model folder" in complaint(
-        BAD_INPUT, "evaluate", small / "dev.conllu", small / "dev.conllu"
-    )
-
-
-def test_a_folder_of_something_else_is_no_model(small: Path) -> None:
-    assert "is no model" in complaint(BAD_INPUT, "evaluate", small, small / "dev.conllu")
+        assert message.startswith(f"{model}: {problem}")
 
 
 # Places that cannot be written to
 
 
 def test_places_for_no_model(small: Path, tmp_path: Path) -> None:
-    file, other = tmp_path / "file", tmp_path / "other"
+    file, other = tmp_path / "file.safetensors", tmp_path / "other"
     file.write_text("mine")
     other.mkdir()
-    (other / "thesis.tex").write_text("mine")
     for out, problem in [
-        (file, "is a file, not a folder for a model"),
+        (file, "is not the file of a model; choose another name"),
         (file / "below", "cannot write there"),
-        (other, "holds other things than a model; choose another folder"),
+        (other, "is a folder, not a file for a model"),
         (Path("/proc/model"), "cannot write there"),
-        (Path("/"), "cannot be replaced by a model"),
-        (Path("."), "cannot be replaced by a model"),
-        (Path(".."), "cannot be replaced by a model"),
+        (Path("/"), "is a folder, not a file for a model"),
+        (Path("."), "is a folder, not a file for a model"),
+        (Path(".."), "is a folder, not a file for a model"),
     ]:
         message = complaint(BAD_INPUT, "fit", small / "train.conllu", "--out", out)
-        assert message.startswith(f"{out}: ")
+        assert message.startswith(str(out))
         assert problem in message
-    assert (file.read_text(), (other / "thesis.tex").read_text()) == ("mine", "mine")
+    assert file.read_text() == "mine"
 
 
 # Nothing to resume

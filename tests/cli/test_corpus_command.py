@@ -326,7 +326,7 @@ def test_bad_places(small: Path, treebank: Path, tmp_path: Path) -> None:
     assert refusal("evaluate", model, treebank, inside) == (
         f"{inside}: is in {treebank}, which is read: choose another folder"
     )
-    assert "no such model folder" in refusal("evaluate", tmp_path / "no", treebank, tmp_path / "out")
+    assert "no such model" in refusal("evaluate", tmp_path / "no", treebank, tmp_path / "out")
     assert "has no parser" in refusal("parse", model, treebank, tmp_path / "out")
     assert "exclude each other" in refusal(
         "restore", model, treebank, tmp_path / "out", "--marks", ",", "--hidden", ","

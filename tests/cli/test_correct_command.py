@@ -1,18 +1,16 @@
 """The commands ``pyropunct correct`` and ``pyropunct fit-correction``."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from command_line import answer, complaint, invoke, printed
+from model_files import changed, copied
 
-from pyropunct.fitted.model_file import checksum
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.restore.reading import CHUNK
 from pyropunct.tasks.correct.correcting import Corrector
-from pyropunct.tasks.correct.system import check_writable
 from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.reading import read_text, read_treebank
@@ -138,7 +136,7 @@ def test_the_rate_of_errors_can_be_told(noisy: Path, corrector: Path, small: Pat
 @pytest.fixture
 def noisy(corrector: Path, small: Path, tmp_path: Path) -> Path:
     """A noisy channel with a parser."""
-    options = ("--model", corrector / "reader", "--dev", small / "dev.conllu", "--out", tmp_path / "noisy")
+    options = ("--model", corrector, "--dev", small / "dev.conllu", "--out", tmp_path / "noisy")
     value = answer("fit-correction", small / "train.conllu", *options)
     assert value["errors"] > 3
     assert 1 < value["perplexity"] < 1.2
@@ -154,7 +152,7 @@ def test_a_noisy_channel_is_fitted_to_what_learners_wrote(
     lines = [json.dumps({"id": f"x-{number}-0", **plain}) for number in range(9)]
     pairs = tmp_path / "learners.jsonl"
     pairs.write_text("\n".join(lines), encoding="utf-8")
-    options = ("--model", corrector / "reader", "--out", tmp_path / "learned")
+    options = ("--model", corrector, "--out", tmp_path / "learned")
     said = printed("fit-correction", pairs, *options)
     assert said == f"{tmp_path / 'learned'}: 9 corrections by learners; 1 errors\n"
     file.write_text("Ann sings and he cooks .\n", encoding="utf-8")
@@ -166,13 +164,9 @@ def test_a_noisy_channel_is_fitted_to_what_learners_wrote(
 
 
 def test_two_correctors_in_one_are_refused(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:
-    mixed = tmp_path / "mixed"
-    shutil.copytree(corrector, mixed)
-    description = json.loads((mixed / "reader" / "model.json").read_text(encoding="utf-8"))
-    packed = (mixed / "reader" / "tensors.pt").read_bytes()
-    description["vocabulary"]["tokens"][-1] = "‽"
-    description["sha256"] = checksum(description, packed)
-    (mixed / "reader" / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    mixed = copied(corrector, tmp_path / "mixed")
+    with changed(mixed) as (description, _):
+        description["vocabulary"]["tokens"][-1] = "‽"
     file.write_text("go\n", encoding="utf-8")
     assert "they know other marks" in complaint(BAD_INPUT, "correct", mixed, file)
 
@@ -192,7 +186,7 @@ def test_results_do_not_depend_on_chunks(corrector: Path, file: Path) -> None:
 
 
 def test_a_tenth_of_the_training_sentences_is_held_out(corrector: Path, small: Path, tmp_path: Path) -> None:
-    model = corrector / "reader"
+    model = corrector
     options = ("--model", model, "--out", tmp_path / "one", "--epochs", 1, "--errors", 0.5, "--threads", 1)
     text = printed("fit-correction", small / "train.conllu", *options, "--paper")
     assert text.startswith(f"{tmp_path / 'one'}: 108 sentences, 2 times; dev perplexity 1.")
@@ -215,7 +209,7 @@ def test_sentences_that_cannot_be_used_are_told(corrector: Path, file: Path) -> 
 
 
 def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:
-    assert complaint(BAD_INPUT, "correct", tmp_path / "none", file).endswith("no such model folder")
+    assert complaint(BAD_INPUT, "correct", tmp_path / "none", file).endswith("no such model")
     told = complaint(BAD_INPUT, "correct", small / "model", file)
     assert told.endswith("but a model without errors: `pyropunct fit-correction TRAIN --model MODEL`")
     assert complaint(BAD_INPUT, "correct", corrector, file) == f"{file}: there is no such file"
@@ -223,9 +217,8 @@ def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> 
     result = invoke("correct", corrector, file)
     assert (result.exit_code, result.stdout_bytes) == (BAD_INPUT, b"caf\xe9\n")
     assert "not UTF-8" in result.stderr
-    damaged = tmp_path / "damaged"
-    shutil.copytree(corrector, damaged)
-    (damaged / "writer" / "tensors.pt").write_bytes(b"nothing")
+    damaged = copied(corrector, tmp_path / "damaged")
+    damaged.write_bytes(damaged.read_bytes()[:-1])
     assert "is damaged" in complaint(BAD_INPUT, "correct", damaged, file)
 
 
@@ -240,7 +233,7 @@ def test_raw_text_needs_a_parser(small: Path, corrector: Path, file: Path, tmp_p
 def test_what_cannot_be_fitted(small: Path, corrector: Path, tmp_path: Path) -> None:
     train = small / "train.conllu"
     folder = tmp_path / "one"
-    assert "no such model folder" in complaint(
+    assert "no such model" in complaint(
         BAD_INPUT, "fit-correction", train, "--model", tmp_path / "none", "--out", folder
     )
     assert "there is no such file" in complaint(
@@ -250,26 +243,9 @@ def test_what_cannot_be_fitted(small: Path, corrector: Path, tmp_path: Path) -> 
         BAD_INPUT, "fit-correction", train, "--model", small / "model", "--out", folder, "--errors", 3
     )
     assert told.startswith("--errors 3: the error rate")
-    taken = tmp_path / "taken"
-    taken.mkdir()
-    (taken / "thesis.txt").touch()
-    assert "holds other things" in complaint(
+    taken = tmp_path / "taken.safetensors"
+    taken.write_text("mine")
+    assert "is not the file of a model" in complaint(
         BAD_INPUT, "fit-correction", train, "--model", small / "model", "--out", taken
     )
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize("saved", ["new", "old"])
-def test_killed_while_a_corrector_was_saved(corrector: Path, tmp_path: Path, saved: str) -> None:
-    """What is left beside it is cleared away, when one is saved there or it is read."""
-    place, scratch = tmp_path / "c", tmp_path / ".c.abc123.saving"
-    shutil.copytree(corrector, place)
-    scratch.mkdir()
-    if saved == "new":
-        check_writable(place)
-    else:  # killed between the two renames
-        shutil.copytree(corrector, scratch / "new")
-        place.rename(scratch / "old")
-        Corrector.load(place)
-    assert [path.name for path in tmp_path.iterdir()] == ["c"]
-    assert sorted(path.name for path in place.iterdir()) == ["reader", "writer"]
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.safetensors"]

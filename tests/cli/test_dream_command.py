@@ -38,4 +38,4 @@ def test_all_shapes_tell_the_same_dreams(small: Path) -> None:
 
 
 def test_no_model(tmp_path: Path) -> None:
-    assert complaint(2, "dream", tmp_path / "x").endswith("no such model folder")
+    assert complaint(2, "dream", tmp_path / "x").endswith("no such model")

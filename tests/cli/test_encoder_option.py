@@ -1,6 +1,5 @@
 """Models that were trained with an encoder, on the command line."""
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from torch import Tensor
 
 import pyropunct
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import OPTIONAL, PLAIN, read_model_file, write_model_file
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
@@ -67,7 +66,7 @@ def test_the_folder_has_no_encoder(files: Path) -> None:
     assert plain["pretrained"]["place"] == str(files / "encoder")
     assert plain["parser"]["pretrained"] == plain["reader"]["pretrained"]
     assert {name for name in tensors if "pretrained" in name} == {
-        f"{part} pretrained.{name}" for part in ("parser", "reader") for name in ("weight", "bias")
+        f"{part}/pretrained.{name}" for part in ("parser", "reader") for name in ("weight", "bias")
     }
 
 
@@ -80,12 +79,10 @@ def test_raw_words_are_restored(files: Path) -> None:
 
 
 def test_an_encoder_that_has_moved(files: Path, tmp_path: Path) -> None:
-    model = shutil.copytree(files / "model", tmp_path / "model")
-    description = json.loads((model / "model.json").read_text(encoding="utf-8"))
-    place = str(tmp_path / "gone")
-    changed = {**description["pretrained"], "place": place}
+    model, place = tmp_path / "model", str(tmp_path / "gone")
+    changed = {**read_model_file(files / "model")[0]["pretrained"], "place": place}
     Punctuator.load(files / "model", encoder=place).save(model)
-    assert json.loads((model / "model.json").read_text(encoding="utf-8"))["pretrained"] == changed
+    assert read_model_file(model)[0]["pretrained"] == changed
     words = files / "words.txt"
     told = complaint(2, "restore", model, words)
     assert told.startswith(f"encoder {place}: is not there")
@@ -122,8 +119,8 @@ def test_what_fit_refuses(files: Path, tmp_path: Path) -> None:
 def test_an_attach_model_that_reads_it(files: Path, neural: Path, tmp_path: Path) -> None:
     plain, tensors = read_model_file(neural)
     assert plain["attach"]["pretrained"] == plain["parser"]["pretrained"]
-    readers = {name.partition(" attach.")[0] for name in tensors if name.endswith("words.pretrained.weight")}
-    assert readers == {"parameter", "parsed parameter"}
+    readers = {name.partition("/attach.")[0] for name in tensors if name.endswith("words.pretrained.weight")}
+    assert readers == {"story", "parsed/story"}
     model, sentences = Punctuator.load(neural), read_treebank(files / "train.conllu").sentences[:3]
     words = [sentence.tree.forms for sentence in sentences]
     assert model.attach_pretrained is not None
@@ -182,7 +179,7 @@ def test_an_encoder_that_is_trained_further(files: Path, tmp_path: Path) -> None
     plain, tensors = read_model_file(tmp_path / "model")
     assert plain["pretrained"]["kind"] == plain["parser"]["pretrained"]["kind"] == "tuned encoder"
     assert "pretrained" not in plain["reader"]
-    assert any(name.startswith("pretrained encoder.layer.2.") for name in tensors)
+    assert any(name.startswith("pretrained/encoder.layer.2.") for name in tensors)
     words = files / "words.txt"
     restored = printed("restore", tmp_path / "model", words, "--threads", 1)
     assert [word.strip(",.?!“”") for word in restored.split()] == WORDS.split()
@@ -199,14 +196,13 @@ def test_what_cannot_be_trained_further(files: Path, tmp_path: Path, options: tu
 
 
 def test_damaged_descriptions(files: Path, tmp_path: Path) -> None:
-    whole, tensors = read_model_file(files / "model")
-    plain = {key: whole[key] for key in (*PLAIN, *OPTIONAL) if key in whole}
+    plain, tensors = read_model_file(files / "model")
     without = {key: part for key, part in plain["pretrained"].items() if key != "size"}
     problems: list[tuple[dict[str, Any], dict[str, Tensor], str]] = [
         ({**plain, "pretrained": without}, tensors, "KeyError: 'size'"),
         ({**plain, "pretrained": {**plain["pretrained"], "size": 17}}, tensors, "other pretrained features"),
         ({key: part for key, part in plain.items() if key != "pretrained"}, tensors, "other pretrained"),
-        (plain, {**tensors, "pretrained table": torch.zeros(2)}, "there are tensors of an encoder"),
+        (plain, {**tensors, "pretrained/table": torch.zeros(2)}, "there are tensors of an encoder"),
     ]
     for broken, weights, problem in problems:
         write_model_file(tmp_path / "model", broken, weights)

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import command, complaint, environment, invoke, one_line, printed
+from model_files import copied
 
 from pyropunct.figures.plots import label, svg
 from pyropunct.files import written_whole
@@ -26,7 +27,7 @@ def treebank(small: Path, tmp_path: Path) -> Path:
 def test_a_plot_over_something_else(small: Path, treebank: Path, plotting: str) -> None:
     """The treebank under three names, the model, and what has nothing to do with it."""
     folder = treebank.parent
-    model = Path(shutil.copytree(small / "model", folder / "model"))
+    model = copied(small / "model", folder / "model")
     (folder / "link").symlink_to(treebank)
     os.link(treebank, folder / "hard link")
     (folder / "thesis.tex").write_text("mine")
@@ -35,8 +36,7 @@ def test_a_plot_over_something_else(small: Path, treebank: Path, plotting: str) 
         "dev.conllu": is_input,
         "link": is_input,
         "hard link": is_input,
-        "model/tensors.pt": is_input,
-        "model/plot.svg": is_input,
+        "model.safetensors": is_input,
         "thesis.tex": "is there already and is not a picture in SVG; choose another name",
         ".": "is a folder, not a file to write to",
         "none/plot.svg": f"the folder {folder / 'none'} does not exist",
@@ -80,10 +80,10 @@ def test_conversion_over_something_else(tmp_path: Path) -> None:
 
 
 def test_a_corrector_over_its_model(small: Path) -> None:
-    for out in (small / "model", small / "model" / "corrector"):
+    for out in (small / "model", small / "model.safetensors"):
         arguments = (small / "train.conllu", "--model", small / "model", "--out", out)
         message = complaint(BAD_INPUT, "fit-correction", *arguments)
-        assert message == f"--out {out}: is the model that is given, or in it; choose another folder"
+        assert message == f"--out {out}: is the model that is given; choose another name"
 
 
 def test_links_and_rights_stay(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_a_channel_without_edits(small: Path, tmp_path: Path) -> None:
 
 def test_other_bad_input(small: Path, tmp_path: Path) -> None:
     model = small / "model"
-    assert complaint(2, "rules", tmp_path / "none") == f"{tmp_path / 'none'}: no such model folder"
+    assert complaint(2, "rules", tmp_path / "none") == f"{tmp_path / 'none'}: no such model"
     assert "none.conllu" in complaint(2, "rules", model, tmp_path / "none.conllu")
     plot = tmp_path / "none" / "plot.svg"
     assert complaint(2, "rules", model, "--plot", plot) == f"{plot}: the folder {plot.parent} does not exist"

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from command_line import complaint, printed
+from command_line import complaint, invoke, printed
 
 import pyropunct
 from pyropunct.cli.main import main
+from pyropunct.files import model_path
 from pyropunct.fitted.model_file import ModelFileError
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -25,7 +26,7 @@ def installed(model_with_parser: Path, tmp_path: Path, monkeypatch: pytest.Monke
     """An empty working folder, and a package that has one model, called en."""
     shipped = tmp_path / "shipped"
     shipped.mkdir()
-    (shipped / "en").symlink_to(model_with_parser)
+    (shipped / "en.safetensors").symlink_to(model_path(model_with_parser))
     monkeypatch.setattr("pyropunct.shipped.FOLDER", shipped)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
@@ -57,15 +58,17 @@ def test_other_commands_know_the_name(installed: Path, small: Path) -> None:
     )
 
 
-def test_a_folder_of_the_name_is_meant_first(file: Path) -> None:
-    Path("en").mkdir()
-    assert complaint(BAD_INPUT, "restore", "en", file) == "en: is no model: it has no model.json"
+def test_a_file_of_the_name_is_meant_first(file: Path) -> None:
+    Path("en").mkdir()  # not a folder
+    assert invoke("restore", "en", file, *QUICK).exit_code == 0
+    Path("en.safetensors").touch()
+    assert complaint(BAD_INPUT, "restore", "en", file).startswith("en.safetensors: is damaged")
 
 
-@pytest.mark.parametrize("name", ["en", "."])
-def test_a_model_without_a_file(installed: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "kind"), [("en", "model"), (".", "folder")])
+def test_a_model_without_a_file(installed: Path, name: str, kind: str) -> None:
     told = complaint(BAD_INPUT, "restore", name)
-    assert told == f"{name}: is no text but a folder: give MODEL and FILE, or FILE alone"
+    assert told == f"{name}: is no text but a {kind}: give MODEL and FILE, or FILE alone"
 
 
 def test_more_than_a_model_and_a_file(installed: Path) -> None:
@@ -74,11 +77,11 @@ def test_more_than_a_model_and_a_file(installed: Path) -> None:
 
 
 def test_models_that_are_not_there(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = "xx: no such model folder, and the package has no model of this name (it has en)"
+    known = "xx: no such model, and the package has no model of this name (it has en)"
     assert complaint(BAD_INPUT, "restore", "xx", file) == known
-    assert complaint(BAD_INPUT, "restore", "./xx/", file) == "xx: no such model folder"
+    assert complaint(BAD_INPUT, "restore", "./xx/", file) == "xx: no such model"
     monkeypatch.setattr("pyropunct.shipped.FOLDER", Path("nowhere"))
-    none = "en: no such model folder, and the package was installed without models"
+    none = "en: no such model, and the package was installed without models"
     assert complaint(BAD_INPUT, "restore", file) == none
     with pytest.raises(ModelFileError, match="the package was installed without models"):
         pyropunct.load()

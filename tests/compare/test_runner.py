@@ -86,7 +86,7 @@ def test_a_part_that_was_deleted_or_not_finished_is_trained_again(
 ) -> None:
     text = Text()
     trained(tmp_path, "one", text)
-    (tmp_path / "parts" / "one").unlink()
+    (tmp_path / "parts" / "one.safetensors").unlink()
     trained(tmp_path, "one", text)
     assert text.trained == 2
 
@@ -102,7 +102,7 @@ def test_a_part_that_was_deleted_or_not_finished_is_trained_again(
 
 
 def test_a_damaged_part(tmp_path: Path) -> None:
-    text, part = Text(), tmp_path / "parts" / "one"
+    text, part = Text(), tmp_path / "parts" / "one.safetensors"
     trained(tmp_path, "one", text)
     part.write_text("some other text")
     with pytest.raises(ComparisonFolderError) as caught:

@@ -13,14 +13,14 @@ from encoders import MadeUp
 from sentences import embedded
 
 from pyropunct.divergence import DivergedError
-from pyropunct.fitted.model_file import ModelFileError, read_sealed, write_sealed
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.training import Progress
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival
-from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.checkpoints import Checkpoint, read_state, write_state
 from pyropunct.treebank.sentence import Sentence
 
 SENTENCES = embedded("train", 40)
@@ -177,9 +177,9 @@ def test_a_checkpoint_of_something_else(kind: Kind, tmp_path: Path) -> None:
     for train, dev, changes, seed in others:
         with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
             kind.trained(train, dev, changes, seed=seed, checkpoint=checkpoint)
-    state = read_sealed(checkpoint.path)
+    state = read_state(checkpoint.path)
     name, _ = state["network"].popitem()
-    write_sealed(checkpoint.path, state)
+    write_state(checkpoint.path, state)
     with pytest.raises(ModelFileError, match=f"checkpoint: is damaged: RuntimeError: .*{name}"):
         kind.trained(TRAIN, None, once, checkpoint=checkpoint)
 

@@ -16,7 +16,7 @@ import torch
 from command_line import answer, command, complaint, environment, invoke, one_line, printed
 
 from pyropunct.cli.frame import interrupts
-from pyropunct.fitted.model_file import ModelFileError, read_sealed, write_sealed
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe
 from pyropunct.nets.parser.training import ParserTraining
 from pyropunct.nets.reader import ReaderRecipe
@@ -24,7 +24,7 @@ from pyropunct.nets.reader.training import ReaderTraining
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.tagger.training import SlotTaggerTraining
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.checkpoints import own_folder
+from pyropunct.train.checkpoints import own_folder, read_state, write_state
 from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.train.training import Training
 
@@ -113,7 +113,7 @@ def test_going_on_gives_the_model_of_an_uninterrupted_fit(few: Path, tmp_path: P
     (kept / ".checkpoint.right.abc123.new").write_bytes(b"half of a checkpoint, as a kill leaves it")
     printed(*fit(few, out, "--resume"))
     assert_same_model(out, whole)
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    assert [path.name for path in tmp_path.iterdir()] == ["m.safetensors"]
 
 
 def stopping_after(epochs: int, run_epoch: Any) -> Any:
@@ -177,7 +177,7 @@ def test_going_on_with_the_parser(few: Path, tmp_path: Path, monkeypatch: pytest
     for one, other in (parsers, both, taggers):
         state = other.state_dict()
         assert all(torch.equal(value, state[name]) for name, value in one.state_dict().items())
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "whole"]
+    assert sorted(path.stem for path in tmp_path.iterdir()) == ["m", "whole"]
 
 
 def test_interrupted_before_an_epoch_was_finished(small: Path, tmp_path: Path) -> None:
@@ -254,13 +254,13 @@ def test_going_on_from_a_damaged_checkpoint(small: Path, unfinished: Path, conte
 def test_any_other_bit_of_a_checkpoint_is_noticed(unfinished: Path) -> None:
     path = unfinished.with_name("m.unfinished") / "checkpoint.left"
     content, chance = path.read_bytes(), random.Random(0)
-    read_sealed(path)
+    read_state(path)
     for place in (0, len(content) - 1, *(chance.randrange(len(content)) for _ in range(30))):
         damaged = bytearray(content)
         damaged[place] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
-        with pytest.raises(ModelFileError, match=f"^{path}: is damaged"):
-            read_sealed(path)
+        with pytest.raises(ModelFileError, match=f"^{path}: (is damaged|is not the file)"):
+            read_state(path)
 
 
 def test_another_process_trains_to_the_same_place(small: Path, unfinished: Path) -> None:
@@ -298,9 +298,9 @@ def test_something_else_stands_where_checkpoints_go(small: Path, tmp_path: Path,
 
 def test_going_on_from_a_checkpoint_that_lacks_something(small: Path, unfinished: Path) -> None:
     path = unfinished.with_name("m.unfinished") / "checkpoint.left"
-    state = read_sealed(path)
+    state = read_state(path)
     del state["optimisers"]
-    write_sealed(path, state)
+    write_state(path, state)
     message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
     assert message == f"{path}: is damaged: KeyError: 'optimisers'"
 
@@ -319,18 +319,21 @@ def test_a_model_that_cannot_be_written_after_training(
 ) -> None:
     """Nothing is lost: the training can be resumed, and then there is only the model left to write."""
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    replace = Path.replace
+
+    def full(path: Path, target: Path) -> Path:
+        if target.suffix == ".safetensors":
+            raise OSError(28, "No space left on device")
+        return replace(path, target)
 
     arguments = fit(small, tmp_path / "m", "--direction", "left", "--epochs", 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyropunct.fitted.model_file._fill", full)
+        patch.setattr(Path, "replace", full)
         message = complaint(FAILURE, *arguments)
-    assert message.startswith(
-        f"{tmp_path}/m: cannot write the model: No space left on device; finished epochs"
-    )
+    problem = "m.safetensors: cannot be written: No space left on device; finished epochs"
+    assert message.startswith(f"{tmp_path}/{problem}")
     printed(*arguments, "--resume")
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    assert [path.name for path in tmp_path.iterdir()] == ["m.safetensors"]
 
 
 def test_an_interruption_inside_compiled_code_is_one() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from pyropunct.files import model_path
 from pyropunct.fitted.model_file import ModelFileError, read_model_file
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
@@ -136,7 +137,7 @@ def test_a_folder_keeps_both(model: Punctuator, dev: list[Sentence], tmp_path: P
     for one, other in ((loaded, model), (loaded.parsed, model.parsed)):
         torch.testing.assert_close(one.log_prob(dev), other.log_prob(dev), atol=0.02, rtol=0.002)
     loaded.save(tmp_path / "again")
-    assert (tmp_path / "again/tensors.pt").read_bytes() == (tmp_path / "both/tensors.pt").read_bytes()
+    assert model_path(tmp_path / "again").read_bytes() == model_path(tmp_path / "both").read_bytes()
 
 
 def test_going_on_after_an_epoch(

@@ -1,6 +1,5 @@
 """Attach models of plain torch layers, whose parameters are no sites of Pyro: trained, kept, used."""
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,15 +11,13 @@ import torch
 from torch import Tensor
 
 from pyropunct.fitted.model_file import (
-    DESCRIPTION,
     ModelFileError,
     read_model_file,
-    read_sealed,
     write_model_file,
-    write_sealed,
 )
-from pyropunct.fitted.recipes import LATER_SETTINGS, Recipe, named_recipe
+from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.punctuator import Punctuator
+from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.train.fitting import fit, fit_story
 from pyropunct.train.training import Progress, Training
 from pyropunct.treebank.reading import Sentence, read_treebank
@@ -192,15 +189,15 @@ def test_a_checkpoint_that_lacks_a_parameter(
     checkpoint = tmp_path / "checkpoint"
     fit(train, dev, RECIPE, direction="left", checkpoint=checkpoint)
     path = tmp_path / "checkpoint.left"
-    state = read_sealed(path)
+    state = read_state(path)
     del state["story"]["attach.layers.3.bias"]
-    write_sealed(path, state)
+    write_state(path, state)
     with pytest.raises(ModelFileError, match=r"checkpoint\.left: is damaged: RuntimeError: ") as caught:
         fit(train, dev, RECIPE, direction="left", checkpoint=checkpoint, resume=True)
     assert "\n" not in str(caught.value)
 
 
-BIAS = "parameter attach.layers.3.bias"
+BIAS = "story/attach.layers.3.bias"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +205,7 @@ BIAS = "parameter attach.layers.3.bias"
     [
         lambda tensors: tensors.pop(BIAS),
         lambda tensors: tensors.update({BIAS: torch.zeros(1)}),
-        lambda tensors: tensors.update({"parameter attach.unheard_of": torch.zeros(1)}),
+        lambda tensors: tensors.update({"story/attach.unheard_of": torch.zeros(1)}),
     ],
 )
 def test_models_with_other_parameters_are_refused(
@@ -217,8 +214,7 @@ def test_models_with_other_parameters_are_refused(
     model.save(tmp_path / "m")
     plain, tensors = read_model_file(tmp_path / "m")
     change(tensors)
-    parts = {name: plain[name] for name in ("vocabulary", "recipe", "report", "conventions")}
-    write_model_file(tmp_path / "m", parts, tensors)
+    write_model_file(tmp_path / "m", plain, tensors)
     with pytest.raises(
         ModelFileError, match=r"cannot be made a model again: ValueError: (the tensor )?attach\."
     ):
@@ -231,13 +227,6 @@ def test_with_a_normal_posterior_of_the_sites(train: tuple[Sentence, ...], dev: 
     assert model.scales.keys() == model.values.keys()
     assert not any(name.startswith("attach") for name in model.values)
     assert math.isfinite(perplexities(model)[-1])
-
-
-def test_recipes_of_older_models_lack_their_settings(small: Path, tmp_path: Path) -> None:
-    description = json.loads((small / "model" / DESCRIPTION).read_text(encoding="utf-8"))
-    old = {name: value for name, value in description["recipe"].items() if name not in LATER_SETTINGS}
-    assert len(old) == len(description["recipe"]) - len(LATER_SETTINGS)
-    assert Recipe.from_json(old) == replace(Recipe.from_json(description["recipe"]), **LATER_SETTINGS)
 
 
 # The neural attach model of the package

@@ -1,8 +1,6 @@
 """A tagger of words, mixed with p(x | T) where a parser has found the trees."""
 
-import json
 import math
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +8,9 @@ from typing import Any
 
 import pytest
 import torch
+from model_files import changed, copied
 
-from pyropunct.fitted.model_file import DESCRIPTION, TENSORS, ModelFileError, checksum
+from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
@@ -83,11 +82,6 @@ def test_a_parser_of_another_tagger_is_not_saved(model: Punctuator, tmp_path: Pa
     assert not list(tmp_path.iterdir())
 
 
-def with_checksum(model: Path, description: dict[str, Any]) -> None:
-    description["sha256"] = checksum(description, (model / TENSORS).read_bytes())
-    (model / DESCRIPTION).write_text(json.dumps(description))
-
-
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -103,24 +97,22 @@ def with_checksum(model: Path, description: dict[str, Any]) -> None:
         (lambda plain: plain.pop("tagger"), "there are tensors of the part 'tagger', but not the part"),
     ],
 )
-def test_folders_with_another_tagger(
+def test_models_with_another_tagger(
     model_with_parser: Path, tmp_path: Path, change: Any, problem: str
 ) -> None:
-    path = Path(shutil.copytree(model_with_parser, tmp_path / "model"))
-    description = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
-    change(description)
-    with_checksum(path, description)
+    path = copied(model_with_parser, tmp_path / "model")
+    with changed(path) as (description, _):
+        change(description)
     with pytest.raises(ModelFileError, match=problem):
         Punctuator.load(path)
 
 
-def test_folders_without_the_parser_of_the_tagger(model_with_parser: Path, tmp_path: Path) -> None:
-    path = Path(shutil.copytree(model_with_parser, tmp_path / "model"))
-    description = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
-    del description["parser"]
-    tensors = torch.load(path / TENSORS, weights_only=True)
-    torch.save({name: one for name, one in tensors.items() if not name.startswith("parser ")}, path / TENSORS)
-    with_checksum(path, description)
+def test_models_without_the_parser_of_the_tagger(model_with_parser: Path, tmp_path: Path) -> None:
+    path = copied(model_with_parser, tmp_path / "model")
+    with changed(path) as (description, tensors):
+        del description["parser"]
+        for name in [name for name in tensors if name.startswith("parser/")]:
+            del tensors[name]
     with pytest.raises(ModelFileError, match="a tagger, but no parser whose states it reads"):
         Punctuator.load(path)
 

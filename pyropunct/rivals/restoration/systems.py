@@ -112,7 +112,7 @@ class TrivialSystem(System[tuple[str, ...]]):
     def load(self, place: Path, conditions: Conditions) -> tuple[str, ...]:
         """Read it back."""
         plain, _ = read_model_file(place)
-        return tuple(texts(f"{place}: the final mark", plain["vocabulary"]))
+        return tuple(texts(f"{place}: the final mark", plain.get("vocabulary")))
 
     def restore(self, model: tuple[str, ...], parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words."""

@@ -7,15 +7,16 @@ The model is that of Li, Wang & Eisner (2019, section 6.2)::
 where T'_e, the underlying tree of the wrong sentence, is the most probable one under a model of wrong text.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
-from pyropunct.files import real, recover
-from pyropunct.fitted import model_file
-from pyropunct.fitted.model_file import ModelFileError
+from torch import Tensor
+
+from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.registry import Trusted
+from pyropunct.fitted.saved_parts import inside, within
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
@@ -33,7 +34,7 @@ from pyropunct.restore.rewriting import (
 from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
-from pyropunct.tasks.correct.system import PARTS, Correcting, check_writable
+from pyropunct.tasks.correct.system import Correcting
 from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
 from pyropunct.vocabulary import Vocabulary
 
@@ -83,39 +84,33 @@ class Corrector(Correcting):
             ],
         )
 
-    def save(self, folder: str | Path) -> None:
-        """Write the corrector, a model folder for each of its models, to a new folder, whole or not at all.
+    def save(self, path: str | Path) -> None:
+        """Write the corrector to a file, whole or not at all: the reader, and the writer as a part of it.
 
-        :raises ModelFileError: if the folder exists and is not a corrector, or cannot be written.
+        :raises ModelFileError: as `Punctuator.save` does.
         """
-        folder = Path(folder)
-        check_writable(folder)
-        with model_file.new_folder(folder) as new:
-            for name in PARTS:
-                getattr(self, name).save(new / name)
+        plain, tensors = self.reader.to_parts()
+        plain["writer"], weights = self.writer.to_parts()
+        write_model_file(path, plain, tensors | within("writer", weights))
 
     @classmethod
-    def load(
-        cls, folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
-    ) -> "Corrector":
-        """Read a corrector that `save` wrote.  No code in the folder is ever run, and none that it names.
-
-        :param variants: see `pyropunct.punctuator.Punctuator.load`.
-        :param encoder: likewise, of the model that parses.
-        :raises ModelFileError: if the folder is missing or damaged, or is not a corrector of this program.
-        """
-        folder = Path(folder)
-        recover(real(folder))
-        if folder.is_dir() and not all((folder / name).is_dir() for name in PARTS):
-            raise ModelFileError(f"{folder}: is no corrector (fit one with `pyropunct fit-correction`)")
-        if not folder.is_dir():
-            raise ModelFileError(f"{folder}: no such corrector folder")
-        reader = Punctuator.load(folder / "reader", variants=variants, encoder=encoder)
-        writer = Punctuator.load(folder / "writer", variants=variants)
+    def from_parts(
+        cls,
+        path: str | Path,
+        plain: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
+        variants: Trusted = (),
+        encoder: str | Path | None = None,
+    ) -> Self:
+        """See `Correcting.from_parts`."""
+        if "writer" not in plain:
+            raise ModelFileError(f"{path}: is no corrector (fit one with `pyropunct fit-correction`)")
+        reader = Punctuator.from_parts(path, plain, tensors, variants, encoder)
+        writer = Punctuator.from_parts(path, plain["writer"], inside("writer", tensors), variants)
         if not isinstance(writer.story.attach, CorrectingAttach):
-            raise ModelFileError(f"{folder / 'writer'}: is not the model of a corrector")
+            raise ModelFileError(f"{path}: its writer is not the model of a corrector")
         if reader.vocabulary.tokens != writer.vocabulary.tokens:
-            raise ModelFileError(f"{folder}: its reader and its writer are of two: they know other marks")
+            raise ModelFileError(f"{path}: its reader and its writer are of two: they know other marks")
         return cls(reader, writer)
 
 

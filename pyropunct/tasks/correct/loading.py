@@ -2,24 +2,20 @@
 
 from pathlib import Path
 
-from pyropunct.files import real, recover
+from pyropunct.fitted.model import read_parts
 from pyropunct.fitted.registry import Trusted
 from pyropunct.tasks.correct.correcting import Corrector
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel
-from pyropunct.tasks.correct.system import PARTS, Correcting
+from pyropunct.tasks.correct.system import Correcting
 
 
 def load_corrector(
-    folder: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
+    path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
 ) -> Correcting:
-    """Read a corrector that was saved, or a model that comes with the package.
+    """Read a corrector that was saved, or a model that comes with the package; see `Correcting.load`.
 
-    :param variants: see `pyropunct.punctuator.Punctuator.load`.
-    :param encoder: likewise.
-    :raises ModelFileError: if the folder is missing or damaged, or is no corrector of this program.
+    :raises ModelFileError: if the file is missing or damaged, or is no corrector of this program.
     """
-    place = Path(folder)
-    recover(real(place))
-    if place.is_dir() and any((place / name).is_dir() for name in PARTS):
-        return Corrector.load(folder, variants=variants, encoder=encoder)
-    return NoisyChannel.load(folder, variants=variants, encoder=encoder)
+    plain, tensors = read_parts(path)
+    kind: type[Correcting] = Corrector if "writer" in plain else NoisyChannel
+    return kind.from_parts(path, plain, tensors, variants, encoder)

@@ -1,12 +1,14 @@
 """What all ways to correct punctuation have in common: from lines or sentences to decisions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
-from pyropunct.files import real, recover
-from pyropunct.fitted import model_file
+from torch import Tensor
+
+from pyropunct.fitted.model import read_parts
+from pyropunct.fitted.registry import Trusted
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
@@ -17,9 +19,6 @@ from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.treebank.marks import Surface, marks_of
 
 String = tuple[str, ...]
-
-PARTS = ("reader", "writer")
-"""The subfolders of the folder of a corrector of two models."""
 
 
 class Change(NamedTuple):
@@ -46,7 +45,29 @@ def changes(wrong: Surface, right: Surface) -> list[Change]:
 
 
 class Correcting(ABC):
-    """A trained way to correct punctuation."""
+    """A trained way to correct punctuation.  Its file is that of a model of right text with one part more."""
+
+    @classmethod
+    @abstractmethod
+    def from_parts(
+        cls,
+        path: str | Path,
+        plain: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
+        variants: Trusted = (),
+        encoder: str | Path | None = None,
+    ) -> Self:
+        """The corrector of a description and tensors; see `pyropunct.fitted.model.FittedModel.from_parts`."""
+
+    @classmethod
+    def load(cls, path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
+        """Read a corrector that was saved, or a model that comes with the package.
+
+        :param variants: see `pyropunct.punctuator.Punctuator.load`.
+        :param encoder: likewise, of the model that parses.
+        :raises ModelFileError: if the file is missing or damaged, or is not that of such a corrector.
+        """
+        return cls.from_parts(path, *read_parts(path), variants, encoder)
 
     @property
     @abstractmethod
@@ -94,18 +115,3 @@ class Correcting(ABC):
             return self.decide(sentences, settings, rate=known)
 
         return punctuated(self.model, sources, settings, decide)
-
-
-def check_writable(folder: Path) -> None:
-    """Check that a corrector can be written to a folder, without changing the folder.
-
-    What a process that was killed has left beside it is cleared away.
-
-    :raises ModelFileError: if the folder holds something else or cannot be written.
-    """
-    recover(real(folder))
-    if not folder.is_dir() or {path.name for path in folder.iterdir()} != set(PARTS):
-        model_file.check_writable(folder)
-        return
-    for name in PARTS:
-        model_file.check_writable(folder / name)

@@ -10,7 +10,7 @@ from emulated_device import other_device
 from test_encoded_parser import TINY
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import PLAIN, read_model_file, write_model_file
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.parser.training import TuningTraining
@@ -48,9 +48,8 @@ def test_both_are_trained_and_kept(
         parser.states(words).shape[-1] == parser.state_size == 4 * TINY.lstm_size
     )  # what it knows is not told
     described, weights = parser.pretrained.to_parts()
-    nothing = dict.fromkeys(PLAIN, 0)
     write_model_file(tmp_path / "parser", *parser.to_parts())
-    write_model_file(tmp_path / "encoder", {**nothing, "pretrained": described}, weights)
+    write_model_file(tmp_path / "encoder", {"pretrained": described}, weights)
     plain, tensors = read_model_file(tmp_path / "encoder")
     again = pretrained_from(plain["pretrained"], tensors)
     assert again is not None

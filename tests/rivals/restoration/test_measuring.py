@@ -278,7 +278,7 @@ def test_gold_trees_alone(found: Comparison, train: Treebank, dev: Treebank, tmp
     settings = replace(SMALL, systems=("attach",), shares=(100,), folds=0)
     attach, before = by_name(compare(train, dev, settings, tmp_path))["attach"], by_name(found)["attach"]
     assert attach.report["parsed_trees"] is None
-    assert sorted(path.name for path in (tmp_path / SEED).iterdir()) == ["attach", "parser-100"]
+    assert sorted(path.stem for path in (tmp_path / SEED).iterdir()) == ["attach", "parser-100"]
     assert attach.with_gold_trees.perplexity == before.with_gold_trees.perplexity
     assert attach.with_predicted_trees.perplexity != before.with_predicted_trees.perplexity
 
@@ -286,7 +286,7 @@ def test_gold_trees_alone(found: Comparison, train: Treebank, dev: Treebank, tmp
 def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:
     found = compare(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
     assert found.parsers == ()
-    assert [path.name for path in (tmp_path / SEED).iterdir()] == ["trivial"]
+    assert [path.stem for path in (tmp_path / SEED).iterdir()] == ["trivial"]
 
 
 def test_progress(train: Treebank, dev: Treebank) -> None:

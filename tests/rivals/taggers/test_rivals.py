@@ -193,7 +193,7 @@ def test_folders_that_hold_no_rival(train: list[Sentence], tmp_path: Path) -> No
         load_rival(tmp_path / "lacking")
     with pytest.raises(ModelFileError, match="no rival is called 'hmm': take attention or crf"):
         load_rival(tmp_path / "unknown")
-    with pytest.raises(ModelFileError, match="no such model folder"):
+    with pytest.raises(ModelFileError, match="no such model"):
         load_rival(tmp_path / "nowhere")
 
 

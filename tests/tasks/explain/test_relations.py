@@ -172,7 +172,7 @@ def test_the_table_has_the_numbers_of_the_json(small: Path) -> None:
 
 def test_bad_input(small: Path, tmp_path: Path) -> None:
     model, dev = small / "model", small / "dev.conllu"
-    assert complaint(2, "relations", tmp_path / "none", dev) == f"{tmp_path / 'none'}: no such model folder"
+    assert complaint(2, "relations", tmp_path / "none", dev) == f"{tmp_path / 'none'}: no such model"
     assert "none.conllu" in complaint(2, "relations", model, tmp_path / "none.conllu")
     plot = tmp_path / "none" / "plot.svg"
     missing = f"{plot}: the folder {plot.parent} does not exist"

@@ -1,6 +1,6 @@
-"""Damaged model folders of every kind: tensors and descriptions are changed, and their checksum is right.
+"""Damaged models of every kind: other tensors and descriptions, with the right checksum, and other headers.
 
-Whatever is in a folder, a command ends with its results or with one line, and never with a signal or a
+Whatever is in a file, a command ends with its results or with one line, and never with a signal or a
 traceback.
 """
 
@@ -8,6 +8,7 @@ import copy
 import json
 import random
 import shutil
+import struct
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ from row import DONE, REFUSED, RefusedError, Row, outcome
 
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import DESCRIPTION, TENSORS, ModelFileError, checksum
+from pyropunct.fitted.model_file import MODEL, ModelFileError, read_tensors, write_tensors
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.parser import ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, train_reader
@@ -61,31 +62,30 @@ TAGGER = RivalRecipe(epochs=1, least_steps=1, word_size=8, hidden_size=6)
 
 
 def attack(tries: int, seed: int) -> Row:
-    """Damage a folder, and use it, so often."""
+    """Damage a model, and use it, so often."""
     torch.set_num_threads(1)
     chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
         material = Material(Path(place))
         for number in range(tries):
-            folder = Path(place) / "damaged"
             kind = chance.choice(sorted(material.uses))
-            shutil.copytree(material.folder / kind, folder)
-            part = chance.choice([path.parent for path in sorted(folder.rglob(DESCRIPTION))])
-            told = damage(part, chance)
-            found = outcome(partial(material.uses[kind], folder, chance), Path(place))
+            path = Path(shutil.copy(material.folder / f"{kind}.safetensors", Path(place) / "damaged"))
+            told = damaged_header(path, chance) if chance.random() < 0.25 else damage(path, chance)
+            found = outcome(partial(material.uses[kind], path, chance), Path(place))
             if found in (DONE, REFUSED):
                 outcomes[found] += 1
             else:
                 failures.append(f"{number}: {kind}: {told}: {found}")
-            shutil.rmtree(folder)
-    return Row("model folders, damaged, with the right checksum", tries, dict(outcomes), failures)
+    return Row(
+        "models, damaged, with the right checksum or in their headers", tries, dict(outcomes), failures
+    )
 
 
 class Material:
-    """Folders of every kind, and how each is used.
+    """Models of every kind, and how each is used.
 
     :ivar folder: where they are.
-    :ivar uses: for each folder what to do with a copy of it; it raises what a user would see.
+    :ivar uses: for each model what to do with a copy of it; it raises what a user would see.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -111,30 +111,28 @@ class Material:
             train_rival(kind, sentences, sentences[:5], TAGGER).save(self.folder / kind)
             self.uses[kind] = self._use_tagger
 
-    def _use_model(self, folder: Path, chance: random.Random) -> None:
+    def _use_model(self, path: Path, chance: random.Random) -> None:
         file, some = str(self.treebank), ["--samples", "3"]
         commands = [
-            ["underlying", str(folder), file],
-            ["sample", str(folder), file],
-            ["restore", str(folder), str(self.words), *some],
-            ["restore", str(folder), file, *some],
-            ["rules", str(folder), file],
-            ["relations", str(folder), file],
-            ["dream", str(folder), *some],
-            ["rephrase", str(folder), file, "--delete", "advmod"],
+            ["underlying", str(path), file],
+            ["sample", str(path), file],
+            ["restore", str(path), str(self.words), *some],
+            ["restore", str(path), file, *some],
+            ["rules", str(path), file],
+            ["relations", str(path), file],
+            ["dream", str(path), *some],
+            ["rephrase", str(path), file, "--delete", "advmod"],
         ]
-        self._call(["evaluate", str(folder), file])
+        self._call(["evaluate", str(path), file])
         self._call(chance.choice(commands))
 
-    def _use_corrector(self, folder: Path, chance: random.Random) -> None:
-        self._call(
-            ["correct", str(folder), str(chance.choice([self.words, self.treebank])), "--samples", "3"]
-        )
+    def _use_corrector(self, path: Path, chance: random.Random) -> None:
+        self._call(["correct", str(path), str(chance.choice([self.words, self.treebank])), "--samples", "3"])
 
-    def _use_tagger(self, folder: Path, chance: random.Random) -> None:
+    def _use_tagger(self, path: Path, chance: random.Random) -> None:
         sentences = read_treebank(self.treebank)[:5]
         try:
-            tagger = load_rival(folder)
+            tagger = load_rival(path)
         except ModelFileError as error:
             raise RefusedError from error
         tagger.evaluate(sentences)
@@ -151,34 +149,61 @@ class Material:
 # Damage
 
 
-def damage(folder: Path, chance: random.Random) -> str:
-    """Change one thing in a model folder, make its checksum right again, and tell what was changed."""
-    description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-    tensors = torch.load(folder / TENSORS, weights_only=True)
-    told = (
-        changed_tensor(tensors, chance)
-        if tensors and chance.random() < 0.75
-        else changed(description, chance)
-    )
-    torch.save(tensors, folder / TENSORS)
+def damage(path: Path, chance: random.Random) -> str:
+    """Change one thing in a model, make its checksum right again, and tell what was changed."""
+    description, tensors = read_tensors(path, MODEL)
+    change = changed_tensor if tensors and chance.random() < 0.75 else None
+    told = change(tensors, chance) if change else changed(description, chance)
     try:
-        description["sha256"] = checksum(description, (folder / TENSORS).read_bytes())
-    except (KeyError, TypeError):
-        told += ", so that there is no checksum"
-    (folder / DESCRIPTION).write_text(json.dumps(description), encoding="utf-8")
+        write_tensors(path, MODEL, description, tensors)
+    except ModelFileError:  # JSON has no such number
+        told += ", which is not written"
     return told
 
 
+def damaged_header(path: Path, chance: random.Random) -> str:
+    """Change the header of a file: its length, its bytes, or what it says of a tensor."""
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    text, rest = content[8 : 8 + length], content[8 + length :]
+    way = chance.choice(["length", "byte", "cut", "tensor", "tensor", "tensor"])
+    if way == "length":
+        length = chance.choice([0, 1, length - 1, length + 1, 2**31, 2**63, 10**8 + 1])
+        told = f"header of {length} bytes"
+    elif way == "byte":
+        place = chance.randrange(len(text))
+        text = text[:place] + bytes([chance.randrange(256)]) + text[place + 1 :]
+        told = f"byte {place} of the header"
+    elif way == "cut":
+        rest = rest[: chance.randrange(len(rest))]
+        told = f"cut to {len(rest)} bytes of tensors"
+    else:
+        header = json.loads(text)
+        name = chance.choice([name for name in sorted(header) if name != "__metadata__"])
+        key = chance.choice(["dtype", "shape", "data_offsets"])
+        header[name][key] = chance.choice(ENTRIES)
+        text = json.dumps(header).encode()
+        length, told = len(text), f"{name} {key} is {header[name][key]!r}"
+    path.write_bytes(struct.pack("<Q", length) + text + rest)
+    return told
+
+
+ENTRIES: list[Any] = ["F32", "I64", "F8_E5M2", "what", [], [0], [2**62], [2**32, 2**32], [-1], [0, 0], [5, 1]]
+ENTRIES += [[0, 4], [0, 2**63], None, {}, 3, [0.5]]
+"""What may stand in a header in place of types, shapes and offsets."""
+
+
 def changed_tensor(tensors: dict[str, Any], chance: random.Random) -> str:
-    """Change a tensor, or a part of the dictionary that stands for one."""
-    name = chance.choice(sorted(tensors))
-    holder, key = tensors, name
-    if isinstance(tensors[name], dict):
-        holder, key = tensors[name], chance.choice(sorted(tensors[name]))
-    way = chance.choice(sorted(DAMAGES))
-    given = holder[key] if isinstance(holder[key], torch.Tensor) else torch.tensor(holder[key])
-    holder[key] = DAMAGES[way](given, chance)
-    return f"{name} {key if holder is not tensors else ''} {way}"
+    """Change a tensor as it is stored, leave it out, or give it another name."""
+    name, way = chance.choice(sorted(tensors)), chance.choice([*sorted(DAMAGES), "missing", "renamed"])
+    tensor = tensors[name]
+    if way in ("missing", "renamed"):
+        del tensors[name]
+    if way == "renamed":
+        tensors[chance.choice([f"{name}:steps", f"other/{name}", f"{name}x", ""])] = tensor
+    elif way != "missing":
+        tensors[name] = DAMAGES[way](tensor, chance).contiguous()
+    return f"{name} {way}"
 
 
 def anywhere(tensor: torch.Tensor, value: float, chance: random.Random) -> torch.Tensor:
@@ -213,11 +238,6 @@ DAMAGES: dict[str, Callable[[torch.Tensor, random.Random], Any]] = {
     "of another type": lambda tensor, chance: tensor.to(chance.choice(TYPES)),
     "permuted": lambda tensor, chance: tensor.flatten()[torch.randperm(tensor.numel())].view(tensor.shape),
     "transposed": lambda tensor, chance: tensor.mT if tensor.dim() > 1 else tensor[None],
-    "expanded": lambda tensor, chance: torch.zeros(1, dtype=tensor.dtype).expand(
-        1 << chance.choice([20, 31, 45])
-    ),
-    "sparse": lambda tensor, chance: tensor.to_sparse(),
-    "no tensor": lambda tensor, chance: chance.choice([None, 3, "text", [1, 2], {}, -1, 1 << 40]),
 }
 TYPES = [torch.half, torch.bfloat16, torch.float, torch.double, torch.int8, torch.int, torch.long, torch.bool]
 TYPES += [torch.cfloat, torch.uint8, torch.int16]

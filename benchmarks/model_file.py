@@ -1,9 +1,9 @@
-"""What a model folder costs, and what it costs to leave weights out of it.
+"""What the file of a model costs, and what it costs to leave weights out of it.
 
-    python benchmarks/model_folder.py TRAIN.conllu DEV.conllu [--direction left] [--epochs 5] [--seed 0]
+    python benchmarks/model_file.py TRAIN.conllu DEV.conllu [--direction left] [--epochs 5] [--seed 0]
 
 Fits a model, saves it with all of its weights and with fewer and fewer of them, and prints for each: the size
-of the folder, the weights and contexts in it, the seconds to load the model (the least of some repeats), and
+of the file, the weights and contexts in it, the seconds to load the model (the least of some repeats), and
 the perplexity on dev of what is loaded.  A weight is left out if it is nearer to zero than the threshold, see
 `pyropunct.models.attach.pruning`.
 """
@@ -56,14 +56,14 @@ def _show(
     repeats: int,
 ) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "model"
-        with mock.patch("pyropunct.punctuator.pruned", left):
-            model.save(folder)
-        size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+        path = Path(scratch) / "model.safetensors"
+        with mock.patch("pyropunct.fitted.saved_parts.pruned", left):
+            model.save(path)
+        size = path.stat().st_size / 1e6
         seconds = []
         for _ in range(repeats):
             began = time.perf_counter()
-            loaded = Punctuator.load(folder)
+            loaded = Punctuator.load(path)
             seconds.append(time.perf_counter() - began)
     attach = loaded.story.attach
     assert isinstance(attach, LogLinearAttach)
