@@ -198,9 +198,7 @@ def compare_parsers(
         if settings.tags == "jackknifed":
             with watch("folds", settings.folds) as advance:
                 dev = with_tags(dev, train_perceptron_tagger(train, seed=settings.seed))
-                train = with_jackknifed_tags(
-                    train, folds=settings.folds, seed=settings.seed, progress=advance
-                )
+                train = with_jackknifed_tags(train, folds=settings.folds, seed=settings.seed, advance=advance)
         _compile(train)
         steps = settings.iterations * len(settings.beams) * len(settings.marks)
         with watch("iterations", steps) as advance:
@@ -235,7 +233,7 @@ def _result(
     recipe = ArcStandardRecipe(treatment, beam, settings.iterations, settings.seed, oracle)
     parser, seconds = runner.trained(
         f"{treatment.value}-{beam}",
-        lambda: train_arc_standard(train, recipe, watch=lambda finished, wrong: advance(1)),
+        lambda: train_arc_standard(train, recipe, advance=advance),
         save_parts,
         partial(load_parts, from_parts=ArcStandardParser.from_parts),
     )

@@ -6,11 +6,11 @@ from pyropunct.rivals.transitions.arc_standard import LEFT, RIGHT, SHIFT
 
 
 def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple[int, str]]:
-    """The kinds of the transitions that lead to a projective tree, with their relations, none for a shift.
+    """The kinds of the transitions that lead to a projective tree, with their relations, empty for a shift.
 
-    An arc is made as soon as its dependent has all of its own; left arcs first.
+    An arc is made as soon as its dependent has all dependents; left arcs first.
 
-    :param heads: from 1; 0 for the root.
+    :param heads: the head of each word, from 1; 0 for the root.
     """
     waiting = [0] * (len(heads) + 1)
     for head in heads:

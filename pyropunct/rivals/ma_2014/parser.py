@@ -37,12 +37,12 @@ TEMPLATES: Mapping[Treatment, str] = {
 
 
 class Oracle(StrEnum):
-    """Which transitions training takes for right."""
+    """The transitions that training takes for right."""
 
     STATIC = "static"
-    """Those of one sequence that leads to the tree of the treebank; with early update."""
+    """One sequence of transitions that leads to the tree of the treebank; with early update."""
     DYNAMIC = "dynamic"
-    """All that lead to the best tree that can still be reached; with exploration, and a beam of 1."""
+    """All transitions to the best tree that can still be reached; with exploration, and a beam of 1."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ArcStandardRecipe:
     :ivar treatment: what becomes of marks.
     :ivar beam: the most states that are kept, in training and afterwards.
     :ivar iterations: how often each sentence is seen.
-    :ivar seed: of the order of sentences, another one in each iteration.
+    :ivar seed: decides the order of sentences, anew in each iteration.
     :ivar oracle: which transitions are right.
     """
 
@@ -74,17 +74,17 @@ class ArcStandardRecipe:
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The recipe that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if these are not the settings of a recipe.
         """
         beam, iterations, seed = search_numbers(plain)
         return cls(Treatment(plain["treatment"]), beam, iterations, seed, Oracle(plain["oracle"]))
 
 
 class ParsedSentence(NamedTuple):
-    """What a parser makes of the m tokens of a sentence.
+    """The m tokens of a sentence with a tree from a parser.
 
     :ivar heads: the head of each token from 1, 0 for the root, None for a mark that is not parsed.
-    :ivar relations: likewise.
+    :ivar relations: the relation of each token to its head, None for a mark that is not parsed.
     """
 
     heads: tuple[int | None, ...]
@@ -93,14 +93,14 @@ class ParsedSentence(NamedTuple):
 
 class ArcStandardParser(TransitionParser):
     """A shift-reduce parser with a perceptron, trained by
-    `pyropunct.rivals.ma_2014.train_arc_standard`."""
+    `pyropunct.rivals.ma_2014.training.train_arc_standard`."""
 
     recipe: ArcStandardRecipe
     what = "an arc-standard parser"
     recipe_kind = ArcStandardRecipe
 
     def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
-        """The tree of each sentence: projective, with one root.  The trees that they have are not read.
+        """The tree of each sentence: projective, with one root.  Trees of the sentences are not read.
 
         :raises ValueError: if a sentence has nothing but marks that are not parsed.
         """

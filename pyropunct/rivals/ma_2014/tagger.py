@@ -1,7 +1,9 @@
-"""The tagger: trained, applied, and jackknifed, so that a parser learns from tags as good as those it will
-see."""
+"""The tagger of parts of speech: trained, applied, and jackknifed.
 
-from collections.abc import Callable, Iterable, Sequence
+A parser learns from jackknifed tags, which are as good as the tags that it will see.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -10,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.compare.progress import Advance
 from pyropunct.nets.parser.jackknife import folds_of, in_order, others_of
 from pyropunct.rivals.ma_2014.tagging import (
     AROUND,
@@ -42,7 +45,7 @@ _EDGE = "\t"
 
 
 class Tagged(Protocol):
-    """Some tokens: a dataclass, such as `pyropunct.rivals.ma_2014.MarkedSentence`."""
+    """A dataclass of tokens, such as `pyropunct.rivals.ma_2014.treatments.MarkedSentence`."""
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -62,7 +65,7 @@ Tokens = TypeVar("Tokens", bound=Tagged)
 class PerceptronTagger:
     """A tagger of words and marks, trained by `train_perceptron_tagger`.
 
-    :ivar tags: those that it knows.
+    :ivar tags: the tags that it knows.
     :ivar rows: the averaged weights.
     """
 
@@ -85,7 +88,7 @@ def train_perceptron_tagger(
     """Train a tagger on a treebank.
 
     :param iterations: how often each sentence is seen.
-    :param seed: of the order of sentences, another one in each iteration.
+    :param seed: decides the order of sentences, anew in each iteration.
     :raises ValueError: if there are thousands of tags, or none.
     """
     sentences = list(sentences)
@@ -113,7 +116,7 @@ def _learned(weights: Weights, words: Array, gold: Array, tags: int, number: int
 
 
 def with_tags(sentences: Iterable[Tokens], tagger: PerceptronTagger) -> list[Tokens]:
-    """Sentences with the tags of a tagger in the place of their own."""
+    """Sentences with the tags of a tagger instead of those of the treebank."""
     return [
         replace(sentence, tags=tagger.tag(sentence.forms))  # type: ignore[type-var]
         for sentence in sentences
@@ -125,20 +128,20 @@ def with_jackknifed_tags(
     *,
     folds: int = FOLDS,
     seed: int = 0,
-    progress: Callable[[int], None] = lambda done: None,
+    advance: Advance = lambda done: None,
 ) -> list[Tokens]:
-    """Sentences with the tags that taggers find which were trained on others.
+    """Sentences with the tags of taggers that were trained on other sentences.
 
-    :param folds: how many parts are tagged, each by what is learned from the others.
+    :param folds: the number of parts: each is tagged by a tagger of the others.
     :param seed: of the taggers.
-    :param progress: called after each part with 1.
+    :param advance: called after each part with 1.
     :raises ValueError: as `pyropunct.nets.parser.jackknife.folds_of` does.
     """
     parts = folds_of(sentences, folds)
     tagged = []
     for fold, part in enumerate(parts):
         tagged.append(with_tags(part, train_perceptron_tagger(others_of(parts, fold), seed=seed)))
-        progress(1)
+        advance(1)
     return in_order(tagged)
 
 
@@ -156,7 +159,7 @@ def _atoms(form: str) -> tuple[int, ...]:
 
 
 def _shape(form: str) -> str:
-    """The form with an A for capitals, an a for other letters and a 9 for digits, each run of them as one."""
+    """The form with A for each run of capitals, a for other letters, and 9 for digits."""
     kinds = (
         "A" if one.isupper() else "a" if one.isalpha() else "9" if one.isdigit() else one for one in form
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.compare.progress import Advance
 from pyropunct.rivals.ma_2014.exploring import BEST, BEST_RIGHT, FOLLOWED, explore
 from pyropunct.rivals.ma_2014.oracle import transitions_to
 from pyropunct.rivals.ma_2014.parser import (
@@ -21,7 +22,7 @@ from pyropunct.rivals.ma_2014.parser import (
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, ProjectiveTree, treated, tree_of
 from pyropunct.rivals.transitions.actions import Action, moves_of, relation_numbers
 from pyropunct.rivals.transitions.arc_standard import SHIFT
-from pyropunct.rivals.transitions.learning import Actions, Change, Watch, learned, searched, unwatched
+from pyropunct.rivals.transitions.learning import Actions, Change, learned, searched
 from pyropunct.rivals.transitions.perceptron import Weights, averaged
 from pyropunct.rivals.transitions.systems import ARC_STANDARD
 
@@ -54,13 +55,13 @@ def train_arc_standard(
     sentences: Iterable[MarkedSentence],
     recipe: ArcStandardRecipe | None = None,
     *,
-    watch: Watch = unwatched,
+    advance: Advance = lambda done: None,
 ) -> ArcStandardParser:
     """Train a parser on a treebank, whose trees are made projective.
 
     :param sentences: the treebank; sentences without words are left out.
-    :param recipe: its settings.
-    :param watch: called after each iteration.
+    :param recipe: the settings of training.
+    :param advance: called after each iteration with 1.
     :raises ValueError: if there is no sentence of two words or more, or there are thousands of relations.
     """
     recipe = recipe or ArcStandardRecipe()
@@ -76,7 +77,7 @@ def train_arc_standard(
     known = Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
     random = np.random.default_rng(recipe.seed)
     examples = _examples(matrices, trees, goals, actions)
-    weights, updates = learned(examples, _Changes(known, recipe, random), recipe.iterations, random, watch)
+    weights, updates = learned(examples, _Changes(known, recipe, random), recipe.iterations, random, advance)
     report = {
         "sentences": len(trees),
         "lifted_arcs": sum(tree.lifted for tree in trees),
@@ -108,20 +109,20 @@ def _examples(
 
 @dataclass(frozen=True)
 class _Changes:
-    """What changes weights."""
+    """The changes of weights, by the oracle of the recipe."""
 
     actions: Actions
     recipe: ArcStandardRecipe
     random: np.random.Generator
 
     def of(self, example: _Example, weights: Weights, iteration: int) -> list[Change]:
-        """What changes after an example."""
+        """The changes after an example."""
         if self.recipe.oracle is Oracle.DYNAMIC:
             return self._explored(example, weights, EXPLORED if iteration else 0.0)
         return searched(self.actions, example.sentence, example.gold, weights, self.recipe.beam)
 
     def _explored(self, example: _Example, weights: Weights, explored: float) -> list[Change]:
-        """What changes where the best action on one way through a sentence is not right."""
+        """The changes where the best action on a way through a sentence is not right."""
         follows_best = self.random.random(len(example.gold)) < explored
         sentence, _, heads, relations = example
         _, moves, table = self.actions

@@ -1,10 +1,10 @@
 """Four ways to treat the marks of a sentence that is to be parsed (Ma, Zhang & Zhu 2014, section 3).
 
 Marks may be tokens like words, be taken away, or be *properties* of words beside them: a mark that opens a
-pair of the word behind, one that closes it of the word before, any other mark of the word before.  What the
-paper does not say is as in the authors' program: an even number of dashes ``--`` in a sentence are pairs too;
-marks beside one of a pair leave no trace; the last of several others on one word wins; and a mark that ends
-the sentence is no property.
+pair is a property of the word behind it, a mark that closes a pair is one of the word before, and so is any
+other mark.  Where the paper is silent, this follows the authors' program: an even number of dashes ``--`` in
+a sentence are pairs too; marks beside a mark of a pair leave no trace; of several other marks on a word the
+last wins; and a mark that ends the sentence is no property.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,27 +25,27 @@ _OPENERS = (*CLOSERS, DASH)
 
 
 class Treatment(StrEnum):
-    """What becomes of marks."""
+    """Ways to treat marks."""
 
     TOKENS = "tokens"
-    """They are parsed like words."""
+    """Marks are parsed like words."""
     AWAY = "away"
-    """They are taken away."""
+    """Marks are taken away."""
     PAIRED = "paired"
-    """Those that come in pairs are properties; others are parsed like words."""
+    """Paired marks are properties; others are parsed like words."""
     ALL = "all"
-    """All are properties."""
+    """All marks are properties."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedSentence:
     """The m tokens of a sentence, words and marks, as its treebank has them.
 
-    :ivar forms: as written.
-    :ivar tags: their parts of speech.
-    :ivar marks: whether each is a mark.
-    :ivar heads: their heads from 1, 0 for the root; none is a mark.
-    :ivar relations: their relations to these.
+    :ivar forms: the tokens as written.
+    :ivar tags: the part of speech of each token.
+    :ivar marks: whether each token is a mark.
+    :ivar heads: the head of each token from 1, 0 for the root; no head is a mark.
+    :ivar relations: the relation of each token to its head.
     """
 
     forms: tuple[str, ...]
@@ -59,10 +59,10 @@ class MarkedSentence:
 class TreatedSentence:
     """The n tokens of a sentence that are to be parsed.
 
-    :ivar tokens: which they are, from 1.
-    :ivar forms: as written.
-    :ivar tags: their parts of speech.
-    :ivar opened: for each the kinds of pairs that are opened before it, as bits.
+    :ivar tokens: their numbers in the sentence, from 1.
+    :ivar forms: the tokens as written.
+    :ivar tags: the part of speech of each token.
+    :ivar opened: for each token the kinds of pairs that are opened before it, as bits.
     :ivar closed: the kinds of pairs that are closed behind it.
     :ivar beside: the tag of another mark behind it, empty if there is none.
     """
@@ -84,7 +84,7 @@ def have_language_tags(sentences: Iterable[Sentence]) -> bool:
 def marked_sentences(sentences: Iterable[Sentence], *, universal: bool = False) -> list[MarkedSentence]:
     """The sentences of a treebank with their marks.
 
-    :param universal: whether their tags are to be the universal ones, and not those of the language.
+    :param universal: take the universal tags instead of those of the language.
     """
     return [_marked(sentence, UPOS if universal else XPOS) for sentence in sentences]
 

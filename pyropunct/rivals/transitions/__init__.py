@@ -1,4 +1,4 @@
-"""What parsers with transitions share: cells, features, a perceptron and beam search, compiled.
+"""Parsers with transitions: cells, features, a perceptron and beam search, compiled.
 
 - `pyropunct.rivals.transitions.cells`: trees and stacks that the states of a beam share, and their atoms.
 - `pyropunct.rivals.transitions.arc_standard`: arc-standard transitions.
@@ -9,7 +9,7 @@
 - `pyropunct.rivals.transitions.search`: beam search and early update.
 - `pyropunct.rivals.transitions.learning`: one example after the other.
 - `pyropunct.rivals.transitions.actions`: actions as numbers, and weights as they are saved.
-- `pyropunct.rivals.transitions.parser`: what trained parsers are made of, and how that is saved.
+- `pyropunct.rivals.transitions.parser`: trained parsers, and their parts in a file.
 
 `pyropunct.rivals.ma_2014` and `pyropunct.rivals.zhang_2013` are the parsers.  What numba has compiled
 is kept on disk: see `pyropunct.inference.compiling` before changing anything here or there.

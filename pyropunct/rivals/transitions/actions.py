@@ -36,13 +36,13 @@ def check_kinds(actions: Sequence[Action], known: Iterable[int], needed: Iterabl
     """Make sure that actions are transitions, each there once, with which any sentence can be parsed.
 
     :param known: the kinds of transitions of a system.
-    :param needed: those without which it may come to an end too soon.
+    :param needed: the kinds without which some sentence cannot be parsed.
     :param what: the name of its parser.
     :raises ValueError: if they are not.
     """
     right = all(type(kind) is int and isinstance(relation, str) for kind, relation in actions)
     if not right or len(set(actions)) < len(actions):
-        raise ValueError("an action is no transition, or there twice")
+        raise ValueError("an action is not a transition, or is there twice")
     kinds = {kind for kind, _ in actions}
     if not set(needed) <= kinds <= set(known) or len(actions) >= MOST_ACTIONS:
         raise ValueError(f"the actions are not those of {what}")
@@ -63,7 +63,7 @@ def rows_of(tensors: Mapping[str, Tensor], actions: int) -> Rows:
     rows = Rows(**{name: _whole_numbers(name, tensors[name]) for name in Rows._fields})
     if set(tensors) != set(Rows._fields) or (len(rows.actions) and rows.actions.max() >= actions):
         raise ValueError("there are weights of actions that it does not know")
-    weights_of(rows)  # what is wrong with them shows at once
+    weights_of(rows)  # checks them
     return rows
 
 

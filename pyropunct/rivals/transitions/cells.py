@@ -1,14 +1,14 @@
 """Trees and stacks that the states of a beam share, compiled.
 
-No configuration is ever changed, so those of a beam share what they have in common: a configuration is the
-topmost cell of its stack; a cell is a tree and the cell below; a tree is a row of numbers, of which the words
-of a sentence have the first.
+No configuration is ever changed, so the configurations of a beam share their common parts: a configuration is
+the topmost cell of its stack; a cell is a tree and the cell below; a tree is a row of numbers, and the words
+of a sentence have the first rows.
 
-*Properties.*  A tree has a set of pairs that were opened on its left side and not closed, one of pairs that
-were closed on its right side, and a mark.  When an arc is made, what was opened on the left of a left child,
-or closed on the right of a right child, is of the head too; pairs in both sets meet and leave both, and if
-nothing is left, the mark is `PAIRED`.  The mark of a right child becomes that of the head, unless a pair is
-open or closed there (Ma, Zhang & Zhu 2014, section 3).
+*Properties.*  A tree has a set of pairs that were opened on its left side and not closed, a set of pairs that
+were closed on its right side, and a mark.  An arc hands up to the head the pairs that were opened on the left
+of a left child, or closed on the right of a right child; pairs in both sets meet and leave both, and if both
+sets are empty then, the mark is `PAIRED`.  The mark of a right child becomes that of the head, unless a pair
+is open or closed there (Ma, Zhang & Zhu 2014, section 3).
 """
 
 from typing import Any, NamedTuple
@@ -24,13 +24,13 @@ WORD, TAG, OPENED, CLOSED, MARK = range(5)
 """The rows of a sentence, whose columns are the words from 1.  Columns before and behind are zero."""
 
 BEHIND = 4
-"""How many columns there are behind the last word."""
+"""The number of columns behind the last word."""
 
 OPEN_ONLY, CLOSED_ONLY, OPEN_AND_CLOSED, PAIRED, FIRST_MARK = range(1, 6)
-"""The values of a property: pairs are open, closed, both; all met; the least number of another mark."""
+"""The values of a property: open pairs, closed pairs, or both; all have met; the least of other marks."""
 
 FARTHEST, FAR = 10, 5
-"""Distances from 5 to 10 are alike, and so are those above 10 (Zhang & Clark 2008)."""
+"""Distances from 5 to 10 are alike, and so are distances above 10 (Zhang & Clark 2008)."""
 
 # The columns of a tree: its head; four children, each with its relation; how many there are on each side, and
 # the set of their relations as bits; its property, and that of its left child.
@@ -39,25 +39,25 @@ _TREE = 17
 _RELATION_BITS = 63
 
 TREE, BELOW, UNDER, RELATION, HEADLESS = range(5)
-"""The columns of a cell: its tree, and the cell below.  The others are of arc-eager transitions alone: the
-tree that the cell below has become since; the relation of its word to that below, 0 if it has no head yet;
-and how many words from here down have none."""
+"""The columns of a cell: its tree, and the cell below.  Only arc-eager transitions use the others: the tree
+that the cell below has become since; the relation of its word to the word below, 0 if it has no head yet; and
+the number of words without head from here down."""
 
 CELL, NEXT, PREVIOUS, ACTION, SCORE, GOLD, FRONT, CLOSING = range(8)
 """The columns of a state: its stack, its next word, the state before, the action from there, the score of all
-actions, and whether they all are right.  The others are of arc-eager transitions alone: the tree of the next
+actions, and whether all actions are right.  Only arc-eager transitions use the others: the tree of the next
 word, and whether a sentence has ended whose words are on the stack."""
 
 
 class Workspace(NamedTuple):
-    """Room for some states of one sentence.
+    """Room for the states of a sentence.
 
-    :ivar trees: (T, 17) tree 0 is absent, those of the words follow.
+    :ivar trees: (T, 17) tree 0 is absent, the trees of the words follow.
     :ivar cells: (C, 5) cell 0 is the bottom of all stacks.
     :ivar states: (C, 8) the cell with the number of a state is new in it.
     :ivar atoms: the atoms of one state.
     :ivar keys: the keys of its features.
-    :ivar scores: (numbers,) the scores of what has weights, such as its actions.
+    :ivar scores: (numbers,) the scores of its actions, or of their parts that have weights.
     """
 
     trees: Array
@@ -70,7 +70,7 @@ class Workspace(NamedTuple):
 
 @inner
 def workspace_of(sentence, states, atoms, templates, numbers):
-    """Room for so many states besides the first, which is there."""
+    """Room for so many states besides the first state, which is written."""
     words = sentence.shape[1] - BEHIND
     work = Workspace(
         np.zeros((words + states, _TREE), np.int64),
@@ -92,7 +92,7 @@ def workspace_of(sentence, states, atoms, templates, numbers):
 
 @inner
 def _meet(tree):
-    """Let pairs meet that are open and closed."""
+    """Remove pairs that are both open and closed."""
     both = tree[_OPENED] & tree[_CLOSED]
     if both:
         tree[_OPENED] ^= both
@@ -119,7 +119,8 @@ def head_of(work, cell):
 def attach(work, head, child, relation, left, new):
     """Write the tree that a head becomes with another outermost child, in a new state; return its number.
 
-    :param head: the number of its tree, and so on.
+    :param head: the number of the head's tree.
+    :param child: the number of the child's tree.
     """
     trees = work.trees
     number = len(trees) - len(work.cells) + new
@@ -167,7 +168,7 @@ def write_item(atoms, at, tree, sentence):
 
 @inner
 def write_buffer(atoms, at, trees, sentence, first, words):
-    """Write word, tag and property of the next words that wait."""
+    """Write word, tag and property of the next words of the buffer."""
     for place in range(words):
         word, behind = first + place, sentence.shape[1] - BEHIND
         word = word if word < behind else behind

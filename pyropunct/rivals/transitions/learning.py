@@ -1,22 +1,16 @@
-"""Learning from one example after the other, whatever it is that changes the weights."""
+"""Learning of weights, from one example after the other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.compare.progress import Advance
 from pyropunct.rivals.transitions.perceptron import Weights, no_weights, with_room
 from pyropunct.rivals.transitions.search import learn, search
 
 Array = NDArray[Any]
-
-Watch = Callable[[int, int], None]
-"""Gets how many iterations are done, and from how many examples of the last one something was learned."""
-
-
-def unwatched(done: int, wrong: int) -> None:
-    """A watch to which it makes no difference."""
 
 
 class Change(NamedTuple):
@@ -33,10 +27,10 @@ Example = TypeVar("Example", contravariant=True)
 
 
 class Actions(NamedTuple):
-    """What can be done, as `pyropunct.rivals.transitions.search.search` is told.
+    """The actions of a parser, as `pyropunct.rivals.transitions.search.search` reads them.
 
     :ivar system: the number of a system of transitions.
-    :ivar moves: its actions.
+    :ivar moves: the actions.
     :ivar table: the templates.
     """
 
@@ -46,20 +40,20 @@ class Actions(NamedTuple):
 
 
 class Changes(Protocol[Example]):
-    """What tells how an example changes weights."""
+    """Says how examples change weights."""
 
     @property
     def actions(self) -> Actions:
-        """What can be done."""
+        """The actions that have weights."""
         ...
 
     def of(self, example: Example, weights: Weights, iteration: int) -> list[Change]:
-        """What changes after an example, in an iteration counted from 0."""
+        """The changes after an example, in an iteration counted from 0."""
         ...
 
 
 def searched(actions: Actions, sentence: Array, gold: Array, weights: Weights, beam: int) -> list[Change]:
-    """What changes when the right actions have left the beam, or are not the best in the end.
+    """The changes after a search in which the right actions left the beam, or were not the best in the end.
 
     :param gold: the numbers of the right actions.
     """
@@ -69,7 +63,7 @@ def searched(actions: Actions, sentence: Array, gold: Array, weights: Weights, b
     differences = np.flatnonzero(found != right)
     if not len(differences):
         return []
-    first = int(differences[0])  # what comes before is the same in both
+    first = int(differences[0])  # both are equal before
     return [Change(sentence, right, right, first, 1), Change(sentence, found, found, first, -1)]
 
 
@@ -78,13 +72,14 @@ def learned(
     changes: Changes[Example],
     iterations: int,
     random: np.random.Generator,
-    watch: Watch = unwatched,
+    advance: Advance = lambda done: None,
 ) -> tuple[Weights, list[int]]:
     """The weights after all iterations, and how many examples changed them in each.
 
-    :param changes: tells what changes after an example.
-    :param iterations: how often each is seen.
-    :param random: orders them, anew in each iteration.
+    :param changes: gives the changes after an example.
+    :param iterations: how often each example is seen.
+    :param random: orders the examples, anew in each iteration.
+    :param advance: called after each iteration with 1.
     """
     weights, number = no_weights(), 0
     updates: list[int] = []
@@ -96,7 +91,7 @@ def learned(
                 weights = _changed(weights, changes.actions, change, number)
             updates[-1] += bool(found)
             number += 1
-        watch(iteration + 1, updates[-1])
+        advance(1)
     return weights, updates
 
 

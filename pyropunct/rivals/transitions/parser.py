@@ -1,4 +1,4 @@
-"""What all trained parsers with transitions are made of, and how that is saved."""
+"""Trained parsers with transitions, and their parts in a model file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from pyropunct.rivals.transitions.perceptron import Rows, Weights, weights_of
 def search_numbers(plain: Mapping[str, Any]) -> tuple[int, int, int]:
     """The beam, the iterations and the seed of a recipe that was written as plain types.
 
-    :raises ValueError: if they cannot be such.
+    :raises ValueError: if they are no such numbers.
     """
     numbers = beam, iterations, seed = [plain[name] for name in ("beam", "iterations", "seed")]
     if not all(type(number) is int and number >= 0 for number in numbers) or not beam:
@@ -48,7 +48,7 @@ class TransitionParser:
         return weights_of(self.rows)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
+        """The parser as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
         plain = {
             "vocabulary": {"actions": [list(action) for action in self.actions], "root": self.root},
             "recipe": self.recipe.to_json(),
@@ -58,7 +58,7 @@ class TransitionParser:
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
-        """What `to_parts` took apart.
+        """The parser that `to_parts` took apart.
 
         :raises ValueError: if these are not the parts of such a parser.
         """
@@ -76,7 +76,7 @@ class TransitionParser:
 
     @classmethod
     def scored(cls, actions: Sequence[Action]) -> int:
-        """How many things have weights if these are the actions.
+        """How many actions and parts of actions have weights, if these are the actions.
 
         :raises ValueError: if a sentence cannot be parsed with these actions.
         """

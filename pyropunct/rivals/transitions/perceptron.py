@@ -2,12 +2,12 @@
 
 The score of an action a with features F is the sum of the weights w(f, a), f in F (Collins 2002,
 "Discriminative training methods for hidden Markov models").  A feature is a template and the values of its
-atoms.  It is known by its *key*, a hash of 64 bits of these; two features with equal keys would count as one,
-which among ten million features happens in one of 400,000 models.
+atoms.  Its *key* is a hash of 64 bits of these.  Two features with equal keys would count as one feature;
+among ten million features, this happens in one of 400,000 models.
 
-Most weights are zero.  Each feature that has others stands in a table with open addressing, and has a block
-of entries (action, weight), which moves to a place of twice the size when it is full.  Weights change by
-whole numbers, and so does their average over all T examples, times T.  A weight that changes by d at the
+Most weights are zero.  Each feature with other weights stands in a table with open addressing, and has a
+block of entries (action, weight), which moves to a place of twice the size when it is full.  Weights change
+by whole numbers, and so does their average over all T examples, times T.  A weight that changes by d at the
 example with number t, from 0, is changed in T - t of them, so::
 
     T avg(w) = T w - sum of t d        the sum is the moment of w
@@ -35,17 +35,17 @@ KEY, BLOCK = range(2)
 """The columns of slots."""
 
 ENTRIES, FEATURES = range(2)
-"""The places of what is used."""
+"""The places of `Weights.used`."""
 
 
 class Weights(NamedTuple):
     """The weights of a perceptron.
 
-    :ivar slots: (a power of two, 2) for each feature its key, 0 if the slot is free; and in one number where
-        its entries begin, and in the last bits how many they are.
-    :ivar entries: (E,) a weight, and in the last bits the action that it is of.
-    :ivar moments: (E,) of each weight, or (0,) if nothing is to be learned.
-    :ivar used: (2,) how many entries there are, those of blocks that have moved included; how many features.
+    :ivar slots: (a power of two, 2) for each feature its key, 0 if the slot is free; and a number with the
+        place of its first entry, and in the last bits the number of its entries.
+    :ivar entries: (E,) a weight, and in the last bits its action.
+    :ivar moments: (E,) the moment of each weight, or (0,) if nothing is to be learned.
+    :ivar used: (2,) the numbers of entries, with those of blocks that have moved, and of features.
     """
 
     slots: Array
@@ -55,12 +55,12 @@ class Weights(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Weights as they are kept.
+    """Weights as they are saved.
 
-    :ivar keys: (F,) those of the features, in ascending order.
-    :ivar counts: (F,) how many weights each has.
-    :ivar actions: (E,) the actions of these, feature by feature.
-    :ivar values: (E,) the weights, none of them zero.
+    :ivar keys: (F,) the keys of the features, in ascending order.
+    :ivar counts: (F,) the number of weights of each feature.
+    :ivar actions: (E,) the actions of the weights, feature by feature.
+    :ivar values: (E,) the weights, which are not zero.
     """
 
     keys: Array
@@ -70,7 +70,7 @@ class Rows(NamedTuple):
 
 
 def no_weights() -> Weights:
-    """Weights that all are zero, to be learned."""
+    """Weights of zero, to be learned."""
     entries, moments = np.zeros((2, _LEAST), np.int64)
     return Weights(np.zeros((_LEAST, 2), np.int64), entries, moments, np.zeros(2, np.int64))
 
@@ -88,7 +88,7 @@ def with_room(weights: Weights, features: int, actions: int) -> Weights:
 
 
 def averaged(weights: Weights, examples: int) -> Rows:
-    """The averages of all weights, times the number of examples; those that are zero are left out."""
+    """The averages of all weights, times the number of examples; averages of zero are left out."""
     full = weights.slots[weights.slots[:, KEY] != 0]
     full = full[np.argsort(full[:, KEY])]
     firsts, counts = full[:, BLOCK] >> _BITS, full[:, BLOCK] & _LOW
@@ -109,13 +109,13 @@ def weights_of(rows: Rows) -> Weights:
     """
     keys, counts, actions, values = rows
     if len(keys) != len(counts) or not len(actions) == len(values) == counts.sum():
-        raise ValueError("features, actions and weights are not as many as there should be")
+        raise ValueError("the numbers of features, actions and weights do not agree")
     if len(keys) and (not 0 < counts.min() <= counts.max() < MOST_ACTIONS or (np.diff(keys) <= 0).any()):
         raise ValueError("the features are not in order, or have more actions than there are")
     if not keys.all() or (len(actions) and not 0 <= actions.min() <= actions.max() < MOST_ACTIONS):
-        raise ValueError("there are weights of features or actions that there are not")
+        raise ValueError("there are weights of unknown features or actions")
     if len(values) and np.abs(values).max() >= 1 << (62 - _BITS):
-        raise ValueError("there is a weight that no training comes to")
+        raise ValueError("there is a weight that is too large")
     blocks = (counts.cumsum() - counts) << _BITS | counts
     slots = _table(np.ascontiguousarray(keys), blocks, len(keys))
     return Weights(
@@ -124,7 +124,7 @@ def weights_of(rows: Rows) -> Weights:
 
 
 def _table(keys: Array, blocks: Array, features: int) -> Array:
-    """Slots with these keys and blocks, of which at most half are full when there are so many features."""
+    """Slots with these keys and blocks; with so many features, at most half of them are full."""
     slots = np.zeros((max(_LEAST, 1 << (2 * features - 1).bit_length()), 2), np.int64)
     _place(slots, keys, blocks)
     return slots
@@ -132,7 +132,7 @@ def _table(keys: Array, blocks: Array, features: int) -> Array:
 
 @inner
 def _slot_of(slots, key):
-    """The slot of a feature, or the free one where it would be."""
+    """The slot of a feature, or the free slot for it."""
     last = len(slots) - 1
     slot = (key ^ (key >> _SPREAD)) & last
     while slots[slot, KEY] != key and slots[slot, KEY] != 0:
@@ -142,7 +142,7 @@ def _slot_of(slots, key):
 
 @compiled
 def _place(slots: Array, keys: Array, blocks: Array) -> None:
-    """Put keys and blocks into slots, of which enough are free."""
+    """Put keys and blocks into slots; enough slots must be free."""
     for number in range(len(keys)):
         slot = _slot_of(slots, keys[number])
         slots[slot, KEY] = keys[number]
@@ -151,11 +151,11 @@ def _place(slots: Array, keys: Array, blocks: Array) -> None:
 
 @inner
 def features_of(atoms, templates, keys):
-    """Write the keys of the features of some atoms, and return how many there are.
+    """Write the keys of the features of atoms, and return the number of features.
 
-    A template whose first atom is 0, that is, absent, gives none.
+    A template whose first atom is 0, that is, absent, gives no feature.
 
-    :param templates: (templates, 2 + atoms) of each a number of its own, how many atoms it has, and which.
+    :param templates: (templates, 2 + atoms) for each template its number, the number of its atoms, and these.
     """
     number = 0
     for template in range(len(templates)):
@@ -172,9 +172,9 @@ def features_of(atoms, templates, keys):
 
 @inner
 def add_scores(weights, keys, number, scores):
-    """Add to the scores of actions the weights of some features, whose keys are lost by this."""
+    """Add the weights of features to the scores of actions; the keys of the features are overwritten."""
     slots, entries = weights.slots, weights.entries
-    for feature in range(number):  # apart from what follows, so that much is asked of the memory at once
+    for feature in range(number):  # apart from the next loop, so that many reads of memory overlap
         keys[feature] = slots[_slot_of(slots, keys[feature]), BLOCK]
     for feature in range(number):
         first = keys[feature] >> _BITS
@@ -184,7 +184,7 @@ def add_scores(weights, keys, number, scores):
 
 @inner
 def has_room(weights, features, actions):
-    """Whether there is room to change the weights of so many features, if there are so many actions."""
+    """Whether there is room to change the weights of so many features and actions."""
     used = weights.used
     if used[ENTRIES] + 2 * features * actions > len(weights.entries):  # all blocks may move
         return False
@@ -193,7 +193,7 @@ def has_room(weights, features, actions):
 
 @inner
 def change(weights, keys, number, action, by, example):
-    """Change the weights of an action for some features; there must be room."""
+    """Change the weights of an action for features; there must be room."""
     slots, entries, moments, used = weights
     for feature in range(number):
         slot = _slot_of(slots, keys[feature])

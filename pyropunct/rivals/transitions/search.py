@@ -1,9 +1,9 @@
-"""Beam search, and learning from where it goes wrong, compiled.
+"""Beam search, and learning from its errors, compiled.
 
-Of all that follow the states of a beam by one transition, the best k are the next beam; the best of the last
-beam is the answer (Zhang & Clark 2008, "A tale of two parsers").  In training the search stops as soon as the
-right state has left the beam, and the transitions so far are learned from: *early update* (Collins & Roark
-2004).  Of equal scores the first is best: that of the better state before, then of the lesser action.
+The best k states that follow the states of a beam by one transition are the next beam; the best state of the
+last beam is the answer (Zhang & Clark 2008, "A tale of two parsers").  In training the search stops as soon
+as the right state has left the beam, and the transitions so far are learned from: *early update* (Collins &
+Roark 2004).  Of equal scores, that of the better state before wins, then that of the lesser action.
 """
 
 from typing import Any
@@ -79,7 +79,7 @@ def search(
 
 @inner
 def weights_in(moves):
-    """How many numbers of weights some actions have."""
+    """The number of actions and parts of actions that have weights."""
     most = moves[0, 2]
     for action in range(len(moves)):
         most = max(most, moves[action, 2], moves[action, 3])
@@ -88,7 +88,7 @@ def weights_in(moves):
 
 @inner
 def score(system, work, sentence, templates, weights, state):
-    """Write the scores of what has weights in a state."""
+    """Write the scores of actions, or of their parts, in a state."""
     write_atoms(system, work, sentence, state)
     number = features_of(work.atoms, templates, work.keys)
     work.scores[:] = 0
@@ -97,7 +97,7 @@ def score(system, work, sentence, templates, weights, state):
 
 @inner
 def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders, kept):
-    """Let the actions of a state compete for a place in the next beam; return how many are taken."""
+    """Let the actions of a state compete for a place in the next beam; return the number of taken places."""
     before = work.states[state, SCORE]
     for action in range(len(moves)):
         if allowed >> moves[action, 0] & 1:
@@ -178,15 +178,15 @@ def learn(
     by: int,
     example: int,
 ) -> int:
-    """Change the weights of some actions in the states to which others lead.
+    """Change the weights of actions in the states of a sequence of transitions.
 
-    :param system: as of `search`, like the next four.
-    :param followed: the actions that lead from one state to the next, from the start of the sentence.
-    :param actions: for each of these states the action whose weights are changed, or -1 for none.
-    :param first: the first of which this is done.
-    :param by: how much.
+    :param system: as in `search`, like the next four parameters.
+    :param followed: the actions that lead from each state to the next, from the start of the sentence.
+    :param actions: for each of these states the action whose weights are changed, or -1 for no action.
+    :param first: the first state of which weights are changed.
+    :param by: the change.
     :param example: the number of the example.
-    :returns: the first for which there was no more room, or how many actions there are.
+    :returns: the first state for which there was no more room, or the number of all.
     """
     numbers = weights_in(moves)
     work = room_for(sentence, len(actions), len(templates), numbers)

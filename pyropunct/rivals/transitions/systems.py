@@ -1,4 +1,4 @@
-"""Transitions of one system or the other, compiled: search and learning are the same for both."""
+"""Transitions of either system, compiled: both have the same search and learning."""
 
 from pyropunct.inference.compiling import inner
 from pyropunct.rivals.transitions import arc_eager, arc_standard
@@ -12,19 +12,19 @@ _ATOMS = max(len(arc_standard.ATOMS), len(arc_eager.ATOMS))
 
 @inner
 def transitions_of(system, words):
-    """How many transitions there are for so many words."""
+    """The number of transitions for so many words."""
     return 2 * words - 1 if system == ARC_STANDARD else 2 * words
 
 
 @inner
 def room_for(sentence, states, templates, numbers):
-    """Room for so many states besides the first, which is there."""
+    """Room for so many states besides the first state, which is written."""
     return workspace_of(sentence, states, _ATOMS, templates, numbers)
 
 
 @inner
 def kinds_allowed(system, work, state, words):
-    """The kinds of transitions that are possible in a state, as bits."""
+    """The possible kinds of transitions in a state, as bits."""
     if system == ARC_STANDARD:
         return arc_standard.kinds_allowed(work, state, words)
     return arc_eager.kinds_allowed(work, state, words)
@@ -32,7 +32,7 @@ def kinds_allowed(system, work, state, words):
 
 @inner
 def advance(system, work, state, kind, relation, new):
-    """Write the state that follows one by a transition, with its cell and its tree."""
+    """Write the state that follows by a transition, with its cell and its tree."""
     if system == ARC_STANDARD:
         arc_standard.advance(work, state, kind, relation, new)
     else:

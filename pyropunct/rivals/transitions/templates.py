@@ -1,10 +1,10 @@
-"""The features of a configuration: which atoms each template puts together.
+"""The features of a configuration: each template combines atoms.
 
-Of an item, a tree of the stack or one that waits, there are its word ``w``, its tag ``t`` and its punctuation
-property ``p``; whether it has children, ``leaf``; the outermost left and right child, ``l`` and ``r``, and
-those next to them, ``l2`` and ``r2``, each with word, tag and the relation ``d``; the numbers of children to
-the left and right, ``vl`` and ``vr``; the sets of their relations, ``sl`` and ``sr``; and the property of
-``l``.
+The atoms of an item, a tree of the stack or of the buffer, are its word ``w``, its tag ``t`` and its
+punctuation property ``p``; whether it has children, ``leaf``; the outermost left and right child, ``l`` and
+``r``, and the children next to them, ``l2`` and ``r2``, each with word, tag and the relation ``d``; the
+numbers of children to the left and right, ``vl`` and ``vr``; the sets of their relations, ``sl`` and ``sr``;
+and the property of ``l``.
 """
 
 from collections.abc import Iterable, Sequence

@@ -219,7 +219,7 @@ def compare_joint(
     with Runner.alone(folder, checksums, settings, time.process_time) as runner:
         with watch("folds of tags", settings.folds) as advance:
             tagged_train = with_jackknifed_tags(
-                train, folds=settings.folds, seed=settings.seed, progress=advance
+                train, folds=settings.folds, seed=settings.seed, advance=advance
             )
         training = Training(tagged_train, settings, runner, watch)
         tagger = train_perceptron_tagger(train, seed=settings.seed)

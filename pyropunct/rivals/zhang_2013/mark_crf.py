@@ -21,7 +21,7 @@ from pyropunct.rivals.zhang_2013.templates import WORDS
 Keys = NDArray[np.int64]
 
 MARKS = FULL + 1
-"""How many marks there are: none, middle pauses and full stops."""
+"""The number of marks: no mark, middle pauses and full stops."""
 
 ITERATIONS = 25
 """The most steps of L-BFGS."""
@@ -30,7 +30,7 @@ PENALTY = 1.0
 """The weight of the squared weights, halved, beside the negative log-likelihood."""
 
 LEAST = 2
-"""Features that training has fewer times have no weight."""
+"""Features that occur less often in training have no weight."""
 
 _ATOMS = {"s0": -1, "b0": 0, "b1": 1, "b2": 2}
 _FACTOR, _SPREAD = np.int64(-7046029254386353131), 29
@@ -41,10 +41,10 @@ class MarkCRF:
     """Predicts the mark behind each word of a stream from the words and tags around it.
 
     The features are those of Table 2 (a) of the paper, where the word before takes the place of the top of
-    the stack; the CRF has a weight for each of them with each mark, and for each two neighbouring marks.
+    the stack; the CRF has a weight for each feature with each mark, and for each two neighbouring marks.
 
-    :ivar keys: (features,) those of the features, in ascending order.
-    :ivar weights: (1 + features, 3) their weights; the first row is of features that it does not know.
+    :ivar keys: (features,) the keys of the features, in ascending order.
+    :ivar weights: (1 + features, 3) their weights; the first row is that of unknown features.
     :ivar transitions: (3, 3) the weights of neighbouring marks.
     :ivar report: what happened in training, in plain JSON types.
     """
@@ -69,13 +69,13 @@ class MarkCRF:
         return _chain(features, self.weights, self.transitions)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """It as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
+        """The CRF as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
         tensors = {"keys": self.keys, "weights": self.weights, "transitions": self.transitions}
         return {"vocabulary": {}, "recipe": {"marks": MARKS}, "report": dict(self.report)}, tensors
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
-        """What `to_parts` took apart.
+        """The CRF that `to_parts` took apart.
 
         :raises ValueError: if these are not the parts of such a CRF.
         """
@@ -91,9 +91,9 @@ class MarkCRF:
 def train_mark_crf(
     some: Iterable[Stream], *, penalty: float = PENALTY, iterations: int = ITERATIONS, least: int = LEAST
 ) -> MarkCRF:
-    """Train a CRF on the marks that are to be predicted in streams, by L-BFGS.
+    """Train a CRF on the marks of streams, by L-BFGS.
 
-    It maximises log p(marks | words) - penalty / 2 |weights|^2, which has one maximum.
+    Maximises log p(marks | words) - penalty / 2 |weights|^2, which is concave.
 
     :param iterations: the most steps.
     :param least: features that are rarer have no weight.
@@ -126,9 +126,9 @@ def train_mark_crf(
 
 
 def _chain(features: Sequence[Tensor], weights: Tensor, transitions: Tensor) -> LinearChain:
-    """The distribution of the marks of some streams.
+    """The distribution of the marks of streams.
 
-    :param features: of each (words, templates) the rows of the weights.
+    :param features: for each stream (words, templates) the rows of the weights.
     """
     sizes = torch.tensor([len(one) for one in features])
     scores = embedding(torch.cat(list(features)), weights, padding_idx=0).sum(1)
@@ -138,7 +138,7 @@ def _chain(features: Sequence[Tensor], weights: Tensor, transitions: Tensor) -> 
 
 
 def _features(stream: Stream, known: Keys) -> Tensor:
-    """(words, templates) for each feature of each word its row of the weights."""
+    """(words, templates) the row of the weights of each feature of each word."""
     keys = _keys(stream)
     places = np.searchsorted(known, keys)
     found = known[np.minimum(places, len(known) - 1)] == keys if len(known) else np.zeros(keys.shape, bool)

@@ -8,11 +8,11 @@ from pyropunct.rivals.transitions.arc_eager import FULL, LEFT, REDUCE, RIGHT, SH
 
 
 class ParsedStream(NamedTuple):
-    """What a parser makes of n words.
+    """The n words of a stream with marks and trees from a parser.
 
-    :ivar marks: the mark behind each: see `pyropunct.rivals.transitions.arc_eager.NONE`.
-    :ivar heads: their heads from 1, 0 for roots.
-    :ivar relations: their relations to these.
+    :ivar marks: the mark behind each word: see `pyropunct.rivals.transitions.arc_eager.NONE`.
+    :ivar heads: the head of each word from 1, 0 for roots.
+    :ivar relations: the relation of each word to its head.
     """
 
     marks: tuple[int, ...]

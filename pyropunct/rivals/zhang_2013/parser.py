@@ -31,17 +31,17 @@ KINDS = range(REDUCE + 1)
 """The kinds of transitions."""
 
 NEEDED = (SHIFT + NONE, SHIFT + FULL, LEFT, REDUCE)
-"""Those with which any stream can be parsed."""
+"""The kinds of transitions with which any stream can be parsed."""
 
 
 @dataclass(frozen=True)
 class ArcEagerRecipe:
     """How a parser is trained.
 
-    :ivar reads_marks: whether it reads marks that were found before, and decides on them anew.
+    :ivar reads_marks: whether it reads marks of another system, and decides on them anew.
     :ivar beam: the most states that are kept, in training and afterwards.
     :ivar iterations: how often each sentence is seen.
-    :ivar seed: of the order of sentences, another one in each iteration.
+    :ivar seed: decides the order of sentences, anew in each iteration.
     """
 
     reads_marks: bool = False
@@ -57,7 +57,7 @@ class ArcEagerRecipe:
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The recipe that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if these are not the settings of a recipe.
         """
         beam, iterations, seed = search_numbers(plain)
         if type(plain["reads_marks"]) is not bool:
@@ -67,23 +67,23 @@ class ArcEagerRecipe:
 
 class ArcEagerParser(TransitionParser):
     """A parser of streams that predicts punctuation, trained by
-    `pyropunct.rivals.zhang_2013.train_arc_eager`."""
+    `pyropunct.rivals.zhang_2013.training.train_arc_eager`."""
 
     recipe: ArcEagerRecipe
     what = "an arc-eager parser"
     recipe_kind = ArcEagerRecipe
 
-    def parse(self, some: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
-        """The marks and trees of streams, of which words and tags alone are read; nothing of no words.
+    def parse(self, streams: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
+        """The marks and trees of streams, of which words and tags alone are read.
 
-        :param found: the marks of each that were found before, if it reads such.
+        :param found: the marks of each stream that another system predicted, for a parser that reads them.
         :raises ValueError: if there are such marks and it reads none, or the other way round.
         """
-        some = list(some)
+        streams = list(streams)
         if self.recipe.reads_marks != (found is not None):
-            raise ValueError("marks that were found before are for the parser that was trained on such")
-        given = found if found is not None else [()] * len(some)
-        return [self._parse(encoded(one, marks)) for one, marks in zip(some, given, strict=True)]
+            raise ValueError("marks of another system are for a parser that was trained to read them")
+        given = found if found is not None else [()] * len(streams)
+        return [self._parse(encoded(stream, marks)) for stream, marks in zip(streams, given, strict=True)]
 
     def _parse(self, matrix: Array) -> ParsedStream:
         moves, table = moves_of(self.actions), templates_of(self.recipe.reads_marks)
@@ -99,9 +99,9 @@ class ArcEagerParser(TransitionParser):
 
 
 def check_actions(actions: Sequence[Action]) -> None:
-    """Make sure that any stream can be parsed with some actions.
+    """Make sure that any stream can be parsed with these actions.
 
-    :raises ValueError: if it cannot.
+    :raises ValueError: if a stream cannot be parsed.
     """
     check_kinds(actions, KINDS, NEEDED, "an arc-eager parser")
 
@@ -109,7 +109,7 @@ def check_actions(actions: Sequence[Action]) -> None:
 def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
     """A stream from a sentence on, as compiled code reads it: `pyropunct.rivals.transitions.cells.WORD`.
 
-    :param found: marks that were found before.
+    :param found: the marks that another system predicted.
     :param first: the first word of the sentence, counted from 0.
     """
     forms, tags, marks = stream.forms[first:], stream.tags[first:], found[first:]

@@ -1,6 +1,6 @@
-"""Streams: some sentences of a document as words in lower case, without punctuation or ends.
+"""Streams: sentences of a document as words in lower case, without punctuation or ends.
 
-What stands behind a word is one of three marks (Zhang, Wu, Yang & Li 2013, Table 3): a full stop for periods,
+Behind each word stands one of three marks (Zhang, Wu, Yang & Li 2013, Table 3): a full stop for periods,
 question and exclamation marks, a middle pause for commas, colons and semicolons, or none.
 """
 
@@ -25,13 +25,13 @@ SENTENCES = 10
 
 @dataclass(frozen=True)
 class Stream:
-    """The n words of some sentences, with all that is to be found.
+    """The n words of some sentences, with marks and trees to be predicted.
 
-    :ivar forms: in lower case.
-    :ivar tags: their parts of speech.
-    :ivar marks: what stands behind each.
-    :ivar heads: their heads from 1, 0 for roots, of which each sentence has one; projective.
-    :ivar relations: their relations to these.
+    :ivar forms: the words in lower case.
+    :ivar tags: the part of speech of each word.
+    :ivar marks: the mark behind each word.
+    :ivar heads: the head of each word from 1, 0 for the root of each sentence; projective.
+    :ivar relations: the relation of each word to its head.
     :ivar sizes: how many words each sentence has.
     :ivar lifted: how many words projectivisation gave another head.
     """
@@ -53,7 +53,7 @@ class Stream:
     def targets(self) -> tuple[int, ...]:
         """For each word the mark to predict: a full stop behind the last of a sentence, and nowhere else.
 
-        Sentences without any mark at their end have one too, and one that stands inside is a middle pause.
+        Sentences without a mark at their end have a full stop too, and a full stop inside is a middle pause.
         """
         return tuple(
             FULL if end else MIDDLE if mark != NONE else NONE
@@ -77,8 +77,8 @@ def _mark(slot: Sequence[str]) -> int:
 def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: bool = False) -> list[Stream]:
     """The sentences of a treebank as streams, which do not go beyond the end of a document.
 
-    :param size: the most sentences of each.
-    :param universal: whether their tags are to be the universal ones, and not those of the language.
+    :param size: the most sentences of each stream.
+    :param universal: take the universal tags instead of those of the language.
     """
     column = UPOS if universal else XPOS
     return [

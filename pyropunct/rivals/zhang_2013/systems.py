@@ -140,7 +140,7 @@ class Training:
 
         def train(advance: Advance) -> ArcEagerParser:
             marks = self._jackknifed_marks(advance) if cascaded else None
-            return train_arc_eager(self.train, recipe, found=marks, watch=lambda done, wrong: advance(1))
+            return train_arc_eager(self.train, recipe, found=marks, advance=advance)
 
         return self._trained(name, settings.iterations + cascaded * settings.folds, train, ArcEagerParser)
 

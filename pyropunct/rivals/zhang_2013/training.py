@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.compare.progress import Advance
 from pyropunct.rivals.transitions.actions import Action
 from pyropunct.rivals.transitions.arc_eager import LEFT
-from pyropunct.rivals.transitions.learning import Actions, Change, Watch, learned, searched, unwatched
+from pyropunct.rivals.transitions.learning import Actions, Change, learned, searched
 from pyropunct.rivals.transitions.perceptron import Weights, averaged
 from pyropunct.rivals.transitions.systems import ARC_EAGER
 from pyropunct.rivals.zhang_2013.oracle import transitions_to
@@ -33,11 +34,11 @@ UNSPECIFIED = "dep"
 
 
 class _Rest(NamedTuple):
-    """A sentence of a stream, and all that stand behind it.
+    """A sentence of a stream, and all sentences behind it.
 
     :ivar words: as compiled code reads them.
     :ivar gold: the numbers of the right actions.
-    :ivar own: how many of these are for the first sentence.
+    :ivar own: how many of these actions are those of the first sentence.
     """
 
     words: Array
@@ -50,16 +51,16 @@ def train_arc_eager(
     recipe: ArcEagerRecipe | None = None,
     *,
     found: Sequence[Marks] | None = None,
-    watch: Watch = unwatched,
+    advance: Advance = lambda done: None,
 ) -> ArcEagerParser:
     """Train a parser on streams.
 
     Where the right transitions leave the beam, the rest of a sentence is not learned from; but since with a
     full stop all begins anew, the search goes on with the next sentence of the stream.
 
-    :param recipe: its settings.
-    :param found: the marks of each stream that were found before, if they are to be read.
-    :param watch: called after each iteration.
+    :param recipe: the settings of training.
+    :param found: the marks of each stream that another system predicted, if the parser reads them.
+    :param advance: called after each iteration with 1.
     :raises ValueError: if there is no sentence, or there are thousands of relations.
     """
     recipe = recipe or ArcEagerRecipe(reads_marks=found is not None)
@@ -78,7 +79,7 @@ def train_arc_eager(
     ]
     random = np.random.default_rng(recipe.seed)
     known = Actions(ARC_EAGER, moves_of(actions), templates_of(recipe.reads_marks))
-    weights, updates = learned(examples, _Changes(known, recipe.beam), recipe.iterations, random, watch)
+    weights, updates = learned(examples, _Changes(known, recipe.beam), recipe.iterations, random, advance)
     report = {
         "streams": len(some),
         "sentences": sum(len(one.sizes) for one in some),
@@ -108,7 +109,7 @@ def _rests(stream: Stream, found: Marks, goals: Sequence[Sequence[int]]) -> Iter
 
 
 def _actions(steps: Iterable[Action]) -> tuple[Action, ...]:
-    """The actions of some transitions, and those without which not all streams can be parsed.
+    """The actions of transitions, with the actions that are needed to parse every stream.
 
     :raises ValueError: if there are too many.
     """
@@ -122,13 +123,13 @@ def _actions(steps: Iterable[Action]) -> tuple[Action, ...]:
 
 @dataclass(frozen=True)
 class _Changes:
-    """What changes weights: early update, sentence by sentence."""
+    """The changes of weights by early update, sentence by sentence."""
 
     actions: Actions
     beam: int
 
     def of(self, example: Sequence[_Rest], weights: Weights, iteration: int) -> list[Change]:
-        """What changes after a stream."""
+        """The changes after a stream."""
         found: list[Change] = []
         searched_through = 0  # so many of the actions from here on
         for rest in example:

@@ -63,7 +63,7 @@ def test_no_sentence_is_tagged_by_what_was_learned_from_it(
 
     monkeypatch.setattr(tagger, "train_perceptron_tagger", watched)
     done: list[int] = []
-    found = with_jackknifed_tags(SENTENCES, folds=folds, progress=done.append)
+    found = with_jackknifed_tags(SENTENCES, folds=folds, advance=done.append)
     assert [one.forms for one in found] == [one.forms for one in SENTENCES]
     assert len(done) == len(learned) == folds
     for fold, others in enumerate(learned):

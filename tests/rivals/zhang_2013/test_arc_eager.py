@@ -127,7 +127,7 @@ def test_marks_that_were_found_before_are_read() -> None:
     unread = train_arc_eager(same, ArcEagerRecipe(iterations=20))
     assert [one.marks for one in unread.parse(same)] != found
     for marks, other in ((None, parser), (found, unread)):
-        with pytest.raises(ValueError, match="that was trained on such"):
+        with pytest.raises(ValueError, match="for a parser that was trained to read them"):
             other.parse(same, marks)
 
 
