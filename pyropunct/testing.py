@@ -48,57 +48,51 @@ DRAWS = 10
 
 
 class VariantError(UserError, ValueError):
-    """An attach model or a channel that does not keep to the rules; the message is one line that says why."""
+    """An attach model or a channel that breaks the rules; the message is one line that says why."""
 
 
 # Attach models
 
 
 def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
-    """Check that p(l, r | w) is what the story takes it for, on some trees with random marks.
+    """Check on trees with random marks that the scores of an attach model make a probability p(l, r | w).
 
-    The story attaches punctemes bottom-up, so the scores of a constituent may depend on the trees and on the
-    marks strictly inside it, and on nothing else; else the probabilities of all surface strings x do not add
-    up to 1.  So a view must have the same scores
+    The story attaches punctemes bottom-up, so the scores of a constituent may depend only on the trees and on
+    the marks strictly inside it.  Otherwise the probabilities of all surface strings x do not add up to 1.
+    So a view must have the same scores
 
     - alone and among others, whose constituents have other marks inside them: those at its own edges too;
     - in its tree alone and in a batch;
     - in training, whatever the other trees of the batch: no model may read statistics of the batch;
-    - each time, for the same weights: a model that is not in training leaves nothing to chance;
+    - each time, for the same weights: a model that is not in training may not draw random numbers;
     - whatever the marks, if the model says that it does not read them (``reads_surface``).
 
     Scores must be finite numbers, one for each pair of each view.
 
-    :param attach: the model; one that learns from the treebank before training (`Attach.learn`) has done so.
-    :param trees: as `pyropunct.vocabulary.Vocabulary.encode_trees` makes them.  The cost is a call of the
-        model for each of their words.
-    :param seed: of weights and marks.
-    :raises VariantError: if any of this is not so; the message names the word.
+    :param attach: the model, after `Attach.learn`.
+    :param trees: as `pyropunct.vocabulary.Vocabulary.encode_trees` makes them.  The model is called once for
+        each of their words.
+    :param seed: the seed of weights and marks.
+    :raises VariantError: if the model breaks one of these rules; the message names the word.
     """
     with _seeded(seed):
         model = _drawn(attach)
-        one, other = (_random_marks(trees, model.inventory.num_tokens) for _ in range(2))
-        asked = _Asked(model, trees)
-        scores = asked(views_of(trees.forest, one))
-        asked.same(scores, asked(views_of(trees.forest, one)), "differ when they are asked for again")
-        changed = asked(views_of(trees.forest, other))
+        forest, asked = trees.forest, _Asked(model, trees)
+        marks, other_marks = (_random_marks(trees, model.inventory.num_tokens) for _ in range(2))
+        views, other_views = views_of(forest, marks), views_of(forest, other_marks)
+        scores, other_scores = asked(views), asked(other_views)
+        asked.same(scores, asked(views), "differ when they are asked for again")
         if not model.reads_surface:
-            asked.same(scores, changed, "change with the marks inside it, though reads_surface is False")
-        asked.same(
-            torch.cat([scores, changed]),
-            asked(join_views([views_of(trees.forest, marks) for marks in (one, other)])),
-            _LOOKS_ELSEWHERE,
-        )
-        for node in range(trees.forest.num_nodes):
-            alone = asked(views_of(trees.forest, one, torch.tensor([node])))
+            asked.same(scores, other_scores, "change with the marks inside it, though reads_surface is False")
+        together = asked(join_views([views, other_views]))
+        asked.same(torch.cat([scores, other_scores]), together, _LOOKS_ELSEWHERE)
+        for node in range(forest.num_nodes):
+            alone = asked(views_of(forest, marks, torch.tensor([node])))
             asked.same(scores[asked.pairs(node)], alone, _LOOKS_ELSEWHERE, first=node)
-        slot, node = 0, 0
-        for tree in range(len(trees)):
-            some = trees.pick([tree])
-            here = _Asked(model, some)(views_of(some.forest, one[slot : slot + some.forest.num_slots]))
-            end = node + some.forest.num_nodes
-            asked.same(scores[asked.pairs(node, end)], here, _OTHER_TREES, first=node)
-            slot, node = slot + some.forest.num_slots, end
+        for number in range(len(trees)):
+            tree, nodes, slots = trees.pick([number]), forest.nodes(number), forest.slots(number)
+            alone = _Asked(model, tree)(views_of(tree.forest, marks[slots.start : slots.stop]))
+            asked.same(scores[asked.pairs(nodes.start, nodes.stop)], alone, _OTHER_TREES, first=nodes.start)
         _check_training(model, trees)
 
 
@@ -140,7 +134,7 @@ _LOOKS_ELSEWHERE = (
 
 
 class _Asked:
-    """The scores that a model gives to views of some trees, checked."""
+    """The checked scores of a model for views of trees."""
 
     def __init__(self, model: Attach, trees: TreeBatch) -> None:
         self._name, self._model, self._trees = f"the attach model {type(model).__name__}", model, trees
@@ -148,7 +142,7 @@ class _Asked:
         self._scorer = self._try(lambda: model.scorer(trees))
 
     def __call__(self, views: Views) -> Tensor:
-        """(C,) the scores of the pairs of some views."""
+        """(C,) the scores of the pairs of views."""
         scores = self._try(lambda: self._model.flat(self._scorer(views), self._trees, views))
         for place in (~scores.isfinite()).nonzero()[:1, 0].tolist():
             view = int(self._model.pairs_of(self._trees, views).view[place])
@@ -157,11 +151,11 @@ class _Asked:
         return scores
 
     def pairs(self, first: int, last: int | None = None) -> slice:
-        """The places of the pairs of a node, or of some consecutive nodes."""
+        """The places of the pairs of a node, or of consecutive nodes."""
         return slice(int(self._start[first]), int(self._start[first + 1 if last is None else last]))
 
     def same(self, one: Tensor, other: Tensor, otherwise: str, first: int = 0) -> None:
-        """Complain if scores differ by more than rounding, those of nodes from ``first`` on."""
+        """Raise an error if scores differ by more than rounding; they are of the nodes from ``first`` on."""
         tolerance = 10 * torch.finfo(one.dtype).eps ** 0.75 * (1 + float(one.abs().max()))
         for place in ((one - other).abs() > tolerance).nonzero()[:1, 0].tolist():
             place = (int(self._start[first]) + place) % int(self._start[-1])
@@ -198,13 +192,14 @@ def check_channel(channel: Channel, seed: int = 0) -> None:
     """Check that p(x | u) is a distribution, that it can be drawn from, and that weights may have a batch.
 
     - the probabilities of the moves of each state and token add up to 1 (`Channel.check`);
-    - so do p(x | T) of all surface strings x of small trees with up to three kinds of marks: a machine that
-      may never halt loses some;
-    - what is drawn has a probability above 0;
-    - for several joint values of the sites, with dimensions on the left, the weights are those of each.
+    - the probabilities p(x | T) of all surface strings x of small trees with up to three kinds of marks add
+    up
+      to 1: a machine that may never halt loses probability;
+    - draws have a probability above 0;
+    - joint values of the sites, with dimensions on the left, give the weights of each value.
 
-    :param seed: of weights and draws.
-    :raises VariantError: if any of this is not so.
+    :param seed: the seed of weights and draws.
+    :raises VariantError: if the channel breaks one of these rules.
     """
     name = f"the channel {channel.kind}"
     try:
@@ -218,8 +213,8 @@ def check_channel(channel: Channel, seed: int = 0) -> None:
 
 def _check_totals(channel: Channel, name: str) -> None:
     """Sum p(x | T) over all x, where each node of two small trees sprouts up to three kinds of marks."""
-    some = [(), *((token,) for token in sorted({0, channel.num_tokens // 2, channel.num_tokens - 1}))]
-    inventory = Inventory(channel.num_tokens, [[(left, right) for left in some for right in some]])
+    punctemes = [(), *((token,) for token in sorted({0, channel.num_tokens // 2, channel.num_tokens - 1}))]
+    inventory = Inventory(channel.num_tokens, [[(left, right) for left in punctemes for right in punctemes]])
     forest, weights = forest_of([[2, 0, 2], [0]]), channel.probabilities()
     relation, pairs = torch.zeros(forest.num_nodes, dtype=torch.long), len(inventory.rows)
     everything = channel.transducer.automata([any_over(range(channel.num_tokens))], weights)

@@ -302,6 +302,7 @@ class ViewAttributes:
 
     def __init__(self, of_nodes: Attributes, views: Views) -> None:
         self._of_nodes, self._single = of_nodes, dict[str, Ints]()
+        self._several: dict[str, tuple[Ints, Ints]] = {}
         self._node, self._start, self._token, self._slot = (column.numpy() for column in views[:4])
 
     @property
@@ -321,10 +322,12 @@ class ViewAttributes:
         """The views, in order, and the values of an attribute in `SEVERAL`."""
         if name == MARK_INSIDE:
             return _types(self._start, self._token)
-        node, value = self._of_nodes.several(name)
-        first = np.searchsorted(node, self._node)
-        sizes = np.searchsorted(node, self._node, side="right") - first
-        return np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]
+        if name not in self._several:
+            node, value = self._of_nodes.several(name)
+            first = np.searchsorted(node, self._node)
+            sizes = np.searchsorted(node, self._node, side="right") - first
+            self._several[name] = np.repeat(np.arange(len(sizes)), sizes), value[runs(first, sizes)]
+        return self._several[name]
 
     @cached_property
     def _on_marks(self) -> dict[str, Ints]:
