@@ -1,4 +1,4 @@
-"""The posterior of surface strings of which something is known, for any attach model: importance sampling.
+"""The posterior of surface strings given evidence, for any attach model: importance sampling.
 
 Where no score depends on the marks inside a constituent, all sums over the strings that evidence allows are
 exact (`pyropunct.inference.machines.evidence`).  Where scores do, there is a *blind* story beside the story:
@@ -11,10 +11,9 @@ weight::
 Both are exact sums over T'.  The weighted draws are those of self-normalised importance sampling (Owen 2013,
 "Monte Carlo theory, methods and examples", chapter 9); their mean weight estimates p(evidence).
 
-The blind probabilities need no training.  At first they are those that the story itself gives if the marks
-inside are those that are known and no others; after each round of draws, what it gives on average over the
-weighted draws of each tree.  Adapted proposals keep the weights proper (Cappé and others 2004, "Population
-Monte Carlo").
+The blind probabilities need no training.  At first they are the story's own, given that the marks inside are
+the known marks and no others; after each round of draws, the story's on average over the weighted draws of
+each tree.  Adapted proposals keep the weights proper (Cappé and others 2004, "Population Monte Carlo").
 """
 
 from collections.abc import Sequence
@@ -60,9 +59,9 @@ class WeightedDraws(NamedTuple):
 
 
 class Conditioner:
-    """A fitted story, to be conditioned on evidence: what depends neither on trees nor on the evidence.
+    """A fitted story with all that depends neither on trees nor on evidence, to be conditioned on these.
 
-    :param story: the story; none of its weights has a prior any more.
+    :param story: the story; its weights have no priors any more.
     """
 
     @torch.no_grad()
@@ -82,13 +81,13 @@ class Conditioner:
         """The posterior of trees of the same n words and their surface strings.
 
         :param weights: p(T) of each tree.
-        :param evidence: what is known of each of the slots 0..n.
+        :param evidence: of each of the slots 0..n.
         :raises ImpossibleSurfaceError: if the evidence cannot be explained with any of the trees.
         """
         return Conditioned(self, trees, weights, evidence, generator)
 
     def problem(self, trees: TreeBatch, log_pairs: Tensor, evidence: SlotEvidence) -> Problem:
-        """What a blind story sums over: some trees, log p(l, r | w) of all pairs, and the evidence."""
+        """The sums of a blind story: over punctemes of trees with these log p(l, r | w), given evidence."""
         automata = self.transducer.automata(evidence.distinct, self.weights)
         inventory = self.story.inventory
         return Problem(trees.forest, inventory, trees.relation, log_pairs, automata, evidence.place)
@@ -103,34 +102,34 @@ class Conditioned:
     @torch.no_grad()
     def __init__(
         self,
-        told: Conditioner,
+        conditioner: Conditioner,
         trees: TreeBatch,
         weights: Sequence[float],
         evidence: Sequence[Evidence],
         generator: np.random.Generator,
     ) -> None:
-        self._told, self._trees, self._generator = told, trees, generator
+        self._conditioner, self._trees, self._generator = conditioner, trees, generator
         self._log_prior = np.log(np.array(weights))
-        self._one, self._all = SlotEvidence(evidence), SlotEvidence([*evidence] * len(trees))
-        self._sets = np.array([one.is_set for one in self._one.distinct])
+        self._evidence, self._all = SlotEvidence(evidence), SlotEvidence([*evidence] * len(trees))
+        self._sets = np.array([distinct.is_set for distinct in self._evidence.distinct])
         self._allowed: dict[tuple[int, int], bool] = {}
-        self._scorer = told.story.scorer(trees)
-        self._choice_start = choice_start(told.story.inventory, trees.relation)
+        self._scorer = conditioner.story.scorer(trees)
+        self._choice_start = choice_start(conditioner.story.inventory, trees.relation)
         self._first = self._blind = self._log_pairs(views_of(trees.forest, self._all.settled()), trees)
         self.strings = Strings()
-        settled = self._one.settled()
+        settled = self._evidence.settled()
         lengths = (settled >= 0).sum(-1).numpy()
         self._settled = self.strings.number(lengths, settled[settled >= 0].numpy())
 
     def _log_pairs(self, views: Views, trees: TreeBatch) -> Floats:
-        """log p(l, r | w) of the pairs of all nodes of some trees, given views of them in their order."""
-        start = torch.from_numpy(choice_start(self._told.story.inventory, trees.relation))
+        """log p(l, r | w) of the pairs of all nodes of trees, given views of these in their order."""
+        start = torch.from_numpy(choice_start(self._conditioner.story.inventory, trees.relation))
         return PunctemePairs(self._scorer(views).cpu().double(), start).logits.numpy()
 
     @torch.no_grad()
     def draw(self, number: int) -> WeightedDraws:
         """A round of draws; the next one has a better proposal."""
-        problem = self._told.problem(self._trees, torch.from_numpy(self._blind), self._all)
+        problem = self._conditioner.problem(self._trees, torch.from_numpy(self._blind), self._all)
         log_joint = self._log_prior + log_evidence(problem).numpy()
         best = log_joint.max()
         if best == -np.inf:
@@ -166,7 +165,7 @@ class Conditioned:
         tree = self._trees.pick([which])
         nodes = self._trees.forest.nodes(which)
         first, last = self._choice_start[[nodes.start, nodes.stop]]
-        problem = self._told.problem(tree, torch.from_numpy(self._blind[first:last]), self._one)
+        problem = self._conditioner.problem(tree, torch.from_numpy(self._blind[first:last]), self._evidence)
         random = torch.Generator().manual_seed(int(self._generator.integers(1 << 62)))
         choices = posterior_draws(problem, draws, random)
         slots = torch.arange(tree.forest.num_slots)
@@ -179,46 +178,46 @@ class Conditioned:
         :param underlying: (draws, S, U) tokens.
         """
         numbers = np.tile(self._settled, (len(underlying), 1))
-        slots = np.flatnonzero(self._one.open.numpy())
+        slots = np.flatnonzero(self._evidence.open.numpy())
         rows = np.ascontiguousarray(underlying[:, slots].reshape(-1, underlying.shape[-1]))
-        place = np.tile(self._one.place.numpy()[slots], len(underlying))
-        found = np.zeros(len(rows), np.int32)
-        left = np.arange(len(rows))
+        place = np.tile(self._evidence.place.numpy()[slots], len(underlying))
+        of_rows = np.zeros(len(rows), np.int32)
+        waiting = np.arange(len(rows))
         for _ in range(TRIES):
-            bits = self._generator.integers(1 << 64, size=len(left), dtype=np.uint64)
-            drawn = self.strings.number(*rewrite_all(self._told.machine, rows[left], bits))
-            kept = self._are_allowed(place[left], drawn)
-            found[left[kept]] = drawn[kept]
-            left = left[~kept]
-        for row in left:
-            found[row] = self._completed(rows[row], self._one.distinct[place[row]])
-        numbers[:, slots] = found.reshape(len(numbers), -1)
+            bits = self._generator.integers(1 << 64, size=len(waiting), dtype=np.uint64)
+            drawn = self.strings.number(*rewrite_all(self._conditioner.machine, rows[waiting], bits))
+            kept = self._are_allowed(place[waiting], drawn)
+            of_rows[waiting[kept]] = drawn[kept]
+            waiting = waiting[~kept]
+        for row in waiting:
+            of_rows[row] = self._completed(rows[row], self._evidence.distinct[place[row]])
+        numbers[:, slots] = of_rows.reshape(len(numbers), -1)
         return numbers
 
     def _are_allowed(self, place: Ints, numbers: Numbers) -> NDArray[np.bool_]:
-        """Which strings have the weight 1 by the evidence with these places, and can have no other but 0."""
+        """Whether each string has the weight 1 by the evidence at each place, which gives 1 or 0 to all."""
         keys, back = np.unique(place * len(self.strings) + numbers, return_inverse=True)
-        pairs = zip(*np.divmod(keys, len(self.strings)), strict=True)
-        return np.array([self._is_allowed(int(one), int(number)) for one, number in pairs], np.bool_)[back]
+        pairs = zip(*(column.tolist() for column in np.divmod(keys, len(self.strings))), strict=True)
+        return np.array([self._is_allowed(*pair) for pair in pairs], np.bool_)[back]
 
     def _is_allowed(self, place: int, number: int) -> bool:
         if (place, number) not in self._allowed:
-            known = self._one.distinct[place]
+            known = self._evidence.distinct[place]
             string = self.strings.tokens(number)
             self._allowed[place, number] = bool(self._sets[place]) and known.weight(string) == 1
         return self._allowed[place, number]
 
     def _completed(self, underlying: Ints, evidence: Evidence) -> int:
         string = [token for token in underlying.tolist() if token >= 0]
-        path = self._told.ways.draw(string, evidence, self._generator)
+        path = self._conditioner.ways.draw(string, evidence, self._generator)
         assert path is not None  # for the punctemes were drawn given the evidence
         tokens = np.array(path.surface, np.int64)
         return int(self.strings.number(np.array([len(tokens)]), tokens)[0])
 
-    # What the story says of them
+    # Their probabilities in the story
 
     def _look(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
-        """What the story says of surfaces of some trees, and how much more probable they are than blindly.
+        """The story's probabilities of pairs, given surfaces of trees, and their ratio to the blind story's.
 
         :param tree: (D,) the tree of each surface.
         :param numbers: (D, S) the numbers of its strings.
@@ -235,32 +234,32 @@ class Conditioned:
         first, last = (self._choice_start[forest.node_start.numpy()[tree + after]] for after in (0, 1))
         blind = np.concatenate([self._blind[a:b] for a, b in zip(first, last, strict=True)])
         known = evidence_of(surface)
-        seen, unseen = (
-            log_evidence(self._told.problem(trees, torch.from_numpy(one), known)).numpy()
-            for one in (log_pairs, blind)
+        looking, blindly = (
+            log_evidence(self._conditioner.problem(trees, torch.from_numpy(probabilities), known)).numpy()
+            for probabilities in (log_pairs, blind)
         )
-        return log_pairs, seen - unseen
+        return log_pairs, looking - blindly
 
     def _adapt(self, tree: Ints, log_pairs: Floats, weight: Floats, counts: Ints) -> None:
-        """Take the story's probabilities, on average over the draws, for the blind ones from now on.
+        """Make the story's probabilities, on average over the draws, the blind ones from now on.
 
-        The first guess counts as one more draw.
+        The first guess counts as a further draw.
 
         :param tree: (D,) the tree of each surface that was drawn, in order.
-        :param log_pairs: what `_look` has found.
+        :param log_pairs: log p(l, r | w, x) of all pairs, as `_look` returns them.
         :param weight: (D,) the weights of the surfaces.
         """
         blind, at = self._first.copy(), 0
         for which, first in enumerate(self._trees.forest.node_start.numpy()[:-1]):
-            own = weight[tree == which]
-            if not len(own):
+            of_tree = weight[tree == which]
+            if not len(of_tree):
                 continue
             start, end = self._choice_start[[first, self._trees.forest.node_start[which + 1]]]
-            seen = log_pairs[at : at + len(own) * (end - start)].reshape(len(own), -1)
-            at += seen.size
-            if own.sum() > 0:
-                share = own / own.sum() * counts[which]
-                mean = (np.exp(self._first[start:end]) + share @ np.exp(seen)) / (1 + counts[which])
+            of_draws = log_pairs[at : at + len(of_tree) * (end - start)].reshape(len(of_tree), -1)
+            at += of_draws.size
+            if of_tree.sum() > 0:
+                share = of_tree / of_tree.sum() * counts[which]
+                mean = (np.exp(self._first[start:end]) + share @ np.exp(of_draws)) / (1 + counts[which])
                 with np.errstate(divide="ignore"):
                     blind[start:end] = np.log(mean)
         self._blind = blind

@@ -1,7 +1,7 @@
 """Weighted automata over underlying strings, one for each surface string or other evidence."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -15,10 +15,10 @@ from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 class Arcs(NamedTuple):
     """The arcs of an acceptor.
 
-    :ivar token: (A,) what they read.
+    :ivar token: (A,) the tokens that they read.
     :ivar source: (A,) the states where they begin.
     :ivar target: (A,) the states to which they lead.
-    :ivar product: (A,) the products of a channel's weights that they have; see
+    :ivar product: (A,) their products of a channel's weights; see
         `pyropunct.inference.machines.products.Products`.
     :ivar factor: (A,) the numbers by which these are multiplied.
     """
@@ -34,7 +34,7 @@ class Ends(NamedTuple):
     """States where paths may start, or may end.
 
     :ivar state: the states; the weights of a state that is there twice add up.
-    :ivar product: the products of a channel's weights that starting, or ending, there has.
+    :ivar product: the products of a channel's weights for starting, or ending, there.
     :ivar factor: the numbers by which these are multiplied.
     """
 
@@ -46,7 +46,8 @@ class Ends(NamedTuple):
 class Acceptor(NamedTuple):
     """A weighted automaton over strings of tokens.
 
-    Its weights are named, not given: so one acceptor serves for every value of a channel's parameters.
+    Its weights are products of named weights, so one acceptor serves for every value of a channel's
+    parameters.
 
     :ivar num_states: states are numbered 0 .. num_states - 1.
     :ivar initial: where paths start.
@@ -67,28 +68,29 @@ def reverse(acceptor: Acceptor) -> Acceptor:
 
 
 def trimmed(acceptor: Acceptor) -> Acceptor:
-    """The acceptor without what lies on no path from a start to an end."""
-    arcs = acceptor.arcs
-    possible = arcs.factor > 0
-    initial = _some(acceptor.initial, acceptor.initial.factor > 0)
-    final = _some(acceptor.final, acceptor.final.factor > 0)
-    arcs = Arcs._make(column[possible] for column in arcs)
+    """The acceptor without states and arcs that lie on no path from a start to an end."""
+    _, initial, final, arcs = acceptor
+    initial, final = (_kept(ends, ends.factor > 0) for ends in (initial, final))
+    arcs = _kept(arcs, arcs.factor > 0)
     alive = reached(acceptor.num_states, initial.state, arcs.source, arcs.target)
     alive &= reached(acceptor.num_states, final.state, arcs.target, arcs.source)
     number = np.cumsum(alive) - 1
-    kept = Arcs._make(column[alive[arcs.source] & alive[arcs.target]] for column in arcs)
-    kept = kept._replace(source=number[kept.source], target=number[kept.target])
-    initial, final = (_some(ends, alive[ends.state]) for ends in (initial, final))
+    arcs = _kept(arcs, alive[arcs.source] & alive[arcs.target])
+    arcs = arcs._replace(source=number[arcs.source], target=number[arcs.target])
+    initial, final = (_kept(ends, alive[ends.state]) for ends in (initial, final))
     initial, final = (ends._replace(state=number[ends.state]) for ends in (initial, final))
-    return Acceptor(int(alive.sum()), initial, final, kept)
+    return Acceptor(int(alive.sum()), initial, final, arcs)
 
 
-def _some(ends: Ends, which: NDArray[np.bool_]) -> Ends:
-    return Ends._make(column[which] for column in ends)
+Columns = TypeVar("Columns", Arcs, Ends)
+
+
+def _kept(columns: Columns, rows: NDArray[np.bool_]) -> Columns:
+    return type(columns)(*(column[rows] for column in columns))
 
 
 def reached(num_states: int, first: Ints, source: Ints, target: Ints) -> NDArray[np.bool_]:
-    """The states to which arcs lead from some states, and these."""
+    """(num_states,) whether arcs lead to each state from the first states, which count too."""
     order = np.argsort(source, kind="stable")
     start, target = np.searchsorted(source[order], np.arange(num_states + 1)), target[order]
     reached, new = np.zeros(num_states, np.bool_), np.unique(first)
@@ -100,9 +102,9 @@ def reached(num_states: int, first: Ints, source: Ints, target: Ints) -> NDArray
 
 
 def unite(parts: Sequence[tuple[int, Acceptor]], products: Products) -> Acceptor:
-    """An acceptor that works like any of several acceptors.
+    """An acceptor of the strings of several acceptors; their weights add up.
 
-    :param parts: acceptors, each with a product of weights that starting in it has.
+    :param parts: acceptors, each with the product of weights for starting in it.
     :param products: takes the products of weights that arise.
     """
     shifts = starts_of([acceptor.num_states for _, acceptor in parts]).tolist()
@@ -112,21 +114,19 @@ def unite(parts: Sequence[tuple[int, Acceptor]], products: Products) -> Acceptor
         initial.append(Ends(part.initial.state + shift, weighted, part.initial.factor))
         final.append(part.final._replace(state=part.final.state + shift))
         arcs.append(part.arcs._replace(source=part.arcs.source + shift, target=part.arcs.target + shift))
+    return Acceptor(shifts[-1], _joined(initial), _joined(final), _joined(arcs))
 
-    return Acceptor(
-        shifts[-1],
-        Ends._make(np.concatenate(columns) for columns in zip(*initial, strict=True)),
-        Ends._make(np.concatenate(columns) for columns in zip(*final, strict=True)),
-        Arcs._make(np.concatenate(columns) for columns in zip(*arcs, strict=True)),
-    )
+
+def _joined(parts: Sequence[Columns]) -> Columns:
+    return type(parts[0])(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class Packed(NamedTuple):
     """An `Acceptor` with its arcs sorted by token.
 
     :ivar arc_start: (num_tokens + 1,) where the arcs of each token start.
-    :ivar fixed: whether no arc has a factor but 1.
-    :ivar log_scale: the logarithm of what the weight of every string has to be multiplied by.
+    :ivar fixed: whether all arcs have the factor 1.
+    :ivar log_scale: the logarithm of a factor that the weight of every string has besides.
     """
 
     acceptor: Acceptor
@@ -136,7 +136,7 @@ class Packed(NamedTuple):
 
     @property
     def num_states(self) -> int:
-        """How many states it has; one at least, so that the impossible has a place too."""
+        """The number of states; one at least, so that an acceptor of no string has a state too."""
         return max(1, self.acceptor.num_states)
 
 
@@ -158,12 +158,12 @@ class Automata(NamedTuple):
     :ivar state_start: (K + 1,) the first state of each automaton in ``initial`` and ``final``.
     :ivar arc_start: (K * num_tokens + 1,) the first arc of each automaton and token.
     :ivar source: (A,) states where arcs begin, counted within their automaton.
-    :ivar target: (A,) states where arcs end, counted likewise.
+    :ivar target: (A,) states where arcs end, counted within their automaton.
     :ivar weight: (..., A) weights of the arcs.
     :ivar initial: (..., Q) weight of starting in each state, of all automata together.
     :ivar final: (..., Q) weight of ending in each state.
-    :ivar log_scale: (K,) the logarithm of what the weights of each automaton's strings have to be multiplied
-        by; see `pyropunct.inference.machines.long_strings`.
+    :ivar log_scale: (K,) the logarithm of a factor that the weights of each automaton's strings have besides;
+        see `pyropunct.inference.machines.long_strings`.
     """
 
     num_tokens: int
@@ -209,35 +209,35 @@ def join_automata(packed: Sequence[Packed], values: Tensor) -> Automata:
     :param packed: K automata over the same tokens.
     :param values: (..., P) the values of the products to which the automata refer.
     """
-    acceptors = [one.acceptor for one in packed]
-    state_start = starts_of([one.num_states for one in packed])
-    arc_shift = starts_of([len(one.arcs.token) for one in acceptors])
-    shifted = [one.arc_start[:-1] + shift for one, shift in zip(packed, arc_shift, strict=False)]
-    product = torch.from_numpy(np.concatenate([one.arcs.product for one in acceptors])).to(values.device)
-    weight = values[..., product]
-    if not all(one.fixed for one in packed):
-        weight = weight * torch.from_numpy(np.concatenate([one.arcs.factor for one in acceptors])).to(values)
+    acceptors = [each.acceptor for each in packed]
+    arcs = _joined([acceptor.arcs for acceptor in acceptors])
+    state_start = starts_of([each.num_states for each in packed])
+    arc_shift = starts_of([len(acceptor.arcs.token) for acceptor in acceptors])
+    shifted = [each.arc_start[:-1] + shift for each, shift in zip(packed, arc_shift, strict=False)]
+
+    def on_device(array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(values.device)
+
+    def weights(columns: Arcs | Ends, fixed: bool = False) -> Tensor:
+        of_products = values[..., on_device(columns.product)]
+        return of_products if fixed else of_products * on_device(columns.factor).to(values)
 
     def ends(parts: Sequence[Ends]) -> Tensor:
-        state = np.concatenate([part.state + shift for part, shift in zip(parts, state_start, strict=False)])
-        product, factor = (np.concatenate([part[field] for part in parts]) for field in (1, 2))
-        weights = values[..., torch.from_numpy(product).to(values.device)] * torch.from_numpy(factor).to(
-            values
-        )
-        return values.new_zeros((*values.shape[:-1], int(state_start[-1]))).index_add(
-            -1, torch.from_numpy(state).to(values.device), weights
-        )
+        columns = _joined(parts)
+        state = columns.state + np.repeat(state_start[:-1], [len(part.state) for part in parts])
+        zeros = values.new_zeros((*values.shape[:-1], int(state_start[-1])))
+        return zeros.index_add(-1, on_device(state), weights(columns))
 
     return Automata(
         len(packed[0].arc_start) - 1,
         state_start,
         np.concatenate([*shifted, arc_shift[-1:]]),
-        np.concatenate([one.arcs.source for one in acceptors]),
-        np.concatenate([one.arcs.target for one in acceptors]),
-        weight,
-        ends([one.initial for one in acceptors]),
-        ends([one.final for one in acceptors]),
-        np.array([one.log_scale for one in packed]),
+        arcs.source,
+        arcs.target,
+        weights(arcs, all(each.fixed for each in packed)),
+        ends([acceptor.initial for acceptor in acceptors]),
+        ends([acceptor.final for acceptor in acceptors]),
+        np.array([each.log_scale for each in packed]),
     )
 
 
@@ -246,20 +246,20 @@ def side_by_side(parts: Sequence[Automata]) -> Automata:
     if len(parts) == 1:
         return parts[0]
 
-    def joined(name: str) -> Ints:
-        starts = [getattr(part, name) for part in parts]
-        shifts = np.cumsum([0] + [start[-1] for start in starts])
+    def joined(starts: Sequence[Ints]) -> Ints:
+        shifts = starts_of([start[-1] for start in starts])
         moved = [start[:-1] + shift for start, shift in zip(starts, shifts, strict=False)]
         return np.concatenate([*moved, shifts[-1:]])
 
+    _, state_start, arc_start, source, target, weight, initial, final, log_scale = zip(*parts, strict=True)
     return Automata(
         parts[0].num_tokens,
-        joined("state_start"),
-        joined("arc_start"),
-        np.concatenate([part.source for part in parts]),
-        np.concatenate([part.target for part in parts]),
-        torch.cat([part.weight for part in parts], -1),
-        torch.cat([part.initial for part in parts], -1),
-        torch.cat([part.final for part in parts], -1),
-        np.concatenate([part.log_scale for part in parts]),
+        joined(state_start),
+        joined(arc_start),
+        np.concatenate(source),
+        np.concatenate(target),
+        torch.cat(weight, -1),
+        torch.cat(initial, -1),
+        torch.cat(final, -1),
+        np.concatenate(log_scale),
     )

@@ -44,16 +44,16 @@ class Edit(NamedTuple):
 
     @property
     def after(self) -> tuple[int, ...]:
-        """What the two tokens become."""
+        """The tokens that the edit leaves."""
         return self.after_of(self.first, self.second)
 
     def after_of(self, first: T, second: T) -> tuple[T, ...]:
-        """What two tokens that are known by other names become."""
+        """The result of the edit for two tokens with other names."""
         return ((first, second), (second,), (first,), (second, first))[self.kind]
 
 
 class Places:
-    """Where named weights stand when all of a channel's tensors are written in one line.
+    """The places of named weights when all of a channel's tensors are written in one line.
 
     :param shapes: the shape of each tensor, without dimensions of joint values.
     """
@@ -94,8 +94,8 @@ class Places:
 class Products:
     """Products of weights, numbered from 0 on; `ONE` is the empty product.
 
-    Each may bear edits, which tell what a machine does when it has this weight; products with other edits
-    have other numbers.
+    A product may bear edits: those that a machine makes in moves with this weight.  Products of the same
+    weights with other edits have other numbers.
 
     :param places: where the weights stand.
     """
@@ -112,9 +112,9 @@ class Products:
         return len(self._columns)
 
     def named(self, weights: Sequence[tuple[Sequence[Name], Edit | None]]) -> Ints:
-        """The numbers of the products of some names each, with an edit or none.
+        """The numbers of products of named weights, each with an edit or None.
 
-        :raises ValueError: if a weight is named that there is none of.
+        :raises ValueError: if a name is of no weight.
         """
         known = {name: self.places.of(name) for names, _ in weights for name in names}
         numbers = np.empty(len(weights), np.int64)
@@ -133,7 +133,7 @@ class Products:
         return numbers
 
     def times(self, left: Ints, right: Ints) -> Ints:
-        """The numbers of the products of each two products."""
+        """The numbers of the products of pairs of products."""
         if not right.any():
             return left
         if not left.any():

@@ -26,7 +26,8 @@ MARKED: Any = {"enumerate": "tree"}  # Pyro's type for it lists the ways to enum
 class PunctemePairs(TorchDistribution):
     """Independent choices of a puncteme pair (l, r) at N nodes, from sets W_d of different sizes.
 
-    What `Categorical` is for sets of one size.  A value is the place of a pair within its node's set::
+    A `Categorical` distribution for sets of different sizes.  A value is the place of a pair within its
+    node's set::
 
         p(choice at w) = exp logits[start[w] + choice] / sum of exp logits over the node's set
 

@@ -21,13 +21,13 @@ from pyropunct.inference.pyro.uncollapsed import is_prior_draw, refuse_prior_dra
 
 @dataclass(frozen=True)
 class Underlying:
-    """The underlying string u_i of some slots: a function of the punctemes, worked out only on demand.
+    """The underlying strings u_i of slots: a function of the punctemes, worked out only on demand.
 
     :ivar forest: the trees.
     :ivar inventory: the sets W_d.
     :ivar relation: (N,) the relation of each node.
     :ivar choices: (..., N) each node's choice from its W_d.
-    :ivar slots: the slots meant, of any shape.
+    :ivar slots: the slots i, of any shape.
     """
 
     forest: Forest
@@ -37,7 +37,7 @@ class Underlying:
     slots: Tensor
 
     def at(self, slots: Tensor) -> "Underlying":
-        """The same for other slots."""
+        """The underlying strings of other slots."""
         return replace(self, slots=slots)
 
     @cached_property
@@ -76,9 +76,9 @@ class Underlying:
 class SurfaceStrings(TorchDistribution):
     """p(x | u) = prod_i p(x_i | u_i) over slots i.
 
-    A value holds the surface strings: (..., slots, L) token ids, filled up with -1.  What is observed may
-    also be evidence about them, `pyropunct.inference.machines.evidence.SlotEvidence`; its probability then is
-    the sum over all strings that the evidence allows.  Batch shape (..., slots), event shape (L,).
+    A value holds the surface strings: (..., slots, L) token ids, filled up with -1.  The observed value may
+    also be evidence about them, `pyropunct.inference.machines.evidence.SlotEvidence`: its probability is the
+    sum over all strings that the evidence allows.  Batch shape (..., slots), event shape (L,).
 
     :param underlying: the underlying strings.
     :param transducer: the channel that rewrites them.
@@ -135,8 +135,8 @@ class SurfaceStrings(TorchDistribution):
             state = (state.unsqueeze(-2) @ matrices[..., place, tokens[..., column], :, :]).squeeze(-2)
         total = (state * final[..., place, :]).sum(-1)
         possible = total > 0  # the logarithm of zero would spoil the gradients of the others
-        found = total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
-        return found + torch.from_numpy(automata.log_scale).to(found)[place]
+        log_total = total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
+        return log_total + torch.from_numpy(automata.log_scale).to(log_total)[place]
 
     @torch.no_grad()
     def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
@@ -163,7 +163,8 @@ class SurfaceStrings(TorchDistribution):
 
         :param best: the strings of the most probable ways of the channel, rather than draws from
             p(x_i | u_i, evidence).
-        :raises ValueError: if the evidence of some slot rules out all that may come of its underlying string.
+        :raises ValueError: if the evidence of a slot rules out all strings that its underlying string may
+            become.
         """
         ways, seed = _LAST_WAYS.of(self.transducer, self.weights), int(torch.randint(2**63 - 1, ()))
         generator, strings = np.random.default_rng(seed), []
@@ -173,7 +174,7 @@ class SurfaceStrings(TorchDistribution):
             u, known = [token for token in row if token != EMPTY], evidence.distinct[place]
             path = ways.best(u, known) if best else ways.draw(u, known, generator)
             if path is None:
-                raise ValueError(f"nothing that agrees with the evidence of slot {slot} can come of {u}")
+                raise ValueError(f"the underlying string {u} cannot become what is known of slot {slot}")
             strings.append(path.surface)
         return padded(strings)
 
