@@ -86,7 +86,8 @@ Columns = TypeVar("Columns", Arcs, Ends)
 
 
 def _kept(columns: Columns, rows: NDArray[np.bool_]) -> Columns:
-    return type(columns)(*(column[rows] for column in columns))
+    rows_of: Any = (column[rows] for column in columns)
+    return type(columns)(*rows_of)
 
 
 def reached(num_states: int, first: Ints, source: Ints, target: Ints) -> NDArray[np.bool_]:
@@ -118,7 +119,8 @@ def unite(parts: Sequence[tuple[int, Acceptor]], products: Products) -> Acceptor
 
 
 def _joined(parts: Sequence[Columns]) -> Columns:
-    return type(parts[0])(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    columns: Any = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return type(parts[0])(*columns)
 
 
 class Packed(NamedTuple):

@@ -177,16 +177,11 @@ class TreeEnumMessenger(HandlesMessenger):
         """The inference problem that the sites seen so far add up to."""
         underlying = self._underlying
         automata, slot_automaton = slot_automata(self.observed, underlying.forest.num_slots)
-        log_pairs = log_pairs_of(self.marked.values(), self.order)
+        log_pairs = detach_provenance(log_pairs_of(self.marked.values(), self.order))
         if self._cost is not None:
-            log_pairs = log_pairs - self._cost.to(log_pairs)
+            log_pairs = log_pairs - detach_provenance(self._cost).to(log_pairs)
         return Problem(
-            underlying.forest,
-            underlying.inventory,
-            underlying.relation,
-            detach_provenance(log_pairs),
-            automata,
-            slot_automaton,
+            underlying.forest, underlying.inventory, underlying.relation, log_pairs, automata, slot_automaton
         )
 
     @property

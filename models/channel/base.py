@@ -1,16 +1,18 @@
 """NOISYCHANNEL: from the underlying to the surface string of a slot (Li, Wang & Eisner 2019, section 2.2)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
-from pyro.nn import PyroModule
+from pyro.nn import PyroModule, PyroSample
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
 from pyropunct.inference.machines.moves import Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
+from pyropunct.models.priors import normal_prior
 
 
 class Channel(PyroModule):
@@ -18,8 +20,8 @@ class Channel(PyroModule):
 
     A variant has `PyroSample` sites and two methods, `weights` and `moves`: the moves of one machine that
     reads the underlying string u from left to right and writes the surface string x.  All else follows from
-    the moves; with ``direction="right"`` the same machine reads, and writes, from right to left.  How to
-    write one is told in the guide (docs/guide/variants.md).
+    the moves; with ``direction="right"`` the same machine reads, and writes, from right to left.  The guide
+    (docs/guide/variants.md) tells how to write a channel.
 
     :param num_tokens: the number of token types.
     :param direction: "left" to read from left to right, "right" to read from right to left.
@@ -41,7 +43,7 @@ class Channel(PyroModule):
         raise NotImplementedError
 
     def moves(self) -> Iterable[Move]:
-        """What the machine may do.
+        """The moves of the machine.
 
         The probabilities of the moves of each state and token add up to 1.
         """
@@ -56,6 +58,15 @@ class Channel(PyroModule):
         if not isinstance(moves, Iterable):
             raise MachineError(f"moves() gave {moves!r}, not moves")
         return [Branch((Pass(tuple(moves), self.direction == "right"),))]
+
+    def normal_site(self, name: str, mean: Tensor, scale: float) -> Any:
+        """A sample site with a normal prior; as an attribute of the channel, it is a tensor when read.
+
+        :param name: the name of a buffer for the mean, which moves with the module.
+        :param scale: the standard deviation.
+        """
+        self.register_buffer(name, mean)
+        return PyroSample(lambda channel: normal_prior(getattr(channel, name), scale).to_event(mean.dim()))
 
     @property
     def kind(self) -> str:
@@ -93,7 +104,7 @@ class Channel(PyroModule):
 
     @property
     def transducer(self) -> Transducer:
-        """What the moves tell, ready to be used, for all values of the weights."""
+        """The machine, ready to be used, for all values of the weights."""
         if self._transducer is None:
             self.check()
         assert self._transducer is not None

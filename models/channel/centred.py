@@ -12,6 +12,8 @@ class CentredWindow(SlidingWindow):
     section 6.2).  Until `centre` is called, it is a `SlidingWindow`.
     """
 
+    _prior_mean: Tensor
+
     def centre(self, logits: Tensor) -> None:
         """Set the mean of the prior.
 

@@ -1,15 +1,12 @@
 """A channel that may insert marks that nothing underlying sprouted."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import torch
-from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.machines.moves import END, START, Branch, Move, Pass
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.priors import normal_prior
 
 
 class Inserting(SlidingWindow):
@@ -40,12 +37,8 @@ class Inserting(SlidingWindow):
         insertion_scale: float = 1.0,
     ) -> None:
         super().__init__(num_tokens, direction, prior_scale, prior_keep)
-        self._prior_insertion: Tensor
-        self.register_buffer("_prior_insertion", torch.full((num_tokens,), prior_insertion))
-        # a tensor when read
-        self.insertion_logits: Any = PyroSample(
-            lambda channel: normal_prior(channel._prior_insertion, insertion_scale).to_event(1)
-        )
+        mean = torch.full((num_tokens,), prior_insertion)
+        self.insertion_logits = self.normal_site("_prior_insertion", mean, insertion_scale)
 
     def insertions(self) -> Tensor:
         """(..., tokens + 1) iota: the probability of inserting each token at a place, and none."""

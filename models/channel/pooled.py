@@ -1,14 +1,10 @@
 """A channel that pools what it learns about the edits of pairs (after Li, Wang & Eisner 2019, footnote 5)."""
 
-from typing import Any
-
 import torch
-from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.machines.products import KEEP
 from pyropunct.models.channel.window import Window
-from pyropunct.models.priors import normal_prior
 
 
 class Pooled(Window):
@@ -37,17 +33,10 @@ class Pooled(Window):
         super().__init__(num_tokens, direction)
         mean = torch.zeros(4)
         mean[KEEP] = prior_keep
-        means = {
-            "all": mean,
-            "mark": torch.zeros(2, num_tokens, 4),
-            "pair": torch.zeros(num_tokens, num_tokens, 4),
-        }
-        for level, of_level in means.items():
-            self.register_buffer(f"_prior_{level}", of_level)  # which moves with the module
-        # tensors when read; the marks' are left and right
-        self.all_logits: Any = PyroSample(lambda own: normal_prior(own._prior_all, prior_scale).to_event(1))
-        self.mark_logits: Any = PyroSample(lambda own: normal_prior(own._prior_mark, prior_scale).to_event(3))
-        self.pair_logits: Any = PyroSample(lambda own: normal_prior(own._prior_pair, prior_scale).to_event(3))
+        marks, pairs = torch.zeros(2, num_tokens, 4), torch.zeros(num_tokens, num_tokens, 4)
+        self.all_logits = self.normal_site("_prior_all", mean, prior_scale)
+        self.mark_logits = self.normal_site("_prior_mark", marks, prior_scale)  # left[a], right[b]
+        self.pair_logits = self.normal_site("_prior_pair", pairs, prior_scale)
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b], see `Pooled`."""

@@ -1,13 +1,9 @@
 """A channel in which stronger marks absorb weaker ones (Li, Wang & Eisner 2019, footnote 5)."""
 
-from typing import Any
-
 import torch
-from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.models.channel.window import Window
-from pyropunct.models.priors import normal_prior
 
 
 class Strength(Window):
@@ -30,19 +26,9 @@ class Strength(Window):
         self, num_tokens: int, direction: str = "left", prior_scale: float = 2.0, prior_keep: float = 0.0
     ) -> None:
         super().__init__(num_tokens, direction)
-        self._prior_strength: Tensor
-        self._prior_logits: Tensor
-        self.register_buffer("_prior_strength", torch.zeros(num_tokens))  # which moves with the module
-        self.register_buffer(
-            "_prior_logits", torch.tensor([prior_keep, 0.0]).repeat(num_tokens, num_tokens, 1)
-        )
-        # tensors when read
-        self.strength: Any = PyroSample(
-            lambda channel: normal_prior(channel._prior_strength, prior_scale).to_event(1)
-        )
-        self.pair_logits: Any = PyroSample(
-            lambda channel: normal_prior(channel._prior_logits, prior_scale).to_event(3)
-        )
+        logits = torch.tensor([prior_keep, 0.0]).repeat(num_tokens, num_tokens, 1)
+        self.strength = self.normal_site("_prior_strength", torch.zeros(num_tokens), prior_scale)
+        self.pair_logits = self.normal_site("_prior_logits", logits, prior_scale)
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b], see `Strength`."""

@@ -1,16 +1,13 @@
 """A window of two tokens that slides over the underlying string (Li, Wang & Eisner 2019, section 2.2)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import torch
-from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.machines.moves import END, Move
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION, Edit
 from pyropunct.models.channel.base import Channel
-from pyropunct.models.priors import normal_prior
 
 
 class Window(Channel):
@@ -18,7 +15,7 @@ class Window(Channel):
 
     The edit is drawn from phi[a, b]: keep (emit a, the window is b), left absorption (the window is b),
     right absorption (the window is a) or transposition (emit b, the window is a).  At the end the window
-    is emitted.  Where phi comes from, `edit_table`, is for a variant to say.
+    is emitted.  Variants compute phi, in `edit_table`.
     Source: Li, Wang & Eisner (2019, section 2.2).
     """
 
@@ -63,12 +60,7 @@ class SlidingWindow(Window):
         super().__init__(num_tokens, direction)
         mean = torch.zeros(num_tokens, num_tokens, 4)
         mean[..., KEEP] = prior_keep
-        self._prior_mean: Tensor
-        self.register_buffer("_prior_mean", mean)  # which moves with the module
-        # a tensor when read
-        self.edit_logits: Any = PyroSample(
-            lambda channel: normal_prior(channel._prior_mean, prior_scale).to_event(3)
-        )
+        self.edit_logits = self.normal_site("_prior_mean", mean, prior_scale)
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b], see `Window`."""
