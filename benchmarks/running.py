@@ -157,7 +157,7 @@ def restored(model: Punctuator, texts: Sequence[Sequence[RawSentence]], samples:
 
 
 def trained(train: Sequence[Sentence], dev: Sequence[Sentence], epochs: int, seed: int) -> Rival:
-    """A tagger trained on windows of documents, half of them lower-cased."""
+    """A rival trained on windows of documents, half of them lower-cased."""
     chance = random.Random(seed)
     size = ReaderRecipe().window
 
@@ -174,16 +174,16 @@ def trained(train: Sequence[Sentence], dev: Sequence[Sentence], epochs: int, see
 
 
 def _chain(words: Sequence[str]) -> Tree:
-    """A tree, of which taggers see the words alone."""
+    """A tree whose words alone matter."""
     size = len(words)
     return Tree(tuple(range(size)), ("root", *["dep"] * (size - 1)), ("X",) * size, tuple(words))
 
 
-def tagged(tagger: Rival, words: Sequence[str]) -> Found:
-    """What a tagger makes of a document, in the windows that the reader of the model sees."""
+def tagged(rival: Rival, words: Sequence[str]) -> Found:
+    """A document punctuated by a rival, in the windows that the reader of the model sees."""
     surface: list[Sequence[str]] = [(START,)]
     windows = list(windows_of(words, 0, len(words)))
-    for window, slots in zip(windows, tagger.restore([window.words for window in windows]), strict=True):
+    for window, slots in zip(windows, rival.restore([window.words for window in windows]), strict=True):
         surface += slots[window.core.start + 1 : window.core.stop + 1]
     return Found(words, surface, [any(set(mark) <= ENDING for mark in slot) for slot in surface[1:]])
 

@@ -1,1 +1,1 @@
-"""What the networks that read words have in common: words as numbers, layers, and how they are trained."""
+"""Networks that read words: words as numbers, layers, pretrained features, training, saving."""

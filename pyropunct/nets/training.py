@@ -92,8 +92,8 @@ Model = TypeVar("Model", bound=TrainedNetwork[Any, Any, Any])
 class NetworkTraining(ABC, Generic[Model]):
     """The training of one network, an epoch at a time.
 
-    A subclass defines the loss of a batch and the scores on dev.  A batch is a list of the numbers of
-    training sentences, counted from 0.
+    A subclass defines the loss of a batch, the scores on dev, and the data that determine the training.  A
+    batch is a list of the numbers of training sentences, counted from 0.
 
     :param model: with the network's first weights.
     :param train: the training data; their number is in the report.
@@ -168,7 +168,7 @@ class NetworkTraining(ABC, Generic[Model]):
 
     @abstractmethod
     def data(self) -> Iterable[object]:
-        """Everything that determines the training, beside recipe and seed: bytes, or objects to print."""
+        """Everything else that determines the training: bytes, or objects with a faithful ``repr``."""
 
     def run(self, checkpoint: NetworkCheckpoint | None = None, watch: Watch | None = None) -> None:
         """Train until all planned epochs are done, or the patience is exhausted.
@@ -200,8 +200,8 @@ class NetworkTraining(ABC, Generic[Model]):
                 watch(self._progress(len(self.epochs) + 1, done))
         merit, scores = self.best_merit, None
         if self.dev is not None:
-            found = self.scores(self.with_weights(self.average.module.eval()), self.dev)
-            merit, scores = found.merit, found._asdict()
+            on_dev = self.scores(self.with_weights(self.average.module.eval()), self.dev)
+            merit, scores = on_dev.merit, on_dev._asdict()
             for name, score in scores.items():
                 self._require_finite(f"{name} on dev", score)
         if scores is None or merit > self.best_merit:

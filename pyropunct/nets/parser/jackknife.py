@@ -26,7 +26,7 @@ FOLDS = 4
 """The usual number of folds."""
 
 JackknifeWatch = Callable[[int, Progress], None]
-"""Gets the number of a fold, counted from 0, and how far the training of its parser is."""
+"""Gets the number of a fold, counted from 0, and the progress of its parser's training."""
 
 
 def folds_of(sentences: Sequence[Item], folds: int = FOLDS) -> list[Sequence[Item]]:
