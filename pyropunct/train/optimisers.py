@@ -87,11 +87,11 @@ def _descend(
         # A run of neighbours at a time: a loop over slices can be vectorised.
         start = places[first]
         slopes = gradient[first:last]
-        own, total = weights[start : start + last - first], squares[start : start + last - first]
+        moved, total = weights[start : start + last - first], squares[start : start + last - first]
         for number in range(last - first):
             sum_of_squares = total[number] + slopes[number] * slopes[number]
             total[number] = sum_of_squares
-            own[number] -= rate * slopes[number] / (np.sqrt(sum_of_squares) + tiny)
+            moved[number] -= rate * slopes[number] / (np.sqrt(sum_of_squares) + tiny)
         first = last
 
 

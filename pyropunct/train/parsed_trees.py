@@ -1,10 +1,10 @@
 """Training for trees as a parser finds them.
 
 A model of p(x | T) that has seen the trees of a treebank alone trusts the trees that a parser finds, mistakes
-and all.  So restoration has weights of its own, a second model p(x | T) of the same kind and the same tokens,
-trained on each sentence twice: with its tree in the treebank, and with one that a parser has found which has
-not seen the sentence (`pyropunct.nets.parser.jackknife`).  What is said about punctuation itself, its
-underlying trees and its rules stays with the model of the treebank's trees.
+and all.  So restoration uses a second model p(x | T) of the same kind with the same tokens, trained on each
+sentence twice: with its tree in the treebank, and with the tree of a parser that has not seen the sentence
+(`pyropunct.nets.parser.jackknife`).  Underlying trees and rules come from the first model, of the treebank's
+trees.
 
 Example::
 
@@ -83,12 +83,14 @@ def fit_parsed(
         if dev_parses is None:
             dev_parses = weighted_trees(model, [sentence.tree.forms for sentence in dev])
         seen, unseen = pairs, _paired(dev, dev_parses)
-    sentences = [one.sentence for one in seen]
-    sentences += with_trees(sentences, [one.trees for one in seen])
-    vocabulary = with_pairs_of(model.vocabulary, [(one.tree, one.surface) for one in sentences])
-    last = with_trees([one.sentence for one in unseen], [one.trees for one in unseen])
+    sentences = [pair.sentence for pair in seen]
+    sentences += with_trees(sentences, [pair.trees for pair in seen])
+    vocabulary = with_pairs_of(
+        model.vocabulary, [(sentence.tree, sentence.surface) for sentence in sentences]
+    )
+    last = with_trees([pair.sentence for pair in unseen], [pair.trees for pair in unseen])
     pretrained = kept(model.attach_pretrained)
-    # Economy is for underlying trees that are read, and of these trees none is; likelihood predicts better.
+    # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
     recipe = replace(model.recipe, economy_weight=0.0)
     training = Training(vocabulary, sentences, last, recipe, seed, device, pretrained)
     training.run(checkpoint, watch)
@@ -102,8 +104,8 @@ def fit_parsed(
     }
     parsed.story.syntax = model.story.syntax  # what trees are like is not to be learned from a parser
     # A folder has one recipe, so a model that is read again says the same.
-    own = replace(parsed, recipe=model.recipe, report=report, attach_pretrained=model.attach_pretrained)
-    return replace(model, parsed=own)
+    of_parsed = replace(parsed, recipe=model.recipe, report=report, attach_pretrained=model.attach_pretrained)
+    return replace(model, parsed=of_parsed)
 
 
 def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:
@@ -112,12 +114,12 @@ def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTre
 
 def _scores(parsed: Sequence[Parsed]) -> dict[str, float]:
     """How good the first tree of each sentence is."""
-    best, own = [one.trees[0].tree for one in parsed], [one.sentence.tree for one in parsed]
-    return attachment_scores(best, own)._asdict()
+    best, gold = [pair.trees[0].tree for pair in parsed], [pair.sentence.tree for pair in parsed]
+    return attachment_scores(best, gold)._asdict()
 
 
 def _perplexity(model: Punctuator, parsed: Sequence[Parsed]) -> float:
     """Per slot, over the trees of each sentence."""
-    sentences = [one.sentence for one in parsed]
-    found = model.log_prob_over_trees(sentences, [one.trees for one in parsed])
-    return Evaluation.of(sentences, found).perplexity
+    sentences = [pair.sentence for pair in parsed]
+    log_prob = model.log_prob_over_trees(sentences, [pair.trees for pair in parsed])
+    return Evaluation.of(sentences, log_prob).perplexity

@@ -50,11 +50,11 @@ class Ranks:
 
     @property
     def first(self) -> bool:
-        """Whether this is the one that prints and writes."""
+        """Whether this is the rank that prints and writes."""
         return self.number == 0
 
     def takes(self, batch: int) -> bool:
-        """Whether a batch of an epoch, counted from 0, is one of this rank."""
+        """Whether this rank takes a batch of an epoch, counted from 0."""
         return batch % self.size == self.number
 
     def meets(self, batch: int) -> bool:
@@ -63,7 +63,7 @@ class Ranks:
 
     @contextmanager
     def first_says_why(self) -> Iterator[None]:
-        """Let all ranks do what is inside, and the first one alone say why, if it cannot be done.
+        """Let all ranks run the block; if it fails, only the first rank reports the error.
 
         :raises RankGoneError: if another rank has ended.
         """
@@ -82,7 +82,7 @@ class Ranks:
                 dist.barrier()
 
     def share(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Those of some items that are this rank's."""
+        """This rank's share of items."""
         return items[self.number :: self.size]
 
     def same(self, numbers: Tensor) -> Tensor:
@@ -96,19 +96,19 @@ class Ranks:
         """The sum of a number over all ranks."""
         if self.size == 1:
             return number
-        found = torch.tensor(number, dtype=torch.double)
+        total = torch.tensor(number, dtype=torch.double)
         with _others():
-            dist.all_reduce(found)
-        return float(found)
+            dist.all_reduce(total)
+        return float(total)
 
     @torch.no_grad()
     def remember(self, optimisers: list[torch.optim.Optimizer]) -> None:
         """Take weights that all ranks have as those from which they learn."""
         if self.size > 1:
             weights = list(_weights(optimisers))
-            squares = [one.state.get(weight, {}).get("squares") for one, weight in weights]
-            known = [*(weight for _, weight in weights), *(one for one in squares if one is not None)]
-            self._before = {one: one.detach().clone() for one in known}
+            squares = [optimiser.state.get(weight, {}).get("squares") for optimiser, weight in weights]
+            shared = [weight for _, weight in weights] + [sums for sums in squares if sums is not None]
+            self._before = {tensor: tensor.detach().clone() for tensor in shared}
 
     @torch.no_grad()
     def meet(self, optimisers: list[torch.optim.Optimizer]) -> None:
@@ -140,7 +140,7 @@ class Ranks:
         squares.copy_(before.add_(new))
 
     def _average(self, averages: list[Tensor | None]) -> None:
-        """Average what all ranks have; a rank that has seen no gradient of a weight has none."""
+        """Average tensors over the ranks, if all have them: a weight without gradients has no tensor."""
         known = torch.tensor([average is not None for average in averages], dtype=torch.int)
         dist.all_reduce(known)
         for average, ranks in zip(averages, known.tolist(), strict=True):

@@ -108,13 +108,13 @@ def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, .
 
     If there are fewer than ten, the last one is held out; a single sentence is in both.
     """
-    some = tuple(sentences)
-    if len(some) < 2:
-        return some, some
-    if len(some) < HELD_OUT:
-        return some[:-1], some[-1:]
-    rest = tuple(sentence for number, sentence in enumerate(some, 1) if number % HELD_OUT)
-    return rest, some[HELD_OUT - 1 :: HELD_OUT]
+    given = tuple(sentences)
+    if len(given) < 2:
+        return given, given
+    if len(given) < HELD_OUT:
+        return given[:-1], given[-1:]
+    rest = tuple(sentence for number, sentence in enumerate(given, 1) if number % HELD_OUT)
+    return rest, given[HELD_OUT - 1 :: HELD_OUT]
 
 
 @dataclass
@@ -185,7 +185,7 @@ class Training:
         return guide
 
     def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor, Views]:
-        """Some training sentences in the form that the story reads: trees, surface strings, and `Views`.
+        """Training sentences in the form that the story reads: trees, surface strings, and `Views`.
 
         :param numbers: the numbers of the sentences, counted from 0.
         """
@@ -204,9 +204,9 @@ class Training:
 
     def _look_up(self) -> Contexts | None:
         """The contexts that the attach model looks up once for the whole treebank, if any."""
-        found = [self.story.attach.contexts(trees, views) for trees, views in self._parts()]
-        known = [some for some in found if some is not None]
-        return join_contexts(known) if len(known) == len(found) else None
+        contexts = [self.story.attach.contexts(trees, views) for trees, views in self._parts()]
+        known = [part for part in contexts if part is not None]
+        return join_contexts(known) if len(known) == len(contexts) else None
 
     def _make_optimisers(self) -> list[torch.optim.Optimizer]:
         """Adagrad for weights with sparse gradients, and Adam for all others; the channel has its own rate.
@@ -298,20 +298,20 @@ class Training:
         weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
         problems = [f"{name} {problem}" for name, weight in weights.items() if (problem := strange(weight))]
         if problems or not isfinite(perplexity):
-            told = problems[0] if problems else f"the perplexity of dev is {perplexity}"
-            raise self._diverged(f"at its end, {told}")
+            problem = problems[0] if problems else f"the perplexity of dev is {perplexity}"
+            raise self._diverged(f"at its end, {problem}")
         return perplexity
 
     def _evaluate(self, punctuator: Punctuator) -> Evaluation:
-        """How well dev is predicted, of which each rank takes a share."""
-        own = self.ranks.share(self.dev)
-        log_likelihood = punctuator.evaluate(own).log_likelihood if own else 0.0
+        """The evaluation on dev, of which each rank takes a share."""
+        share = self.ranks.share(self.dev)
+        log_likelihood = punctuator.evaluate(share).log_likelihood if share else 0.0
         slots = sum(len(sentence.surface) for sentence in self.dev)
         return Evaluation(len(self.dev), slots, self.ranks.total(log_likelihood))
 
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:
-        """One step on some training sentences; returns the objective per sentence.
+        """Take a step on training sentences; returns the objective per sentence.
 
         :param numbers: which sentences, counted from 0.
         :param done: how many sentences of the current epoch have been seen before.
@@ -334,7 +334,7 @@ class Training:
         return float(objective.detach())
 
     def _objective(self, numbers: Sequence[int]) -> Tensor:
-        """The objective per sentence, estimated from some training sentences.
+        """The objective per sentence, estimated from a batch of training sentences.
 
         It is not a number where their surface is so improbable that its probability counts as zero.
         """
@@ -361,8 +361,8 @@ class Training:
     def _diverged(self, problem: str) -> DivergedError:
         settings = unusual(self.recipe)
         if settings:
-            told = ", ".join(f"{name}={value:g}" for name, value in settings.items())
-            advice = f"settings that are unusual: {told}"
+            listed = ", ".join(f"{name}={value:g}" for name, value in settings.items())
+            advice = f"settings that are unusual: {listed}"
         else:
             advice = "all settings are usual: leave such sentences out, or take lower learning rates"
         place = f"epoch {len(self.epochs) + 1}, direction {self.recipe.direction}"
@@ -402,7 +402,7 @@ class Training:
 
     @_OWN_PARAMETERS
     def _settle(self, story: Story, kept: Callable[[Tensor], Tensor] = lambda tensor: tensor) -> None:
-        """Settle another story where the trained one is now; that stays as it is.
+        """Settle another story at the present values of the trained story, which stays as it is.
 
         :param kept: called with each tensor.  By default the stories share buffers and weights.
         """

@@ -7,8 +7,8 @@ with its neighbour.  An error e that can happen to the string of a slot has the 
 
 against none, so its probability is its odds divided by 1 + the odds of all errors that can happen there.
 Features are the error itself, the marks beside it, and where the slot stands in the tree: at the edges of
-which constituents, and between which words.  The rate is that of the writer; the errors to which the weights
-were fitted have the rate 1.
+which constituents, and between which words.  The rate belongs to the writer; the errors to which
+the weights were fitted have the rate 1.
 """
 
 import math
@@ -37,7 +37,7 @@ NONE = "none"
 
 
 class Error(NamedTuple):
-    """Something that goes wrong in a slot.
+    """An error in a slot.
 
     :ivar kind: one of `KINDS`.
     :ivar mark: the mark that is dropped, inserted or replaced; of two that change places, the first.
@@ -55,7 +55,7 @@ class Error(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an error makes of a string.
+    """The result of an error in a string.
 
     :ivar error: the error.
     :ivar string: what the string becomes.
@@ -70,7 +70,7 @@ class Outcome(NamedTuple):
 
 
 Context = frozenset[str]
-"""What a slot stands at: see `contexts`."""
+"""The place of a slot in the tree: see `contexts`."""
 
 
 def contexts(tree: Tree) -> list[Context]:
@@ -81,21 +81,21 @@ def contexts(tree: Tree) -> list[Context]:
     (``begins conj +``), the relations of the words on both sides (``word cc`` and ``after cc``), and whether
     the slot is the first or last.
     """
-    found: list[set[str]] = [set() for _ in range(len(tree) + 1)]
+    places: list[set[str]] = [set() for _ in range(len(tree) + 1)]
     relations = [relation.partition(":")[0] for relation in tree.relations]
     for word, (first, last) in enumerate(tree.spans, 1):
         relation, head = relations[word - 1], tree.heads[word - 1]
         if not head:
             continue
         subject = any(relations[child - 1] in SUBJECTS for child in tree.children[word])
-        found[first - 1].add(f"begins {relation}{' +' * subject}")
-        found[last].add(f"ends {relation}{' <' * (word < head)}")
+        places[first - 1].add(f"begins {relation}{' +' * subject}")
+        places[last].add(f"ends {relation}{' <' * (word < head)}")
     for slot, relation in enumerate(relations):
-        found[slot].add(f"word {relation}")
-        found[slot + 1].add(f"after {relation}")
-    found[0].add("first")
-    found[-1].add("last")
-    return list(map(frozenset, found))
+        places[slot].add(f"word {relation}")
+        places[slot + 1].add(f"after {relation}")
+    places[0].add("first")
+    places[-1].add("last")
+    return list(map(frozenset, places))
 
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass"})
@@ -114,15 +114,15 @@ class ErrorChannel:
     weights: Mapping[str, float]
 
     def outcomes(self, string: String) -> Iterator[Outcome]:
-        """What one error can make of a string, each place by itself.
+        """The outcomes of single errors in a string, place by place.
 
         Sentence starts, abbreviation dots and unknown marks stay what they are.
 
         :param string: the right marks of a slot.
         """
-        known, own = self._known, _number_of_own(string)
-        for place in range(own, len(string) + 1):
-            before = display(string[place - 1]) if place > own else NONE
+        known, first = self._known, _first_mark(string)
+        for place in range(first, len(string) + 1):
+            before = display(string[place - 1]) if place > first else NONE
             here = display(string[place]) if place < len(string) else NONE
             for mark in self._inserted:
                 yield Outcome(Error("insert", mark), _spliced(string, place, 0, mark), before, here)
@@ -139,27 +139,27 @@ class ErrorChannel:
                 yield Outcome(error, _spliced(string, place, 2, behind[0], mark), before, after)
 
     def sources(self, wrong: String) -> list[String]:
-        """The strings of which one error, or none, makes this one; itself first.
+        """The strings that at most one error turns into this string; itself first.
 
         :param wrong: the marks of a slot as they are.
         """
-        own, found = _number_of_own(wrong), {wrong: None}
-        for place in range(own, len(wrong) + 1):
+        first, sources = _first_mark(wrong), {wrong: None}
+        for place in range(first, len(wrong) + 1):
             for error in self.errors:
                 if error.kind == "drop":
-                    found[_spliced(wrong, place, 0, error.mark)] = None
+                    sources[_spliced(wrong, place, 0, error.mark)] = None
                 elif place == len(wrong):
                     continue
                 elif error.kind == "insert" and wrong[place] == error.mark:
-                    found[_spliced(wrong, place, 1)] = None
+                    sources[_spliced(wrong, place, 1)] = None
                 elif error.kind == "replace" and wrong[place] == error.other:
-                    found[_spliced(wrong, place, 1, error.mark)] = None
+                    sources[_spliced(wrong, place, 1, error.mark)] = None
                 elif error.kind == "swap" and wrong[place : place + 2] == (error.other, error.mark):
-                    found[_spliced(wrong, place, 2, error.mark, error.other)] = None
-        return list(found)
+                    sources[_spliced(wrong, place, 2, error.mark, error.other)] = None
+        return list(sources)
 
     def odds(self, string: String, context: Context) -> Mapping[String, float]:
-        """The odds, at the rate 1, of all that can become of a string by one error.
+        """The odds, at the rate 1, of each string that an error makes of a string.
 
         :param string: the right marks of a slot.
         :param context: where the slot stands.
@@ -167,9 +167,9 @@ class ErrorChannel:
         key = string, context
         if key not in self._cache:
             odds: dict[String, float] = {}
-            for one in self.outcomes(string):
-                score = sum(self.weights.get(name, 0.0) for name in features(one, context))
-                odds[one.string] = odds.get(one.string, 0.0) + math.exp(score)
+            for outcome in self.outcomes(string):
+                score = sum(self.weights.get(name, 0.0) for name in features(outcome, context))
+                odds[outcome.string] = odds.get(outcome.string, 0.0) + math.exp(score)
             if len(self._cache) == REMEMBERED:
                 self._cache.clear()
             self._cache[key] = odds
@@ -178,11 +178,11 @@ class ErrorChannel:
     def log_prob(self, wrong: String, right: String, context: Context, rate: float = 1.0) -> float:
         """log p(x_e | x_c) of one slot, in natural logarithms; minus infinity if no error leads there.
 
-        :param rate: that of the writer.
+        :param rate: the rate of the writer.
         """
         odds = self.odds(right, context)
-        own = 1.0 if wrong == right else rate * odds.get(wrong, 0.0)
-        return math.log(own) - math.log1p(rate * sum(odds.values())) if own else -math.inf
+        odds_of_wrong = 1.0 if wrong == right else rate * odds.get(wrong, 0.0)
+        return math.log(odds_of_wrong) - math.log1p(rate * sum(odds.values())) if odds_of_wrong else -math.inf
 
     @cached_property
     def _cache(self) -> dict[tuple[String, Context], dict[String, float]]:
@@ -198,11 +198,11 @@ class ErrorChannel:
 
     @cached_property
     def _replacing(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        replacing: dict[str, list[str]] = {}
         for error in self.errors:
             if error.kind == "replace":
-                found.setdefault(error.mark, []).append(error.other)
-        return found
+                replacing.setdefault(error.mark, []).append(error.other)
+        return replacing
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, from which `from_json` makes an equal channel."""
@@ -212,7 +212,7 @@ class ErrorChannel:
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The channel that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if it is not a channel.
         """
         errors = tuple(Error(*texts("an error", error)) for error in plain["errors"])
         if unknown := [error.kind for error in errors if error.kind not in KINDS]:
@@ -230,11 +230,11 @@ def features(outcome: Outcome, context: Context) -> list[str]:
     """The names of the features of an error at a place: the error itself is the first."""
     name = outcome.error.name
     beside = [f"{name} / behind {outcome.before}", f"{name} / before {outcome.after}"]
-    return [name, *beside, *(f"{name} / {one}" for one in sorted(context))]
+    return [name, *beside, *(f"{name} / {place}" for place in sorted(context))]
 
 
-def _number_of_own(string: String) -> int:
-    """How many tokens at the beginning of a slot belong to its words, or are its sentence start."""
+def _first_mark(string: String) -> int:
+    """The place of the first mark behind the sentence start and abbreviation dots, which belong to words."""
     return next(
         (place for place, mark in enumerate(string) if mark not in (START, ABBREVIATION_DOT)), len(string)
     )

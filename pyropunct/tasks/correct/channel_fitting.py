@@ -47,28 +47,28 @@ class Pair(NamedTuple):
 
 
 def error_between(right: String, wrong: String) -> Error | None:
-    """The one error that makes a string of another; None if none or several are needed."""
+    """The single error between two strings; None if they are equal or differ by more."""
     if right == wrong:
         return None
     start = next(
         (i for i, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), min(len(right), len(wrong))
     )
-    one, other = right[start:], wrong[start:]
-    if one[1:] == other:
-        return Error("drop", one[0])
-    if one == other[1:]:
-        return Error("insert", other[0])
-    if not one or not other:
+    rest, wrong_rest = right[start:], wrong[start:]
+    if rest[1:] == wrong_rest:
+        return Error("drop", rest[0])
+    if rest == wrong_rest[1:]:
+        return Error("insert", wrong_rest[0])
+    if not rest or not wrong_rest:
         return None
-    if one[1:] == other[1:]:
-        return Error("replace", one[0], other[0])
-    if one[:2] == other[1::-1] and one[2:] == other[2:]:
-        return Error("swap", *one[:2])
+    if rest[1:] == wrong_rest[1:]:
+        return Error("replace", rest[0], wrong_rest[0])
+    if rest[:2] == wrong_rest[1::-1] and rest[2:] == wrong_rest[2:]:
+        return Error("swap", *rest[:2])
     return None
 
 
 class NoErrorsError(UserError, ValueError):
-    """Raised where there is nothing wrong to learn from."""
+    """Raised if there are no errors to learn from."""
 
 
 def simulated_pairs(
@@ -91,12 +91,15 @@ def simulated_pairs(
 
 
 def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[Pair]:
-    """What learners wrote, with the best trees of a model's parser.
+    """Corrections of learners' text, with the best trees of a model's parser.
 
-    :raises NoParserError: if it has none.
+    :raises NoParserError: if it has no parser.
     """
-    parsed = weighted_trees(model, [one.words for one in learners], 1)
-    return [Pair(tree.tree, one.right, one.wrong) for [tree], one in zip(parsed, learners, strict=True)]
+    parsed = weighted_trees(model, [sentence.words for sentence in learners], 1)
+    return [
+        Pair(best.tree, sentence.right, sentence.wrong)
+        for [best], sentence in zip(parsed, learners, strict=True)
+    ]
 
 
 def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
@@ -104,18 +107,18 @@ def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
     total, slots = 0.0, 0
     for pair in pairs:
         for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
-            found = channel.log_prob(tuple(wrong), tuple(right), context)
-            if found > -math.inf:
-                total, slots = total + found, slots + 1
+            log_prob = channel.log_prob(tuple(wrong), tuple(right), context)
+            if log_prob > -math.inf:
+                total, slots = total + log_prob, slots + 1
     return math.exp(-total / slots)
 
 
 def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
-    """The likeliest error channel of some pairs, with normal priors of its weights.
+    """The likeliest error channel of pairs, with normal priors of its weights.
 
     A slot in which more than one error is needed teaches nothing.
 
-    :param marks: those that a model of right text knows; errors with other marks are not learned.
+    :param marks: the marks of a model of right text; errors with other marks are not learned.
     :raises NoErrorsError: if no pair has an error with these marks.
     """
     known = set(marks) - {UNKNOWN, ABBREVIATION_DOT, START}
@@ -131,8 +134,8 @@ def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
     if not made:
         raise NoErrorsError("there is no error to learn from: no marks that the model knows are wrong")
     errors = tuple(sorted(made))
-    found = _Likelihood(ErrorChannel(errors, {}), seen).maximise()
-    kept = {name: round(weight, DIGITS) for name, weight in found.items() if abs(weight) >= LEAST_WEIGHT}
+    weights = _Likelihood(ErrorChannel(errors, {}), seen).maximise()
+    kept = {name: round(weight, DIGITS) for name, weight in weights.items() if abs(weight) >= LEAST_WEIGHT}
     return ErrorChannel(errors, kept)
 
 
@@ -141,7 +144,7 @@ class _Likelihood:
 
     A way is one error at one place; several may have the same outcome, such as dropping one of two periods.
 
-    :param seen: how often each string became which, and where.
+    :param seen: how often each right string became each wrong string in each context.
     """
 
     def __init__(self, channel: ErrorChannel, seen: Mapping[tuple[String, String, Context], int]) -> None:
@@ -154,9 +157,9 @@ class _Likelihood:
             if (right, context) in slots:
                 continue
             slot = slots[right, context] = len(slots)
-            for one in channel.outcomes(right):
-                ways.setdefault((slot, one.string), []).append(len(slot_of_way))
-                numbers = self._numbers(features(one, context))
+            for made in channel.outcomes(right):
+                ways.setdefault((slot, made.string), []).append(len(slot_of_way))
+                numbers = self._numbers(features(made, context))
                 feature += numbers
                 way += [len(slot_of_way)] * len(numbers)
                 slot_of_way.append(slot)
@@ -189,7 +192,7 @@ class _Likelihood:
                 way_of_outcome += led
                 made.append(number)
         self._outcome, self._way_of_outcome = torch.tensor(outcome), torch.tensor(way_of_outcome)
-        self._slots, self._made = (torch.tensor(one, dtype=torch.double) for one in (count, made))
+        self._slots, self._made = (torch.tensor(counts, dtype=torch.double) for counts in (count, made))
 
     def of(self, weights: Tensor) -> Tensor:
         """The log-likelihood."""

@@ -42,28 +42,28 @@ class EditScores:
     proposed: int = 0
     gold: int = 0
 
-    def add(self, source: Surface, found: Surface, wanted: Surface) -> None:
+    def add(self, source: Surface, new: Surface, wanted: Surface) -> None:
         """Count one sentence.
 
         :param source: its original punctuation.
-        :param found: the system's punctuation.
+        :param new: the system's punctuation.
         :param wanted: the right punctuation.
         :raises ValueError: if the numbers of slots differ.
         """
-        for wrong, new, right in zip(source, found, wanted, strict=True):
-            shared = shared_edits(marks_of(wrong), marks_of(new), marks_of(right))
+        for wrong, changed, right in zip(source, new, wanted, strict=True):
+            shared = shared_edits(marks_of(wrong), marks_of(changed), marks_of(right))
             self.right += shared.right
             self.proposed += shared.proposed
             self.gold += shared.gold
 
     @property
     def precision(self) -> float:
-        """The share of proposed edits that are right; 1 if there are none."""
+        """The share of proposed edits that are right; 1 without edits."""
         return self.right / self.proposed if self.proposed else 1.0
 
     @property
     def recall(self) -> float:
-        """The share of gold edits that were proposed; 1 if there are none."""
+        """The share of gold edits that were proposed; 1 without edits."""
         return self.right / self.gold if self.gold else 1.0
 
     def f(self, beta: float = 0.5) -> float:

@@ -35,39 +35,39 @@ class ErrorTree(Tree):
 
 
 def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> list[ErrorTree]:
-    """Reconstruct T'_e of some sentences: the T' that maximises p(T' | T, x_e).
+    """Reconstruct T'_e of sentences: the T' that maximises p(T' | T, x_e).
 
     :param model: the model of wrong punctuation.
     :param trees: T of each sentence.
     :param surfaces: x_e, its punctuation.
     """
-    found = []
+    error_trees = []
     for first in range(0, len(trees), BATCH_SIZE):
         part = slice(first, first + BATCH_SIZE)
         for tree, surface, punctemes in zip(
             trees[part], surfaces[part], _best(model, trees[part], surfaces[part]), strict=True
         ):
             given = {field.name: getattr(tree, field.name) for field in fields(Tree)}
-            found.append(ErrorTree(**given, punctemes=punctemes, wrong=tuple(map(tuple, surface))))
-    return found
+            error_trees.append(ErrorTree(**given, punctemes=punctemes, wrong=tuple(map(tuple, surface))))
+    return error_trees
 
 
 def read_parses(
     model: FittedModel, parses: Sequence[WeightedTree], surfaces: Sequence[Surface]
 ) -> list[ErrorTree]:
-    """`read_errors` for trees of which some were given and some found by a parser.
+    """`read_errors` for trees that were given, and for trees of a parser.
 
-    :param model: its `FittedModel.for_parsed` reads those that a parser has found.
+    :param model: its `FittedModel.for_parsed` reads trees of a parser.
     :param parses: the trees.
     :param surfaces: x_e, the punctuation of each of them.
     """
-    found: dict[int, ErrorTree] = {}
+    by_place: dict[int, ErrorTree] = {}
     for given, reader in ((True, model), (False, model.for_parsed)):
         places = [place for place, parse in enumerate(parses) if parse.given == given]
         trees = [parses[place].tree for place in places]
         read = read_errors(reader, trees, [surfaces[place] for place in places])
-        found |= dict(zip(places, read, strict=True))
-    return [found[place] for place in range(len(parses))]
+        by_place |= dict(zip(places, read, strict=True))
+    return [by_place[place] for place in range(len(parses))]
 
 
 def _best(

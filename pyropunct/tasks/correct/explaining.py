@@ -54,14 +54,14 @@ class Explainer:
 
 
 def _sprouts(tree: Tree, change: Change, derivation: SlotDerivation) -> list[Sprout]:
-    own = derivation.surface[:1] == (START,)
-    found = []
+    starts = derivation.surface[:1] == (START,)
+    sprouts = []
     for step in Levenshtein.opcodes(change.before, change.after):
         for place in range(step.dest_start, step.dest_end) if step.tag != "equal" else ():
-            origin = derivation.origins[place + own]
+            origin = derivation.origins[place + starts]
             word = 0 if origin is None else derivation.underlying[origin].word
             if word:
                 first, last = tree.spans[word - 1]
                 words = tree.forms[first - 1 : last]
-                found.append(Sprout(change.after[place], tree.relations[word - 1], words))
-    return found
+                sprouts.append(Sprout(change.after[place], tree.relations[word - 1], words))
+    return sprouts

@@ -75,13 +75,13 @@ def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
 
     :param changes: further settings of the corrector.
     """
-    own = {
+    settings = {
         "attach": CORRECTING_ATTACH,
         "channel": CENTRED_WINDOW,
         "edit_prior_scale": CLOSENESS,
         "epochs": EPOCHS,
     }
-    return clean.changed(**{**own, **changes})
+    return clean.changed(**{**settings, **changes})
 
 
 def error_examples(
@@ -93,7 +93,9 @@ def error_examples(
     :param pairs: right sentences, each with its wrong punctuation.
     :param drawn: the numbers of those, counted from 0, whose trees a parser has found.
     """
-    parses = [WeightedTree(one.tree, 1.0, given=number not in drawn) for number, (one, _) in enumerate(pairs)]
+    parses = [
+        WeightedTree(right.tree, 1.0, given=number not in drawn) for number, (right, _) in enumerate(pairs)
+    ]
     trees = read_parses(reader, parses, [wrong.surface for _, wrong in pairs])
     return [replace(sentence, tree=tree) for (sentence, _), tree in zip(pairs, trees, strict=True)]
 
@@ -153,8 +155,10 @@ def with_drawn_trees(
     :param pairs: right sentences with wrong punctuation, as `wrong_copies` gives them.
     :param size: the number of sentences in each copy.
     """
-    drawn = [trees[-1].tree for trees in parser.parse([one.tree.forms for one, _ in pairs[:size]], trees=2)]
+    drawn = [
+        trees[-1].tree for trees in parser.parse([right.tree.forms for right, _ in pairs[:size]], trees=2)
+    ]
     return [
-        (replace(one, tree=drawn[number % size]) if number // size % 2 else one, wrong)
-        for number, (one, wrong) in enumerate(pairs)
+        (replace(right, tree=drawn[number % size]) if number // size % 2 else right, wrong)
+        for number, (right, wrong) in enumerate(pairs)
     ]

@@ -1,4 +1,4 @@
-"""What the noisy channel says of one sentence: p(x_c | x_e, words), exact on a list of right punctuations.
+"""The posterior of the noisy channel, p(x_c | x_e, words): exact on a list of right punctuations.
 
 ::
 
@@ -9,9 +9,9 @@ p(x_c | words) p(x_e | x_c, T) of the tagger.  No sampling is needed, for few x_
 that differ from x_e by a few likely errors.  They are listed in two steps, and then each is weighed exactly.
 
 1. In each slot, the strings that one error turns into that of x_e have odds against it: by the tagger if
-   there is one, else by the heaviest tree with all other slots as they are.  Those of less than `LEAST_ODDS`
-   are left out.
-2. Of all combinations of what is left, those with the greatest products of odds are taken, `LONGEST` at most,
+   there is one, else by the heaviest tree with all other slots as they are.  Strings of less than
+   `LEAST_ODDS` are left out.
+2. Of all combinations of these strings, the list has at most `LONGEST` with the greatest products of odds,
    and x_e itself.
 """
 
@@ -40,46 +40,46 @@ RATES = (0.0, 1 / 16, 1 / 8, *(2.0 ** (power / 2) for power in range(-4, 3)), 4.
 equally probable.  From 1/4 to 2, each is the square root of 2 times the one before."""
 
 LEAST_ODDS = 0.003
-"""What has smaller odds against the punctuation as it is, or against the best of a list, is not listed."""
+"""The least odds of a listed punctuation, against the punctuation as it is and against the best of a list."""
 
 LONGEST = 60
 """The most punctuations of a list."""
 
 NEVER = -1e9
-"""A logarithm of odds that stand for none."""
+"""The logarithm of odds that count as zero."""
 
 
 class WritersRate:
-    """What is known of the rate of a writer's errors: a probability for each of `RATES`.
+    """The distribution of the rate of a writer's errors: a probability for each of `RATES`.
 
-    :param told: the rate, if it is known: then nothing is learned.  A rate between two of `RATES` is shared
-        out to both, so that it is the mean.
+    :param known: the rate, if it is known: then nothing is learned.  A rate between two of `RATES` is the
+        mean of a distribution over both.
     :raises ValueError: if it is not from the first to the last of `RATES`.
     """
 
-    def __init__(self, told: float | None = None) -> None:
-        self._log_weight, self._told = np.zeros(len(RATES)), None
-        if told is not None:
-            if not RATES[0] <= told <= RATES[-1]:
-                raise ValueError(f"the rate {told:g} is not from {RATES[0]:g} to {RATES[-1]:g}")
-            self._told = np.array([np.interp(told, RATES, row) for row in np.eye(len(RATES))])
+    def __init__(self, known: float | None = None) -> None:
+        self._log_weight, self._known = np.zeros(len(RATES)), None
+        if known is not None:
+            if not RATES[0] <= known <= RATES[-1]:
+                raise ValueError(f"the rate {known:g} is not from {RATES[0]:g} to {RATES[-1]:g}")
+            self._known = np.array([np.interp(known, RATES, row) for row in np.eye(len(RATES))])
 
     def learn(self, log_evidence: Floats) -> None:
         """Take in what was written.
 
-        :param log_evidence: (sentences, rates) log p(x_e | words) of some sentences with each of the rates.
+        :param log_evidence: (sentences, rates) log p(x_e | words) of sentences with each of the rates.
         """
         self._log_weight = self._log_weight + log_evidence.sum(0)
 
     @property
     def probabilities(self) -> Floats:
         """(rates,) the probability of each rate, given all that was taken in."""
-        return _shares(self._log_weight) if self._told is None else self._told
+        return _shares(self._log_weight) if self._known is None else self._known
 
 
 @dataclass(frozen=True)
 class Heard:
-    """One sentence, as the noisy channel hears it.
+    """The joint probabilities of the noisy channel for one sentence.
 
     :ivar surfaces: the list of right punctuations x_c; the first one is x_e.
     :ivar log_joint: (rates, list) log p(x_c, x_e | words) with each of `RATES`.
@@ -94,8 +94,8 @@ class Heard:
     def log_evidence(self) -> Floats:
         """(rates,) log p(x_e | words).
 
-        It is summed over the list.  What is not listed has little probability each, but there is much of it,
-        and without it low rates would seem more probable than they are: each such change multiplies the sum
+        It is summed over the list.  Each unlisted change has little probability, but there are many, and
+        without them low rates would seem more probable than they are: each such change multiplies the sum
         by 1 + its odds, to the first order.
         """
         return np.logaddexp.reduce(self.log_joint, 1) + np.array(RATES) * self.unlisted
@@ -107,7 +107,9 @@ class Heard:
         """
         shares = np.array([_shares(row) for row in self.log_joint])
         number: dict[String, int] = {}
-        rows = [[number.setdefault(tuple(slot), len(number)) for slot in one] for one in self.surfaces]
+        rows = [
+            [number.setdefault(tuple(slot), len(number)) for slot in surface] for surface in self.surfaces
+        ]
         return Draws(tuple(number), np.array(rows, np.int32), rates @ shares)
 
 
@@ -160,35 +162,35 @@ def hear(
     least_odds: float = LEAST_ODDS,
     longest: int = LONGEST,
 ) -> list[Heard]:
-    """What the noisy channel says of some sentences.
+    """The joint probabilities of the noisy channel for each sentence.
 
     :param model: p(x_c | words); `FittedModel.for_parsed` punctuates the trees that a parser has found.
     :param channel: p(x_e | x_c, T).
     :param least_odds: see `LEAST_ODDS`; with 0 every string that one error turns into that of x_e is tried.
     :param longest: the most punctuations of a list.
     """
-    parsed = [not one.trees[0].given for one in sentences]
-    words = [one.trees[0].tree.forms for one in sentences]
+    parsed = [not sentence.trees[0].given for sentence in sentences]
+    words = [sentence.trees[0].tree.forms for sentence in sentences]
     tagged: Sequence[Probabilities | None] = [None] * len(sentences)
     if model.tagger is not None and sentences:
         tagged = model.tagger.read(words)
-    found = []
-    for one, of_words, is_parsed in zip(sentences, tagged, parsed, strict=True):
-        teller = model.for_parsed if is_parsed else model
-        where = [contexts(parse.tree) for parse in one.trees]
+    heard = []
+    for sentence, of_words, is_parsed in zip(sentences, tagged, parsed, strict=True):
+        story = model.for_parsed if is_parsed else model
+        where = [contexts(parse.tree) for parse in sentence.trees]
         tagger = None if model.tagger is None or of_words is None else _Tagged(model.tagger, of_words)
-        odds, unlisted = _log_odds(teller, channel, one, where[0], tagger, least_odds)
-        listed = _Listed(one, _combinations(odds, least_odds, longest))
+        odds, unlisted = _log_odds(story, channel, sentence, where[0], tagger, least_odds)
+        listed = _Listed(sentence, _combinations(odds, least_odds, longest))
         surfaces = tuple(listed.surface(number) for number in range(len(listed.changes)))
-        log_prob = log_probs(teller, [parse.tree for parse in one.trees], surfaces)
-        log_weight = np.log([parse.weight for parse in one.trees])
+        log_prob = log_probs(story, [parse.tree for parse in sentence.trees], surfaces)
+        log_weight = np.log([parse.weight for parse in sentence.trees])
         log_error = np.stack([_log_errors(channel, listed, context) for context in where])
         joint = np.logaddexp.reduce((log_weight[:, None] + log_prob)[:, None] + log_error)
         if tagger is not None and is_parsed and model.share:
             of_tagger = np.array([tagger.log_prob(surface) for surface in surfaces]) + log_error[0]
             joint = np.logaddexp(joint + _log(1 - model.share), of_tagger + _log(model.share))
-        found.append(Heard(surfaces, joint, unlisted))
-    return found
+        heard.append(Heard(surfaces, joint, unlisted))
+    return heard
 
 
 def _log(probability: float) -> float:
@@ -196,14 +198,14 @@ def _log(probability: float) -> float:
 
 
 def log_probs(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Floats:
-    """(trees, surfaces) log p(x | T) of some punctuations of one sentence, in natural logarithms."""
+    """(trees, surfaces) log p(x | T) of punctuations of one sentence, in natural logarithms."""
     each_tree = [tree for tree in trees for _ in surfaces]
-    found = model.log_prob_of_marks(each_tree, [*surfaces] * len(trees))
-    return found.numpy().reshape(len(trees), len(surfaces))
+    log_prob = model.log_prob_of_marks(each_tree, [*surfaces] * len(trees))
+    return log_prob.numpy().reshape(len(trees), len(surfaces))
 
 
 class _Tagged:
-    """What a tagger says of the slots of one sentence."""
+    """The probabilities of a tagger for the slots of a sentence."""
 
     def __init__(self, tagger: SlotTagger, probabilities: Probabilities) -> None:
         self._vocabulary, self._rows = tagger.vocabulary, probabilities
@@ -247,15 +249,15 @@ def _log_odds(
         of_words = [
             tagger.log_slot(slot, string) - tagger.log_slot(slot, noisy.wrong[slot]) for slot, string in tried
         ]
-    found, unlisted = [list[tuple[String, float]]() for _ in noisy.wrong], 0.0
+    listed, unlisted = [list[tuple[String, float]]() for _ in noisy.wrong], 0.0
     for (slot, string), ratio in zip(tried, of_words, strict=True):
         wrong = noisy.wrong[slot]
         error = channel.log_prob(wrong, string, where[slot]) - channel.log_prob(wrong, wrong, where[slot])
         if ratio + error >= _log(least):
-            found[slot].append((string, ratio + error))
+            listed[slot].append((string, ratio + error))
         else:
             unlisted += math.exp(ratio + error)
-    return found, unlisted
+    return listed, unlisted
 
 
 def _changed(surface: tuple[String, ...], slot: int, string: String) -> tuple[String, ...]:
@@ -270,7 +272,7 @@ def _combinations(
     for slot, strings in enumerate(odds):
         if strings:
             more = [(score + log_odds, (*made, (slot, s))) for score, made in best for s, log_odds in strings]
-            best = heapq.nlargest(longest, best + more, key=lambda one: one[0])
+            best = heapq.nlargest(longest, best + more, key=lambda combination: combination[0])
     enough = best[0][0] + _log(least)
     return [{}, *(dict(made) for score, made in best if made and score >= enough)]
 
@@ -283,14 +285,16 @@ def _log_errors(channel: ErrorChannel, listed: _Listed, where: Sequence[Context]
     wrong, rates = listed.noisy.wrong, np.array(RATES)
     with np.errstate(divide="ignore"):
         log_rates = np.log(rates)
-    own = [sum(channel.odds(string, context).values()) for string, context in zip(wrong, where, strict=True)]
-    none = -np.log1p(np.outer(rates, own))
-    found = np.tile(none.sum(1)[:, None], len(listed.changes))
+    odds_of_wrong = [
+        sum(channel.odds(string, context).values()) for string, context in zip(wrong, where, strict=True)
+    ]
+    log_none = -np.log1p(np.outer(rates, odds_of_wrong))
+    log_errors = np.tile(log_none.sum(1)[:, None], len(listed.changes))
     for number, changed in enumerate(listed.changes):
         for slot, string in changed.items():
             odds = channel.odds(string, where[slot])
             total = sum(odds.values())
-            found[:, number] += (
-                log_rates + math.log(odds[wrong[slot]]) - np.log1p(rates * total) - none[:, slot]
+            log_errors[:, number] += (
+                log_rates + math.log(odds[wrong[slot]]) - np.log1p(rates * total) - log_none[:, slot]
             )
-    return found
+    return log_errors

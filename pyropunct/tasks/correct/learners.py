@@ -1,4 +1,4 @@
-"""What learners wrote, with its corrections: files of JSON lines."""
+"""Learners' sentences with their corrections: files of JSON lines."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ def read_learners(path: str | Path) -> list[Corrected]:
     """The sentences of a file with one JSON object a line.
 
     Each has the ``words`` of a correction, and the marks of the n + 1 slots, ``wrong`` and ``right``.  Its
-    ``id`` is that of the sentence, and after a last hyphen the number of the correction.  Straight quotation
+    ``id`` identifies the sentence, and after a last hyphen the number of the correction.  Straight quotation
     marks become directed ones.
 
     :raises LearnersError: if a line is none of these, or there is none.
@@ -49,10 +49,10 @@ def read_learners(path: str | Path) -> list[Corrected]:
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise LearnersError(f"{path}: {reason}") from error
-    found = list(_read(str(path), lines))
-    if not found:
+    corrections = list(_read(str(path), lines))
+    if not corrections:
         raise LearnersError(f"{path}: there is no sentence in the file")
-    return found
+    return corrections
 
 
 def _read(path: str, lines: Sequence[bytes]) -> Iterator[Corrected]:
@@ -82,7 +82,7 @@ def _corrected(plain: Any) -> Corrected:
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) and text.strip() for text in value):
         raise ValueError(f"{name!r} is no list of texts")
     return tuple(value)
 
