@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from pyropunct.cli.command import command
 from pyropunct.cli.comparing import show
-from pyropunct.cli.frame import BAD_INPUT, OneLineError
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import step_bar
+from pyropunct.errors import UserError
 from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def compare_commas(
 
     story = None if model is None else use.load(model)
     if story is not None and COMMA not in story.vocabulary.tokens:
-        raise OneLineError(f"{model}: the model has no comma among its marks", BAD_INPUT)
+        raise UserError(f"{model}: the model has no comma among its marks")
     learned, measured = read_comma_sentences(train), read_comma_sentences(dev)
     require_commas(learned, train)
     others: list[CommaResult] = []
@@ -45,6 +45,6 @@ def compare_commas(
         others = story_results(story, dev, measured, settings, step_bar)
         if not others:
             problem = "the model has no parser (fit --parser), and was not fitted to converted trees"
-            raise OneLineError(f"{model}: {problem}", BAD_INPUT)
+            raise UserError(f"{model}: {problem}")
     parser = None if story is None else story.parser
     show(run(learned, measured, settings, parser, others, watch=step_bar), json)

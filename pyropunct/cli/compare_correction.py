@@ -5,10 +5,10 @@ from typing import Annotated
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.comparing import show
-from pyropunct.cli.frame import BAD_INPUT, OneLineError
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import step_bar
+from pyropunct.errors import UserError
 from pyropunct.limits import Placeholder
 from pyropunct.rivals.correction.settings import CorrectionSettings
 from pyropunct.shipped import DEFAULT
@@ -40,7 +40,7 @@ def compare_correction(
     written = [] if learners is None else read_learners(learners)
     clean = use.load(model)
     if written and clean.parser is None:
-        raise OneLineError(f"--learners: {model} has no parser for the sentences of learners", BAD_INPUT)
+        raise UserError(f"--learners: {model} has no parser for the sentences of learners")
     treebanks = read_file(train), read_file(dev)
     for treebank in treebanks:
         require_punctuation(treebank)

@@ -1,12 +1,12 @@
 """How the commands that compare systems report: progress, tables, and results for programs."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import FAILURE, OneLineError, interrupts
+from pyropunct.cli.frame import interrupts
+from pyropunct.errors import FailureError
 from pyropunct.limits import Help, Placeholder
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def going_on(folder: str | None) -> Iterator[None]:
     except KeyboardInterrupt:
         if folder is None:
             raise
-        raise OneLineError(
-            f"interrupted: trained parts are kept in {folder}; continue with the same command", FAILURE
+        raise FailureError(
+            f"interrupted: trained parts are kept in {folder}; continue with the same command"
         ) from None
 
 
@@ -53,8 +53,7 @@ def show(
     for treebank in treebanks:
         for line in console.describe_treebank(treebank):
             console.say(line)
-    width = None if sys.stdout is not None and sys.stdout.isatty() else console.WIDE
     for table in comparison.tables:
-        console.say(table.text(width))
+        console.show_table(table)
     if folder is not None:
         console.say(f"tables and all numbers written to {folder}")

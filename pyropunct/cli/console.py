@@ -4,7 +4,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -13,7 +13,6 @@ from pyropunct.treebank.errors import shortened, visible
 
 if TYPE_CHECKING:
     from pyropunct.compare.table import Table
-    from pyropunct.fitted.edits import Edit
     from pyropunct.treebank.reading import Omission, Treebank
 
 IDS_SHOWN = 5
@@ -129,44 +128,6 @@ def show_table(table: "Table[Any]") -> None:
     say(table.text(None if _is_terminal(sys.stdout) else WIDE))
 
 
-def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; numbers are aligned on the right.
-
-    Nothing is ever cut off: on a terminal that is too narrow cells are folded, and without a terminal the
-    table is as wide as it must be.
-    """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    # Marks such as [ and names such as a[b] are plain text, not markup of rich.
-    table = Table()
-    for name in header:
-        table.add_column(name, justify="left" if name.startswith(" ") else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text("\n".join(map(visible, cell.split("\n")))) for cell in row))
-    console = Console(width=None if _is_terminal(sys.stdout) else WIDE)
-    with console.capture() as captured:
-        console.print(table)
-    say(visible(title))  # apart, as rich folds titles that are wider than their table
-    say("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
-
-
-def print_separated(shape: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows for other programs, with all digits of numbers; None is an empty cell.
-
-    :param shape: "tsv" for tabs between cells, in which nothing is quoted, or "csv" for commas.
-    """
-    import csv
-
-    if shape == "tsv":
-        for row in (header, *rows):
-            say("\t".join("" if cell is None else visible(str(cell)) for cell in row))
-        return
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerows([header, *rows])
-
-
 def describe_treebank(treebank: "Treebank") -> list[str]:
     """Lines that say which sentences of a treebank were omitted and which were changed."""
     lines = [f"{treebank.path}: {len(treebank)} sentences"]
@@ -203,22 +164,3 @@ def _omitted(omitted: Sequence["Omission"], how: str = "") -> str:
 def _ids(identifiers: Sequence[str]) -> str:
     more = len(identifiers) - IDS_SHOWN
     return ", ".join(identifiers[:IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def print_edits(edits: Sequence["Edit"], most: int) -> None:
-    """Print the most frequent learned edits.
-
-    :param edits: the most frequent first.
-    :param most: how many to print.
-    """
-    rows = [
-        [
-            " ".join(edit.before),
-            " ".join(edit.after),
-            edit.name,
-            f"{edit.probability:.3f}",
-            f"{edit.count:.1f}",
-        ]
-        for edit in edits[:most]
-    ]
-    print_table("Learned edits", [" underlying", " becomes", " edit", "probability", "expected count"], rows)

@@ -58,7 +58,6 @@ def fit_correction(
     if is_in(model_path(out), Path(model)):
         raise UserError(f"--out {out}: is the model that is given; choose another name")
     rates = _rates(settings.errors)
-    use.start()
     check_device(device)
     clean = use.load(model)
     if learners:

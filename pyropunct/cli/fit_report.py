@@ -52,7 +52,7 @@ def report(model: "Punctuator", treebanks: "Sequence[Treebank]", path: Path, as_
             console.say(line)
     _print_trainings(model)
     if edits:
-        console.print_edits(edits, EDITS_SHOWN)
+        _print_edits(edits[:EDITS_SHOWN])
     _print_scores(model)
     console.say(f"model written to {path}")
 
@@ -123,6 +123,19 @@ def _print_scores(model: "Punctuator") -> None:
             "{perplexity:.4f}, both {mixed_perplexity:.4f}".format(**model.tagger.report)
             + f", with a share of {model.share:.2f} for the tagger"
         )
+
+
+def _print_edits(edits: "Sequence[Edit]") -> None:
+    from pyropunct.compare.table import Column, Table
+
+    columns: list[Column[Edit]] = [
+        Column("before", "underlying", lambda edit: " ".join(edit.before)),
+        Column("after", "becomes", lambda edit: " ".join(edit.after)),
+        Column("name", "edit", lambda edit: edit.name),
+        Column("probability", "probability", lambda edit: edit.probability, 3),
+        Column("count", "expected count", lambda edit: edit.count, 1),
+    ]
+    console.show_table(Table("Learned edits", columns, edits))
 
 
 def _print_epochs(title: str, epochs: list[dict[str, Any]], columns: dict[str, tuple[str, int]]) -> None:

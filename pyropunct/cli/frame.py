@@ -1,4 +1,4 @@
-"""Handling of errors and interruptions, which all commands share."""
+"""How errors and interruptions end a command: in one line, with an exit status."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,15 +8,14 @@ from functools import wraps
 from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from pyropunct.cli import console
 from pyropunct.errors import BAD_INPUT, FAILURE, UserError
 
-# Modules that need torch are imported inside the functions, so that --help answers at once.
-
 
 class OneLineError(click.ClickException):
-    """An error that the user can act on, reported in one line."""
+    """An error as the command reports it."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(" ".join(message.split()))
@@ -45,8 +44,26 @@ def interrupts() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def misuse_in_one_line() -> Iterator[None]:
+    """Report wrong options and arguments in one line, and help that cannot be written."""
+    try:
+        yield
+    except NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        message = error.format_message()
+        if error.ctx is not None:
+            message += f" (see {error.ctx.command_path} --help)"
+        raise OneLineError(message, BAD_INPUT) from error
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OneLineError(f"cannot write the help: {error.strerror}", FAILURE) from error
+
+
 def polite(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors into one line and an exit status."""
+    """Turn errors of a command into one line and an exit status."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -63,22 +80,22 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             if os.environ.get("PYROPUNCT_DEBUG"):
                 raise
-            raise _explained(error) from error
+            raise OneLineError(*_explained(error)) from error
 
     return run
 
 
-def _explained(error: Exception) -> OneLineError:
+def _explained(error: Exception) -> tuple[str, int]:
+    """The line about an error, and the exit status."""
     if isinstance(error, UserError):
-        return OneLineError(str(error), error.exit_status)
+        return str(error), error.exit_status
     if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EIO):
-        return OneLineError(f"cannot write {error.filename or 'the results'}: {error.strerror}", FAILURE)
+        return f"cannot write {error.filename or 'the results'}: {error.strerror}", FAILURE
     if isinstance(error, OSError) and error.filename:
-        return OneLineError(f"{error.filename}: {error.strerror}", BAD_INPUT)
+        return f"{error.filename}: {error.strerror}", BAD_INPUT
     if isinstance(error, OSError) and error.strerror:
-        return OneLineError(f"cannot write the results: {error.strerror}", FAILURE)
+        return f"cannot write the results: {error.strerror}", FAILURE
     if isinstance(error, UnicodeEncodeError):
         lacking = f"{error.object[error.start]!r}, which {error.encoding} lacks"
-        return OneLineError(f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE)
-    kind = type(error).__name__
-    return OneLineError(f"{kind}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE)
+        return f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE
+    return f"{type(error).__name__}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE

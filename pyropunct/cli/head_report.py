@@ -1,6 +1,7 @@
 """A report on heads of marks that a treebank may have wrong."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
@@ -10,54 +11,35 @@ if TYPE_CHECKING:
     from pyropunct.tasks.explain.doubts import Doubt
     from pyropunct.treebank.sentence import Sentence
 
-COLUMNS = (
-    "file",
-    "line",
-    "sentence",
-    "token",
-    "mark",
-    "head",
-    "head_form",
-    "head_probability",
-    "proposed",
-    "proposed_form",
-    "proposed_probability",
-)
+_HEADS = tuple(place + part for place in ("head", "proposed") for part in ("", "_form", "_probability"))
+COLUMNS = ("file", "line", "sentence", "token", "mark", *_HEADS)
 """Of the report for programs."""
 
 
-def tell_doubts(model: "Punctuator", sentences: "Sequence[Sentence]", shape: str) -> None:
+def tell_doubts(model: "Punctuator", sentences: "Sequence[Sentence]", format: str) -> None:
     """Print the marks whose head is less probable than another, the most certain first.
 
-    :param shape: "report" for a line of text each, "tsv" for columns.
+    :param format: "report" for a line of text each, "tsv" for columns.
     """
+    from pyropunct.compare.table import Column, Table
     from pyropunct.tasks.explain.doubts import doubts
 
     with console.sentence_bar("heads of marks", len(sentences)) as advance:
-        found = doubts(model, sentences, advance)
-    if shape == "tsv":
-        console.print_separated("tsv", COLUMNS, map(_row, found))
+        rows = list(map(_row, doubts(model, sentences, advance)))
+    if format == "tsv":
+        columns = [Column(key, key, itemgetter(key)) for key in COLUMNS]
+        print(Table("", columns, rows).tsv(), end="")
         return
-    for doubt in found:
-        file, line, identifier, mark, form, head, head_form, own, proposed, other_form, other = _row(doubt)
+    for row in rows:
         console.say(
-            f"{file}:{line}: {identifier}: {mark} {form} hangs on {head} {head_form} ({own:.3f}), "
-            f"not on {proposed} {other_form} ({other:.3f})"
+            "{file}:{line}: {sentence}: {token} {mark} hangs on {head} {head_form} ({head_probability:.3f}), "
+            "not on {proposed} {proposed_form} ({proposed_probability:.3f})".format(**row)
         )
 
 
-def _row(doubt: "Doubt") -> list[Any]:
+def _row(doubt: "Doubt") -> dict[str, Any]:
     layout = doubt.sentence.layout
-    return [
-        layout.block.path,
-        doubt.line,
-        doubt.sentence.identifier,
-        doubt.mark,
-        layout.form(doubt.mark),
-        doubt.head,
-        layout.form(doubt.head),
-        doubt.probability,
-        doubt.proposed,
-        layout.form(doubt.proposed),
-        doubt.proposed_probability,
-    ]
+    place = layout.block.path, doubt.line, doubt.sentence.identifier, doubt.mark, layout.form(doubt.mark)
+    now = doubt.head, layout.form(doubt.head), doubt.probability
+    better = doubt.proposed, layout.form(doubt.proposed), doubt.proposed_probability
+    return dict(zip(COLUMNS, (*place, *now, *better), strict=True))

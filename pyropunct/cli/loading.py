@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import BAD_INPUT, OneLineError
+from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.shipped import DEFAULT, place_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def use_threads(threads: int | None) -> None:
     """Set the number of threads of torch; None leaves torch's default.
 
-    Somebody who watches is told if compiling comes first.
+    On a terminal, the user is told if compiling comes first.
     """
     import torch
 
@@ -37,7 +37,7 @@ def use_threads(threads: int | None) -> None:
 def model_and_file(places: Sequence[str]) -> tuple[str, str]:
     """The model and the file of a call; a single argument is the file.
 
-    :raises OneLineError: if the single argument is a model.
+    :raises UserError: if the single argument is a model.
     :raises UsageError: if there are more than two.
     """
     if len(places) > 2:
@@ -46,15 +46,15 @@ def model_and_file(places: Sequence[str]) -> tuple[str, str]:
     place = place_of(file)
     if not model and (place.is_dir() or place.suffix == MODEL_SUFFIX):
         kind = "folder" if place.is_dir() else "model"
-        raise OneLineError(f"{file}: is no text but a {kind}: give MODEL and FILE, or FILE alone", BAD_INPUT)
+        raise UserError(f"{file}: is no text but a {kind}: give MODEL and FILE, or FILE alone")
     return (model or [DEFAULT])[0], file
 
 
 def load_model(folder: str, trust_variants: bool, encoder: str | None = None) -> "Punctuator":
     """The model in a file.
 
-    :param trust_variants: see `pyropunct.cli.options.trust_option`.
-    :param encoder: see `pyropunct.cli.options.encoder_option`.
+    :param trust_variants: see `pyropunct.cli.options.ModelUse`.
+    :param encoder: see `pyropunct.cli.options.ModelUse`.
     :raises ModelFileError: if there is none, or it is damaged.
     :raises UntrustedVariantError: if it names a variant outside the package that is not trusted.
     """
@@ -75,9 +75,9 @@ def read_file(path: str) -> "Treebank":
 
 
 def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":
-    """The sentences that `sentence_option` chooses: those with the identifier, or all without one.
+    """The sentences with an identifier; all if that is None.
 
-    :raises OneLineError: if there are none.
+    :raises UserError: if there is no such sentence.
     """
     if identifier is None:
         return list(treebank)
@@ -88,29 +88,18 @@ def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":
         near = get_close_matches(identifier, known, 1, 0.0)
         why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
         why += f" (the nearest is {near[0]!r})" if near and identifier not in omitted else ""
-        raise OneLineError(f"{treebank.path}: sentence {identifier!r} {why}", BAD_INPUT)
+        raise UserError(f"{treebank.path}: sentence {identifier!r} {why}")
     return found
 
 
 def check_device(device: str) -> None:
     """Check that torch can use a device.
 
-    :raises OneLineError: if it cannot.
+    :raises UserError: if it cannot.
     """
     import torch
 
     try:
         torch.zeros(1, device=device)
     except Exception as error:  # torch raises many kinds, some of several lines
-        raise OneLineError(f"--device {device}: {str(error).splitlines()[0]}", BAD_INPUT) from error
-
-
-def prepare(
-    model: str, file: str, seed: int, threads: int | None, trust_variants: bool, encoder: str | None
-) -> "tuple[Punctuator, Treebank]":
-    """Load a model and read a file, for a command that draws."""
-    import pyro
-
-    use_threads(threads)
-    pyro.set_rng_seed(seed)
-    return load_model(model, trust_variants, encoder), read_file(file)
+        raise UserError(f"--device {device}: {str(error).splitlines()[0]}") from error

@@ -11,10 +11,9 @@ from importlib import import_module
 from typing import Any
 
 import click
-from click.exceptions import NoArgsIsHelpError
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import BAD_INPUT, FAILURE, OneLineError
+from pyropunct.cli.frame import misuse_in_one_line
 
 COMMANDS = (
     "compare",
@@ -54,35 +53,17 @@ def _rarely_collected() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-@contextmanager
-def _misuse_in_one_line() -> Iterator[None]:
-    """Report wrong options and arguments in one line, and help that cannot be written."""
-    try:
-        yield
-    except NoArgsIsHelpError:
-        raise
-    except click.UsageError as error:
-        message = error.format_message()
-        if error.ctx is not None:
-            message += f" (see {error.ctx.command_path} --help)"
-        raise OneLineError(message, BAD_INPUT) from error
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OneLineError(f"cannot write the help: {error.strerror}", FAILURE) from error
-
-
 class _Commands(click.Group):
     """A group whose commands are imported on demand."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """The context of a call."""
-        with _misuse_in_one_line():
+        with misuse_in_one_line():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call a command."""
-        with _rarely_collected(), _misuse_in_one_line():
+        with _rarely_collected(), misuse_in_one_line():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from pyropunct.cli.frame import BAD_INPUT, OneLineError
+from pyropunct.errors import UserError
 from pyropunct.files import model_there, real, written_whole
 
 HEAD = 1 << 16
@@ -34,20 +34,20 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
 
     :param out: where it is to be written; None if it is not.
     :param inputs: the files and model folders that the command reads.
-    :raises OneLineError: if it is one of these or in one of them, is of another kind, or cannot be written.
+    :raises UserError: if it is one of these or in one of them, is of another kind, or cannot be written.
     """
     if out is None:
         return
     path = real(Path(out))
     for given in inputs:
         if given not in (None, "-") and is_in(path, Path(given)):
-            raise OneLineError(f"{out}: is an input file, so it cannot be the output too", BAD_INPUT)
+            raise UserError(f"{out}: is an input file, so it cannot be the output too")
     if path.is_dir():
-        raise OneLineError(f"{out}: is a folder, not a file to write to", BAD_INPUT)
+        raise UserError(f"{out}: is a folder, not a file to write to")
     if path.is_file() and not _is(kind, path):
-        raise OneLineError(f"{out}: is there already and is not {kind.name}; choose another name", BAD_INPUT)
+        raise UserError(f"{out}: is there already and is not {kind.name}; choose another name")
     if not path.parent.is_dir():
-        raise OneLineError(f"{out}: the folder {path.parent} does not exist", BAD_INPUT)
+        raise UserError(f"{out}: the folder {path.parent} does not exist")
 
 
 def is_in(path: Path, source: Path) -> bool:

@@ -68,9 +68,9 @@ def _renamed(block: str, identifier: str) -> str:
 
 
 def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Sequence[Sentence | Omission]":
-    """What `sentence_option` chooses, and without it all of a file; what is left out is counted beside it.
+    """The sentences with an identifier; without one all of a file, and the user is told what is left out.
 
-    :raises OneLineError: if there is no such sentence.
+    :raises UserError: if there is no such sentence.
     """
     if identifier is not None:
         return chosen(treebank, identifier)

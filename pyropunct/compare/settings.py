@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from typing import Any, ClassVar, get_type_hints
 
-from pyropunct.compare.significance import PERMUTATIONS
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, Range, Seed, limits
 
@@ -26,7 +25,7 @@ class ComparisonSettings:
     :raises SettingError: if a number is out of its bounds; the message is one line.
     """
 
-    permutations: Count = PERMUTATIONS
+    permutations: Count = 10_000
     seed: Seed = 0
     TRAINING: ClassVar[tuple[str, ...]] = ("seed",)
 

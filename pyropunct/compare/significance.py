@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-PERMUTATIONS = 10_000
+from pyropunct.compare.settings import ComparisonSettings
+
+PERMUTATIONS = ComparisonSettings.permutations
 """How many permutations are drawn."""
 
 EXACT = 14

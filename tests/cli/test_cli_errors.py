@@ -12,6 +12,7 @@ from model_files import copied
 from safetensors.torch import save_file
 
 from pyropunct.cli import console
+from pyropunct.compare.table import Column, Table
 from pyropunct.treebank.reading import TreebankError, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -288,7 +289,7 @@ def test_results_in_an_encoding_without_the_marks(tmp_path: Path) -> None:
 def test_lines_for_people_have_escapes_for_what_the_encoding_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1", write_through=True))
-    console.print_table("“é”", [" →"], [["é"]])
+    console.show_table(Table("“é”", [Column[str]("arrow", "→", str)], ["é"]))
     assert "\\u201cé\\u201d" in written.getvalue().decode("latin-1")
 
 
