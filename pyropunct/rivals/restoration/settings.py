@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Self
 
 from pyropunct.compare.settings import ComparisonSettings, SettingError, chosen, names_of, numbers_to
-from pyropunct.compare.significance import PERMUTATIONS
 from pyropunct.limits import Count, NamesIn, Placeholder, Range
 from pyropunct.restore.settings import RestoreSettings
 
@@ -32,7 +31,7 @@ class RestorationSettings(ComparisonSettings):
     :raises SettingError: if a setting is invalid; the message is one line.
     """
 
-    permutations: Annotated[int, Range(PERMUTATIONS)] = PERMUTATIONS
+    permutations: Annotated[int, Range(ComparisonSettings.permutations)] = PERMUTATIONS
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:SYSTEMS", "system")] = SYSTEMS
     shares: Annotated[tuple[int, ...], numbers_to(100, "percents")] = (100,)
     samples: Count = RestoreSettings.samples
