@@ -31,7 +31,7 @@ class RestorationSettings(ComparisonSettings):
     :raises SettingError: if a setting is invalid; the message is one line.
     """
 
-    permutations: Annotated[int, Range(ComparisonSettings.permutations)] = PERMUTATIONS
+    permutations: Annotated[int, Range(ComparisonSettings.permutations)] = ComparisonSettings.permutations
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:SYSTEMS", "system")] = SYSTEMS
     shares: Annotated[tuple[int, ...], numbers_to(100, "percents")] = (100,)
     samples: Count = RestoreSettings.samples
