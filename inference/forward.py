@@ -5,8 +5,8 @@ strictly inside it (Li, Wang & Eisner 2019, section 2.1).  Many draws for one tr
 slots, so at each node they fall into *groups*, whose surface strings inside are the same: the attach
 model is asked once for each group, and each draw only has to pick a pair.
 
-Surface strings are numbered.  The tables have a row for each node or slot and a column for each draw; trees
-with fewer draws than others leave the last columns as they are.  All randomness comes from tables too, one
+Surface strings are numbered.  The `Tables` have a row for each node or slot and a column for each draw; trees
+with fewer draws than others leave the last columns as they are.  All randomness comes from these tables, one
 entry for each row and column: neither the order of work nor the number of threads has any influence.
 """
 
@@ -19,7 +19,7 @@ from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.forest import Forest, Sprouting
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.sampling import Sampler, doubled, pick, rewritten
-from pyropunct.inference.ragged import Ints, starts_of
+from pyropunct.inference.ragged import Floats, Ints, starts_of
 
 Array = NDArray[Any]
 
@@ -30,7 +30,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Trees(NamedTuple):
-    """What the kernels know of a forest of N nodes and S slots.
+    """A forest of N nodes and S slots as the kernels see it.
 
     :ivar left_slot: (N,) the slot at the left edge of the constituent.
     :ivar right_slot: (N,) the slot at its right edge.
@@ -40,7 +40,7 @@ class Trees(NamedTuple):
     :ivar right_child: right children of all nodes, each node's from left to right.
     :ivar is_first: (S,) whether a slot is the first of its tree.
     :ivar is_last: (S,) whether a slot is the last of its tree.
-    :ivar sprouting: whose punctemes stand in each slot.
+    :ivar sprouting: the punctemes of each slot.
     """
 
     left_slot: Ints
@@ -55,13 +55,43 @@ class Trees(NamedTuple):
 
 
 def trees_of(forest: Forest) -> Trees:
-    """What the kernels know of a forest."""
+    """A forest as the kernels see it."""
     names = Trees._fields[:-3]
     columns = {name: np.ascontiguousarray(getattr(forest, name).cpu().numpy()) for name in names}
     is_first, is_last = np.zeros((2, forest.num_slots), np.bool_)
     start = forest.slot_start.cpu().numpy()
     is_first[start[:-1]], is_last[start[1:] - 1] = True, True
     return Trees(**columns, is_first=is_first, is_last=is_last, sprouting=forest.sprouting)
+
+
+class Tables(NamedTuple):
+    """The decisions at N nodes and S slots, with a column for each draw; see `tables_for`.
+
+    :ivar node_draws: (N,) the number of draws of each node; further columns are unused.
+    :ivar slot_draws: (S,) the number of draws of each slot.
+    :ivar uniform: (N, draws) random numbers in [0, 1).
+    :ivar bits: (S, draws) random bits.
+    :ivar rows: (N, draws) the inventory's rows of the puncteme pairs, which `choose` draws.
+    :ivar numbers: (S, draws) the numbers of the surface strings.
+    :ivar groups: (N, draws) the group of each draw, numbered by their first draws; see `group_draws`.
+    :ivar group_sizes: (N,) the number of groups of each node.
+    """
+
+    node_draws: Ints
+    slot_draws: Ints
+    uniform: Floats
+    bits: Array
+    rows: Array
+    numbers: Array
+    groups: Array
+    group_sizes: Ints
+
+
+def tables_for(node_draws: Ints, slot_draws: Ints, uniform: Floats, bits: Array) -> Tables:
+    """Tables before any decision: all draws of a node are in one group."""
+    rows, numbers, groups = (np.zeros(table.shape, np.int32) for table in (uniform, bits, uniform))
+    group_sizes = np.ones(len(uniform), np.int64)
+    return Tables(node_draws, slot_draws, uniform, bits, rows, numbers, groups, group_sizes)
 
 
 class Punctemes(NamedTuple):
@@ -72,8 +102,8 @@ class Punctemes(NamedTuple):
     :ivar right_start: (rows + 1,) where the tokens of each right puncteme start.
     :ivar right: the tokens of all right punctemes.
     :ivar longest: the number of tokens in the longest puncteme.
-    :ivar start_token: what stands at the left of the first slot of a tree, or -1.
-    :ivar end_token: what stands at the right of the last slot of a tree, or -1.
+    :ivar start_token: the token at the left of the first slot of a tree, or -1.
+    :ivar end_token: the token at the right of the last slot of a tree, or -1.
     """
 
     left_start: Ints
@@ -118,14 +148,14 @@ class _Trie(NamedTuple):
 
 
 class Strings:
-    """Numbers for strings of tokens: 0 for the empty string, equal numbers for equal strings alone."""
+    """Numbers strings of tokens: the empty string is 0, and only equal strings have equal numbers."""
 
     def __init__(self) -> None:
         self._size, self._trie = 1, _Trie(*np.full((5, 1), NONE, np.int32))
         self._trie.length[0] = 0
 
     def __len__(self) -> int:
-        """One more than the greatest number; some numbers are those of beginnings of strings alone."""
+        """One more than the greatest number; beginnings of strings have numbers too."""
         return self._size
 
     def number(self, lengths: Array, tokens: Array) -> Array:
@@ -144,11 +174,11 @@ class Strings:
 
     def tokens(self, number: int) -> tuple[int, ...]:
         """The string of a number."""
-        found = []
+        string = []
         while number:
-            found.append(int(self._trie.token[number]))
+            string.append(int(self._trie.token[number]))
             number = int(self._trie.parent[number])
-        return tuple(found[::-1])
+        return tuple(string[::-1])
 
     def marks(self, trees: Trees, numbers: Array, node: Array, draw: Array) -> tuple[Ints, Ints, Ints]:
         """The tokens strictly inside V constituents, each in one draw.
@@ -215,7 +245,7 @@ def _fill_marks(
 
 @inner
 def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
-    """Split groups of draws that some column tells apart; returns how many there are then.
+    """Split groups of draws that differ in a column; returns the number of groups.
 
     Groups are numbered by their first draws.  ``keys`` and ``values`` are scratch, a power of two long.
     """
@@ -234,51 +264,44 @@ def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
 
 
 @compiled
-def group_draws(
-    trees: Trees, numbers: Array, nodes: Ints, first: int, last: int, draws: Ints, groups: Array, sizes: Ints
-) -> None:
-    """Group the draws of some nodes by the surface strings strictly inside their constituents.
+def group_draws(trees: Trees, tables: Tables, nodes: Ints) -> None:
+    """Group the draws of the given nodes by the surface strings strictly inside their constituents.
 
     The children must have been grouped, and the slots between them have their strings.
-
-    :param numbers: (S, draws) the string of each slot.
-    :param nodes: the nodes; those with the places ``first`` to ``last`` in this list are grouped.
-    :param draws: (N,) how many draws each node has.
-    :param groups: (N, draws) takes each draw's group, numbered by their first draws.
-    :param sizes: (N,) takes the number of groups of each node.
     """
+    groups, sizes, numbers = tables.groups, tables.group_sizes, tables.numbers
     capacity = 2
     while capacity < 2 * groups.shape[1]:
         capacity *= 2
     keys, values = np.empty(capacity, np.int64), np.empty(capacity, np.int32)
-    for node in nodes[first:last]:
-        own = groups[node, : draws[node]]
-        own[:] = 0
+    for node in nodes:
+        group = groups[node, : tables.node_draws[node]]
+        group[:] = 0
         size = 1
         for child in trees.left_child[trees.left_child_start[node] : trees.left_child_start[node + 1]]:
             if sizes[child] > 1:
-                size = _refine(own, groups[child], keys, values)
-            size = _refine(own, numbers[trees.right_slot[child]], keys, values)
+                size = _refine(group, groups[child], keys, values)
+            size = _refine(group, numbers[trees.right_slot[child]], keys, values)
         for child in trees.right_child[trees.right_child_start[node] : trees.right_child_start[node + 1]]:
-            size = _refine(own, numbers[trees.left_slot[child]], keys, values)
+            size = _refine(group, numbers[trees.left_slot[child]], keys, values)
             if sizes[child] > 1:
-                size = _refine(own, groups[child], keys, values)
+                size = _refine(group, groups[child], keys, values)
         sizes[node] = size
 
 
 @compiled
-def first_draws(groups: Array, sizes: Ints, nodes: Ints) -> Ints:
-    """The first draw of each group of each of some nodes, node after node."""
+def first_draws(tables: Tables, nodes: Ints) -> Ints:
+    """The first draw of each group of the given nodes, node after node."""
     total = 0
     for node in nodes:
-        total += sizes[node]
-    result, found = np.empty(total, np.int64), 0
+        total += tables.group_sizes[node]
+    result, filled = np.empty(total, np.int64), 0
     for node in nodes:
         group, draw = 0, 0
-        while group < sizes[node]:
-            if groups[node, draw] == group:
-                result[found] = draw
-                group, found = group + 1, found + 1
+        while group < tables.group_sizes[node]:
+            if tables.groups[node, draw] == group:
+                result[filled] = draw
+                group, filled = group + 1, filled + 1
             draw += 1
     return result
 
@@ -286,46 +309,39 @@ def first_draws(groups: Array, sizes: Ints, nodes: Ints) -> Ints:
 # Punctemes
 
 
-@compiled
-def choose(
-    scores: Array,
-    score_start: Ints,
-    view_start: Ints,
-    nodes: Ints,
-    first_row: Ints,
-    draws: Ints,
-    groups: Array,
-    uniform: Array,
-    first: int,
-    last: int,
-    rows: Array,
-) -> None:
-    """Draw the puncteme pairs of some nodes.
+class Scores(NamedTuple):
+    """Unnormalised log p(l, r | w) of each pair, for each group of draws of the given nodes in turn.
 
-    :param scores: unnormalised log p(l, r | w) of each pair for each group of each node; overwritten.
-    :param score_start: where those of each group start.
-    :param view_start: (len(nodes) + 1,) where the groups of each node start.
-    :param nodes: the nodes; those with the places ``first`` to ``last`` in this list are decided.
-    :param first_row: (N,) the inventory's first row of each node's pairs.
-    :param draws: (N,) how many draws each node has.
-    :param groups: (N, draws) the group of each draw.
-    :param uniform: (N, draws) uniform random numbers in [0, 1).
-    :param rows: (N, draws) takes the inventory's rows of the pairs drawn.
+    :ivar score: (scores,) the scores of all groups; `choose` overwrites them.
+    :ivar start: (groups + 1,) where those of each group start.
+    :ivar group_start: (nodes + 1,) where the groups of each node start.
+    :ivar first_row: (N,) the inventory's first row of the pairs of each node of the forest.
     """
-    for place in range(first, last):
+
+    score: Array
+    start: Ints
+    group_start: Ints
+    first_row: Ints
+
+
+@compiled
+def choose(tables: Tables, scores: Scores, nodes: Ints) -> None:
+    """Draw the puncteme pairs of the given nodes."""
+    for place in range(len(nodes)):
         node = nodes[place]
-        for view in range(view_start[place], view_start[place + 1]):
-            _accumulate(scores[score_start[view] : score_start[view + 1]])
-        for draw in range(draws[node]):
-            view = view_start[place] + groups[node, draw]
-            begin, end = score_start[view], score_start[view + 1]
-            chosen = pick(scores, begin, end, uniform[node, draw] * scores[end - 1])
-            rows[node, draw] = first_row[node] + chosen - begin
+        for group in range(scores.group_start[place], scores.group_start[place + 1]):
+            _accumulate(scores.score[scores.start[group] : scores.start[group + 1]])
+        for draw in range(tables.node_draws[node]):
+            group = scores.group_start[place] + tables.groups[node, draw]
+            begin, end = scores.start[group], scores.start[group + 1]
+            threshold = tables.uniform[node, draw] * scores.score[end - 1]
+            chosen = pick(scores.score, begin, end, threshold)
+            tables.rows[node, draw] = scores.first_row[node] + chosen - begin
 
 
 @inner
 def _accumulate(scores: Array) -> None:
-    """Turn logarithms into sums of what they are logarithms of, the greatest taken to be 1."""
+    """Replace log-weights by running sums of weights, whose greatest is taken to be 1."""
     best, total = scores[0], 0.0
     for place in range(1, len(scores)):
         best = max(best, scores[place])
@@ -341,7 +357,7 @@ def _accumulate(scores: Array) -> None:
 def _underlying(
     punctemes: Punctemes, rows: Array, draw: int, nodes: Ints, on_left: Array, string: Array
 ) -> int:
-    """Write the punctemes of some nodes behind the first token of a string; returns its length."""
+    """Write the punctemes of the given nodes behind the first token of a string; returns its length."""
     length = 1
     for number in range(len(nodes)):
         row = rows[nodes[number], draw]
@@ -355,29 +371,17 @@ def _underlying(
 
 @compiled
 def rewrite(
-    trees: Trees,
-    punctemes: Punctemes,
-    machine: Sampler,
-    rows: Array,
-    bits: Array,
-    slots: Ints,
-    first: int,
-    last: int,
-    draws: Ints,
+    trees: Trees, punctemes: Punctemes, machine: Sampler, tables: Tables, slots: Ints
 ) -> tuple[Array, Array]:
-    """Draw the surface strings of some slots, all of whose punctemes have been drawn.
+    """Draw the surface strings of the given slots, whose punctemes have been drawn.
 
     :param machine: the channel.
-    :param rows: (N, draws) the inventory's rows of the nodes' pairs.
-    :param bits: (S, draws) ``uint64`` random bits.
-    :param slots: the slots; those with the places ``first`` to ``last`` in this list are drawn.
-    :param draws: (S,) how many draws each slot has.
     :returns: the lengths of the strings, each slot's draws in turn, 0 in columns without a draw, and the
-        tokens of them all.
+        tokens of all strings.
     """
-    columns = rows.shape[1]
-    lengths, out, size = np.zeros((last - first) * columns, np.int64), np.empty(1024, np.int32), 0
-    for place in range(first, last):
+    columns = tables.rows.shape[1]
+    lengths, out, size = np.zeros(len(slots) * columns, np.int64), np.empty(1024, np.int32), 0
+    for place in range(len(slots)):
         slot = slots[place]
         begin, end = trees.sprouting.start[slot], trees.sprouting.start[slot + 1]
         nodes, on_left = trees.sprouting.node[begin:end], trees.sprouting.on_left[begin:end]
@@ -385,16 +389,17 @@ def rewrite(
         string[0] = punctemes.start_token
         first_token = 0 if trees.is_first[slot] and punctemes.start_token >= 0 else 1
         ends = trees.is_last[slot] and punctemes.end_token >= 0
-        for draw in range(draws[slot]):
-            length = _underlying(punctemes, rows, draw, nodes, on_left, string)
+        for draw in range(tables.slot_draws[slot]):
+            length = _underlying(punctemes, tables.rows, draw, nodes, on_left, string)
             if ends:
                 string[length] = punctemes.end_token
                 length += 1
-            written = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
+            bits = tables.bits[slot, draw]
+            written = rewritten(machine, string, first_token, length, bits, out, size)
             while written < 0:
                 out = doubled(out)
-                written = rewritten(machine, string, first_token, length, bits[slot, draw], out, size)
-            lengths[(place - first) * columns + draw] = written - size
+                written = rewritten(machine, string, first_token, length, bits, out, size)
+            lengths[place * columns + draw] = written - size
             size = written
     return lengths, out[:size]
 

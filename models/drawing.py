@@ -7,7 +7,6 @@ sources; and here the attach model scores a constituent once for all draws with 
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -59,29 +58,6 @@ class ManyDraws:
         return DrawsOfTrees(self, trees, generators)
 
 
-class _Tables(NamedTuple):
-    """The decisions at N nodes and S slots, with a column for each draw.
-
-    :ivar node_draws: (N,) how many draws each node has; further columns are unused.
-    :ivar slot_draws: (S,) how many draws each slot has.
-    :ivar uniform: (N, draws) random numbers in [0, 1).
-    :ivar bits: (S, draws) random bits.
-    :ivar rows: (N, draws) the inventory's rows of the puncteme pairs.
-    :ivar numbers: (S, draws) the numbers of the surface strings.
-    :ivar groups: (N, draws) draws with equal surface strings inside a node are in one group.
-    :ivar group_sizes: (N,) the number of groups of each node.
-    """
-
-    node_draws: Ints
-    slot_draws: Ints
-    uniform: NDArray[np.float64]
-    bits: NDArray[np.uint64]
-    rows: Numbers
-    numbers: Numbers
-    groups: Numbers
-    group_sizes: Ints
-
-
 class DrawsOfTrees:
     """Many draws for the same trees: see `ManyDraws.of`.
 
@@ -107,7 +83,7 @@ class DrawsOfTrees:
             tables.numbers[slots.numpy()] = self._rewrite(tables, slots.numpy())
         return tables.numbers
 
-    def _tables(self, draws: Ints) -> _Tables:
+    def _tables(self, draws: Ints) -> forward.Tables:
         forest, columns = self._trees.forest, int(draws.max())
         nodes, slots, start = forest.num_nodes, forest.num_slots, forest.node_start.numpy()
         uniform, bits = np.empty((nodes, columns)), np.empty((slots, columns), np.uint64)
@@ -117,66 +93,37 @@ class DrawsOfTrees:
             bits[first + tree : last + tree + 1, :count] = generator.bit_generator.random_raw(
                 (last - first + 1, count)
             )
-        return _Tables(
-            np.repeat(draws, np.diff(start)),
-            np.repeat(draws, np.diff(start) + 1),
-            uniform,
-            bits,
-            np.zeros((nodes, columns), np.int32),
-            np.zeros((slots, columns), np.int32),
-            np.zeros((nodes, columns), np.int32),
-            np.ones(nodes, np.int64),
+        return forward.tables_for(
+            np.repeat(draws, np.diff(start)), np.repeat(draws, np.diff(start) + 1), uniform, bits
         )
 
-    def _sprout(self, tables: _Tables, nodes: Ints) -> None:
+    def _sprout(self, tables: forward.Tables, nodes: Ints) -> None:
         """ATTACH: draw the puncteme pairs of the nodes of one height (section 2.1)."""
-        draws, numbers, groups, sizes = tables.node_draws, tables.numbers, tables.groups, tables.group_sizes
-        borders = _borders(nodes, groups)
+        sizes, borders = tables.group_sizes, _borders(nodes, tables.groups)
 
         def group(first: int, last: int) -> None:
-            forward.group_draws(self._shape, numbers, nodes, first, last, draws, groups, sizes)
+            forward.group_draws(self._shape, tables, nodes[first:last])
 
         if self._story.reads_surface:
             in_threads(group, borders)
         # One view for each group: that of its first draw.
-        node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(groups, sizes, nodes)
-        start, token, slot = self.strings.marks(self._shape, numbers, node, draw)
+        node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(tables, nodes)
+        start, token, slot = self.strings.marks(self._shape, tables.numbers, node, draw)
         scores = self._scores(Views(*map(torch.from_numpy, (node, start, token, slot))))  # type: ignore[arg-type]
         score_start, view_start = starts_of(self._num_pairs[node]), starts_of(sizes[nodes])
 
         def choose(first: int, last: int) -> None:
-            forward.choose(
-                scores,
-                score_start,
-                view_start,
-                nodes,
-                self._first_row,
-                draws,
-                groups,
-                tables.uniform,
-                first,
-                last,
-                tables.rows,
-            )
+            part = forward.Scores(scores, score_start, view_start[first : last + 1], self._first_row)
+            forward.choose(tables, part, nodes[first:last])
 
         in_threads(choose, borders)
 
-    def _rewrite(self, tables: _Tables, slots: Ints) -> Numbers:
+    def _rewrite(self, tables: forward.Tables, slots: Ints) -> Numbers:
         """NOISYCHANNEL: draw the numbers of the surface strings of some slots, (slots, draws)."""
         machine, punctemes = self._story.machine, self._story.punctemes
 
         def work(first: int, last: int) -> tuple[Ints, Numbers]:
-            return forward.rewrite(
-                self._shape,
-                punctemes,
-                machine,
-                tables.rows,
-                tables.bits,
-                slots,
-                first,
-                last,
-                tables.slot_draws,
-            )
+            return forward.rewrite(self._shape, punctemes, machine, tables, slots[first:last])
 
         drawn = in_threads(work, _borders(slots, tables.numbers))
         return np.concatenate([self.strings.number(*strings) for strings in drawn]).reshape(len(slots), -1)

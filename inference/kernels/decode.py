@@ -1,8 +1,8 @@
 """The best T', or draws of T' from the posterior: choices top-down through the inside pass's workspace.
 
 In the derivation semiring of Li, Wang & Eisner (2019, section 3.1) every weight carries the T' that it comes
-from.  Here the choices are found afterwards, by asking at each sum which of its terms the weight came
-from: the greatest, or one drawn in proportion to the terms.
+from.  Here the choices are made afterwards: each sum picks the greatest of its terms, or draws a term in
+proportion to them.
 """
 
 from typing import Any, NamedTuple
@@ -29,17 +29,19 @@ Array = NDArray[Any]
 
 
 class Decision(NamedTuple):
-    """What is decided of a tree of n words, and the chance by which it is.
+    """The decisions about a tree of n words, and the random numbers behind them.
 
+    :ivar semiring: `MAX` for the best derivation, `SUM` for a draw.
     :ivar choice: (n,) the choice of each node, known once its head's children are decided.
     :ivar left_state: (n,) the state at the left edge of each constituent, known at the same time.
-    :ivar right_state: (n,) the state at its right edge, likewise.
+    :ivar right_state: (n,) the state at its right edge, known at the same time.
     :ivar uniform: (n, 3 + twice the longest puncteme) random numbers for each node: for its choice; for the
         state at the edge that its vector enters; for one arc of each token of its left puncteme, then of
         its right one; the root's last, for the state at the start of the sentence.
-    :ivar terms: room for as many terms as a sum may have.
+    :ivar terms: room for the terms of the longest sum.
     """
 
+    semiring: np.bool_
     choice: Array
     left_state: Array
     right_state: Array
@@ -48,81 +50,83 @@ class Decision(NamedTuple):
 
 
 @inner
-def _pick(weights, uniform, semiring):
-    """An index with the greatest weight, or one drawn in proportion to the weights."""
-    best, total = 0, 0.0
-    for index in range(len(weights)):
-        total += weights[index]
-        if weights[index] > weights[best]:
-            best = index
-    if semiring == MAX:
+def _pick(decision, count, uniform):
+    """The place of the greatest of the first terms, or of a term drawn in proportion to them."""
+    terms, best, total = decision.terms, 0, 0.0
+    for place in range(count):
+        total += terms[place]
+        if terms[place] > terms[best]:
+            best = place
+    if decision.semiring == MAX:
         return best
     threshold = uniform * total
-    for index in range(len(weights)):
-        threshold -= weights[index]
-        if threshold < 0 and weights[index] > 0:
-            return index
+    for place in range(count):
+        threshold -= terms[place]
+        if threshold < 0 and terms[place] > 0:
+            return place
     return best
 
 
 @inner
-def _pick_product(x, y, terms, uniform, semiring):
+def _pick_product(decision, x, y, uniform):
     """A term of the inner product of two vectors."""
     for place in range(len(x)):
-        terms[place] = x[place] * y[place]
-    return _pick(terms[: len(x)], uniform, semiring)
+        decision.terms[place] = x[place] * y[place]
+    return _pick(decision, len(x), uniform)
 
 
 @inner
-def _pick_pair(structure, work, node, toward, state, terms, uniform, semiring):
+def _pick_pair(structure, work, decision, node, toward, state):
     """A pair for a node, given the state at the side where its vector leaves."""
-    values, place = work.values, place_of(work, node)
+    values, place, terms = work.values, place_of(work, node), decision.terms
     enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
-    weights, entered, left = pairs_of(structure, work, work.pair, node, enter, leave)
+    weights, entering, leaving = pairs_of(structure, work, work.pair, node, enter, leave)
     for choice in range(len(weights)):
-        x, y = entered[choice], left[choice]
+        x, y = entering[choice], leaving[choice]
         terms[choice] = 0
         if x < enter.entries and y < leave.entries:
             terms[choice] = weights[choice] * values[place.s + x] * entry_of(values, leave, y)[state]
-    return _pick(terms[: len(weights)], uniform, semiring)
+    return _pick(decision, len(weights), decision.uniform[node - work.first, 0])
 
 
 @inner
-def _entry_chosen(structure, work, table, node, choice):
+def _entry_chosen(structure, table, node, choice):
     """The entry of a node's chosen puncteme in one of its tables."""
     relation = structure.numbers[structure.at.relation + node]
     return structure.numbers[table.of_pair + structure.numbers[structure.at.pair_start + relation] + choice]
 
 
 @inner
-def _pick_state(structure, work, node, toward, choice, terms, uniform, semiring):
+def _pick_state(structure, work, decision, node, toward, choice):
     """The state at the side where the vector of a node enters, given the node's choice."""
     enter, vector = table_of(structure, work, node, opposite(toward)), place_of(work, node).vector
-    chosen = entry_of(work.values, enter, _entry_chosen(structure, work, enter, node, choice))
-    return _pick_product(chosen, work.values[vector : vector + enter.states], terms, uniform, semiring)
+    chosen = entry_of(work.values, enter, _entry_chosen(structure, enter, node, choice))
+    uniform = decision.uniform[node - work.first, 1]
+    return _pick_product(decision, chosen, work.values[vector : vector + enter.states], uniform)
 
 
 @inner
-def _walk(structure, work, table, side, entry, state, terms, uniform, semiring):
-    """From a state at the outer edge over the outermost token of an entry; returns the state behind it."""
-    before = entry_of(work.values, table, structure.numbers[table.parent + entry])
-    token = structure.numbers[table.token + entry]
-    reads, writes, weights = arcs_of(structure, work.arc, table.slot, token, side)
+def _walk(decision, arcs, before, state, uniform):
+    """From a state at the outer edge over the outermost token of an entry; returns the state behind it.
+
+    :param arcs: the arcs of this token, see `arcs_of`.
+    :param before: the entry's parent.
+    """
+    reads, writes, weights = arcs
     for arc in range(len(weights)):
-        terms[arc] = weights[arc] * before[reads[arc]] if writes[arc] == state else 0.0
-    return reads[_pick(terms[: len(weights)], uniform, semiring)]
+        decision.terms[arc] = weights[arc] * before[reads[arc]] if writes[arc] == state else 0.0
+    return reads[_pick(decision, len(weights), uniform)]
 
 
 @inner
-def _decide(structure, work, decision, node, toward, state, semiring):
+def _decide(structure, work, decision, node, toward, state):
     """Decide a node's pair and both states at its edges; ``state``, where its vector leaves, is known.
 
     :returns: the other state, where the vector enters.
     """
-    local, terms = node - work.first, decision.terms
-    chance = decision.uniform[local]
-    choice = _pick_pair(structure, work, node, toward, state, terms, chance[0], semiring)
-    other = _pick_state(structure, work, node, toward, choice, terms, chance[1], semiring)
+    local = node - work.first
+    choice = _pick_pair(structure, work, decision, node, toward, state)
+    other = _pick_state(structure, work, decision, node, toward, choice)
     decision.choice[local] = choice
     decision.left_state[local] = state if toward == LEFT_SIDE else other
     decision.right_state[local] = other if toward == LEFT_SIDE else state
@@ -130,43 +134,44 @@ def _decide(structure, work, decision, node, toward, state, semiring):
 
 
 @inner
-def _decide_children(structure, work, decision, node, side, column, semiring):
+def _decide_children(structure, work, decision, node, side, column):
     """Walk inward through the chosen puncteme of one side of a node, and decide its children there.
 
     :param column: the first random number of the node that has not been used.
-    :returns: the next such column.
+    :returns: the next unused column.
     """
     local, table = node - work.first, table_of(structure, work, node, side)
     state = decision.left_state[local] if side == LEFT_SIDE else decision.right_state[local]
-    entry = _entry_chosen(structure, work, table, node, decision.choice[local])
+    entry = _entry_chosen(structure, table, node, decision.choice[local])
     while entry > 0:
-        uniform = decision.uniform[local, column]
-        state = _walk(structure, work, table, side, entry, state, decision.terms, uniform, semiring)
-        entry, column = structure.numbers[table.parent + entry], column + 1
+        arcs = arcs_of(structure, work.arc, table.slot, structure.numbers[table.token + entry], side)
+        entry = structure.numbers[table.parent + entry]
+        before = entry_of(work.values, table, entry)
+        state = _walk(decision, arcs, before, state, decision.uniform[local, column])
+        column += 1
     for number in range(num_children(structure, node, side) - 1, -1, -1):
         child = child_of(structure, node, side, number)
-        state = _decide(structure, work, decision, child, side, state, semiring)
+        state = _decide(structure, work, decision, child, side, state)
     return column
 
 
 @inner
-def _decide_tree(structure, work, decision, tree, semiring):
+def _decide_tree(structure, work, decision, tree):
     """Decide all nodes of a tree, heads before their children."""
-    terms, root = decision.terms, structure.numbers[structure.at.root + tree]
-    start = wall(structure, work, tree, LEFT_SIDE, semiring)
-    uniform = decision.uniform[root - work.first, -1]
+    root = structure.numbers[structure.at.root + tree]
+    start = wall(structure, work, tree, LEFT_SIDE, decision.semiring)
     result = work.values[work.top : work.top + len(start)]
-    state = _pick_product(start, result, terms, uniform, semiring)
-    _decide(structure, work, decision, root, LEFT_SIDE, state, semiring)
+    state = _pick_product(decision, start, result, decision.uniform[root - work.first, -1])
+    _decide(structure, work, decision, root, LEFT_SIDE, state)
     for number in range(len(work.place) - 1, -1, -1):
         node, column = structure.numbers[structure.at.bottom_up + work.first + number], 2
         for side in (LEFT_SIDE, RIGHT_SIDE):
-            column = _decide_children(structure, work, decision, node, side, column, semiring)
+            column = _decide_children(structure, work, decision, node, side, column)
 
 
 @inner
 def _most_terms(structure, first, last):
-    """How many terms a sum over pairs, arcs or states of some nodes may have."""
+    """The length of the longest sum over pairs, arcs or states of the given nodes."""
     most = 1
     for node in range(first, last):
         relation = structure.numbers[structure.at.relation + node]
@@ -196,6 +201,5 @@ def decode(structure, weights, first_tree, last_tree, semiring, uniform, result)
         terms = np.empty(_most_terms(structure, first, last))
         for draw in range(len(result)):
             choice, chance = result[draw, first:last], uniform[draw, first:last]
-            _decide_tree(
-                structure, work, Decision(choice, left_state, right_state, chance, terms), tree, semiring
-            )
+            decision = Decision(semiring, choice, left_state, right_state, chance, terms)
+            _decide_tree(structure, work, decision, tree)

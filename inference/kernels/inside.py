@@ -27,9 +27,12 @@ from pyropunct.inference.kernels.workspace import (
 
 
 @spliced
-def _read(structure, arc, slot, token, toward, before, after, semiring):
-    """Multiply a vector by the matrix of a token: M_i(token) v leftward, v M_i(token) rightward."""
-    reads, writes, weights = arcs_of(structure, arc, slot, token, toward)
+def _read(arcs, before, after, semiring):
+    """Multiply a vector by the matrix of a token: M_i(token) v leftward, v M_i(token) rightward.
+
+    :param arcs: see `arcs_of`.
+    """
+    reads, writes, weights = arcs
     after[:] = 0
     for number in range(len(weights)):
         product = before[reads[number]] * weights[number]
@@ -42,38 +45,40 @@ def _fill_table(structure, work, node, side, semiring):
     table = table_of(structure, work, node, side)
     for entry in range(1, table.entries):
         before = entry_of(work.values, table, structure.numbers[table.parent + entry])
-        after, token = entry_of(work.values, table, entry), structure.numbers[table.token + entry]
-        _read(structure, work.arc, table.slot, token, side, before, after, semiring)
+        arcs = arcs_of(structure, work.arc, table.slot, structure.numbers[table.token + entry], side)
+        _read(arcs, before, entry_of(work.values, table, entry), semiring)
 
 
 @spliced
 def pairs_of(structure, work, pair, node, enter, leave):
     """The pairs of a node that may have weight: p(l, r | w), and their entries in both tables.
 
-    A pair counts if both tables have its entries.
+    A pair has weight only if both tables have its entries.
 
-    :param pair: `Weights.pair`, or anything else of its length.
+    :param pair: `Weights.pair`, or an array of the same length.
+    :param enter: the table at the side where the node's vector enters.
+    :param leave: the table at the side where it leaves.
     """
     row, choices = choices_of(structure, work, node)
     start = structure.numbers[structure.at.choice_start + node]
-    entered, left = enter.of_pair + row, leave.of_pair + row
+    entering, leaving = enter.of_pair + row, leave.of_pair + row
     return (
         pair[start : start + choices],
-        structure.numbers[entered : entered + choices],
-        structure.numbers[left : left + choices],
+        structure.numbers[entering : entering + choices],
+        structure.numbers[leaving : leaving + choices],
     )
 
 
 @spliced
 def _sum_pairs(structure, work, node, enter, leave, semiring):
-    """t[y] = sum_x p(x, y | w) s[x], where x and y are the punctemes at the sides entered and left."""
+    """t[y] = sum_x p(x, y | w) s[x] for punctemes x at the entering side and y at the leaving side."""
     place = place_of(work, node)
     s = work.values[place.s : place.s + enter.entries]
     t = work.values[place.t : place.t + leave.entries]
-    weights, entered, left = pairs_of(structure, work, work.pair, node, enter, leave)
+    weights, entering, leaving = pairs_of(structure, work, work.pair, node, enter, leave)
     t[:] = 0
     for choice in range(len(weights)):
-        x, y = entered[choice], left[choice]
+        x, y = entering[choice], leaving[choice]
         if x < enter.entries and y < leave.entries:
             t[y] = plus(t[y], weights[choice] * s[x], semiring)
 
@@ -94,8 +99,9 @@ def _rescale(vector):
 def _apply(structure, work, node, toward, out, semiring):
     """Apply a constituent to its vector: IN(w) v leftward, v IN(w) rightward.
 
-    The vector enters at one side and leaves at the other, which is the one that it moves to.
+    The vector enters at one side and leaves at the other.
 
+    :param toward: the side where it leaves.
     :param out: where the result is put.
     """
     values, place = work.values, place_of(work, node)
@@ -130,7 +136,7 @@ def wall(structure, work, tree, side, semiring):
     ends = ends_of(structure, work, slot, side)
     past = np.zeros_like(ends)
     if token >= 0:
-        _read(structure, work.arc, slot, token, opposite(side), ends, past, semiring)
+        _read(arcs_of(structure, work.arc, slot, token, opposite(side)), ends, past, semiring)
     else:
         for state in range(len(ends)):
             past[state] = ends[state]

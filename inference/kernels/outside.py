@@ -1,6 +1,6 @@
 """The reverse pass of the inside algorithm: each function here undoes one of the inside pass, top-down.
 
-With a prime for adjoints, what was ``y += a x`` becomes ``a' += y' x`` and ``x' += a y'``.  It is the outside
+With a prime for adjoints, ``y += a x`` becomes ``a' += y' x`` and ``x' += a y'``.  It is the outside
 algorithm of the sum semiring (Li, Wang & Eisner 2019, section 3.2: gradients by automatic differentiation).
 """
 
@@ -29,13 +29,13 @@ Array = NDArray[Any]
 
 
 class Adjoints(NamedTuple):
-    """Derivatives with respect to what the inside pass read and wrote.
+    """Derivatives with respect to the numbers that the inside pass read and wrote.
 
-    :ivar values: those of the numbers in a tree's workspace.
-    :ivar pair: those of log p(l, r | w); each tree writes those of its own nodes.
-    :ivar arc: those of the arcs' weights, to which all trees add.
-    :ivar initial: likewise.
-    :ivar final: likewise.
+    :ivar values: derivatives in the numbers of a tree's workspace; all zeros at first.
+    :ivar pair: derivatives in log p(l, r | w); each tree writes the derivatives of its nodes.
+    :ivar arc: derivatives in the weights of arcs, to which all trees add.
+    :ivar initial: derivatives in initial weights, to which all trees add.
+    :ivar final: derivatives in final weights, to which all trees add.
     """
 
     values: Array
@@ -52,14 +52,17 @@ def _add(target, flow):
 
 
 @spliced
-def _unread(structure, work, adjoint, slot, token, toward, before, flow_before, flow_after):
-    """Reverse of reading a token."""
-    reads, writes, arcs = arcs_of(structure, work.arc, slot, token, toward)
-    flows = arcs_of(structure, adjoint.arc, slot, token, toward)[2]
-    for number in range(len(arcs)):
+def _unread(arcs, flows, before, flow_before, flow_after):
+    """Reverse of reading a token.
+
+    :param arcs: see `arcs_of`.
+    :param flows: the adjoints of their weights.
+    """
+    reads, writes, weights = arcs
+    for number in range(len(weights)):
         flow = flow_after[writes[number]]
         flows[number] += before[reads[number]] * flow
-        flow_before[reads[number]] += arcs[number] * flow
+        flow_before[reads[number]] += weights[number] * flow
 
 
 @inner
@@ -67,14 +70,10 @@ def _unfill_table(structure, work, adjoint, node, side):
     """Reverse of filling a table: the adjoints of all its entries go to their parents."""
     table = table_of(structure, work, node, side)
     for entry in range(table.entries - 1, 0, -1):
-        parent = structure.numbers[table.parent + entry]
+        parent, token = structure.numbers[table.parent + entry], structure.numbers[table.token + entry]
         _unread(
-            structure,
-            work,
-            adjoint,
-            table.slot,
-            structure.numbers[table.token + entry],
-            side,
+            arcs_of(structure, work.arc, table.slot, token, side),
+            arcs_of(structure, adjoint.arc, table.slot, token, side)[2],
             entry_of(work.values, table, parent),
             entry_of(adjoint.values, table, parent),
             entry_of(adjoint.values, table, entry),
@@ -90,10 +89,10 @@ def _unsum_pairs(structure, work, adjoint, node, enter, leave):
         adjoint.values[place.s : place.s + enter.entries],
     )
     flow_t = adjoint.values[place.t : place.t + leave.entries]
-    weights, entered, left = pairs_of(structure, work, work.pair, node, enter, leave)
+    weights, entering, leaving = pairs_of(structure, work, work.pair, node, enter, leave)
     results = pairs_of(structure, work, adjoint.pair, node, enter, leave)[0]
     for choice in range(len(weights)):
-        x, y = entered[choice], left[choice]
+        x, y = entering[choice], leaving[choice]
         if x < enter.entries and y < leave.entries:
             flow = weights[choice] * flow_t[y]
             results[choice] = flow * s[x]
@@ -104,7 +103,7 @@ def _unsum_pairs(structure, work, adjoint, node, enter, leave):
 def _unapply(structure, work, adjoint, node, toward, out):
     """Reverse of applying a constituent.
 
-    :param out: where the adjoint of the result lies; it becomes that of the result before it was scaled.
+    :param out: where the adjoint of the result lies; it becomes the adjoint of the unscaled result.
     """
     values, flows, place = work.values, adjoint.values, place_of(work, node)
     enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
@@ -136,12 +135,13 @@ def _unchain(structure, work, adjoint, node, side):
 
 @inner
 def _unwall(structure, work, adjoint, tree, side, flow):
-    """Reverse of `wall`; ``flow`` is the adjoint of what that returned."""
+    """Reverse of `wall`; ``flow`` is the adjoint of its result."""
     slot, token = wall_of(structure, tree, side)
     ends = ends_of(structure, work, slot, side)
     if token >= 0:
-        past, flow = flow, np.zeros_like(ends)
-        _unread(structure, work, adjoint, slot, token, opposite(side), ends, flow, past)
+        past, flow, toward = flow, np.zeros_like(ends), opposite(side)
+        arcs = arcs_of(structure, work.arc, slot, token, toward)
+        _unread(arcs, arcs_of(structure, adjoint.arc, slot, token, toward)[2], ends, flow, past)
     _add(ends_of(structure, adjoint, slot, side), flow)
 
 
@@ -170,10 +170,10 @@ def _outside_tree(structure, work, adjoint, tree, seed):
 def add_gradients(structure, weights, spaces, last_tree, seeds, gradients):
     """Add to ``gradients`` the derivatives of sum_b seeds[b] log p(x_b | T_b) over some trees.
 
-    :param spaces: what `pyropunct.inference.kernels.inside.inside_pass` returned for the same trees.
-    :param seeds: (B,) of the weights' own kind of number.
-    :param gradients: `Weights`; ``pair`` takes derivatives with respect to log p(l, r | w) and must be
-        zero before, the others those with respect to the weights themselves.
+    :param spaces: the result of `pyropunct.inference.kernels.inside.inside_pass` for the same trees.
+    :param seeds: (B,) real or complex, as the weights are.
+    :param gradients: `Weights`; ``pair`` takes derivatives in log p(l, r | w) and must be zero before, the
+        other fields take derivatives in the weights themselves.
     """
     for tree in range(spaces.first_tree, last_tree):
         total = spaces.total[tree - spaces.first_tree]

@@ -23,17 +23,17 @@ Nodes are visited children first.  Every number is written once, and before it i
 - ``s``, ``t`` and the result, in this order, are written when w is applied: when its head is visited, or
   last of all for the root.
 
-Nothing has to be zero beforehand: who adds to numbers clears them first.
+No number has to be zero beforehand: sums are cleared first.
 
-Whoever applies a constituent divides the result by its greatest weight, and keeps that as the constituent's
-``scale``; so no vector in the workspace overflows or vanishes, however long the tree.  Tables, ``s`` and
-``t`` are not scaled themselves, but built from results that are.  log p(x | T) is the logarithm of the scaled
+The result of applying a constituent is divided by its greatest weight, which is kept as the constituent's
+``scale``.  So no vector in the workspace overflows or vanishes, however long the tree.  Tables, ``s`` and
+``t`` are built from scaled results, and not scaled again.  log p(x | T) is the logarithm of the scaled
 total weight plus those of all scales.  A scale of 0 means that the surface string is impossible; then the
 total is 0 too, and the numbers mean nothing more.
 
 The reverse pass has its *adjoints*, seeded derivatives of log p(x | T), in a second stretch laid out in the
-same way.  That must be all zeros at first, for most adjoints are sums.  The pass goes through the above
-backwards, so every adjoint is complete before it is read.
+same way, all zeros at first, for most adjoints are sums.  The pass visits nodes in the opposite order, so
+every adjoint is complete before it is read.
 """
 
 from typing import Any, NamedTuple
@@ -91,8 +91,8 @@ class Workspaces(NamedTuple):
     :ivar place: a `PLACE` for each node of these trees.
     :ivar start: where the numbers of each tree start in ``values``.
     :ivar values: the numbers of all trees.
-    :ivar top: where the result of applying the root starts in each tree's own numbers.
-    :ivar scale: that of each node of these trees.
+    :ivar top: where the result of applying the root starts in the numbers of each tree.
+    :ivar scale: the scale of each node of these trees.
     :ivar total: the scaled total weight of each tree.
     """
 
@@ -129,9 +129,9 @@ class Table(NamedTuple):
 
 @inner
 def _num_entries(structure, slot, start, relation):
-    """How many entries of a trie have weight in a slot: without arcs, only the empty puncteme.
+    """The number of entries of a trie that have weight in a slot: without arcs, only the empty puncteme.
 
-    :param start: that of the trie's entries, one of the `PLACES` in the structure.
+    :param start: the `PLACES` of the trie: ``left_start`` or ``right_start``.
     """
     numbers, at = structure.numbers, structure.at
     block = numbers[at.slot_automaton + slot] * structure.num_tokens
@@ -142,7 +142,7 @@ def _num_entries(structure, slot, start, relation):
 
 @inner
 def _lay_out(structure, tree, places):
-    """Give the numbers of a tree their places: returns where the root's result starts, and where all ends."""
+    """Lay out the numbers of a tree; returns the start of the root's result, and the end of all numbers."""
     numbers, at = structure.numbers, structure.at
     size, first = 0, numbers[at.node_start + tree]
     for local in range(len(places)):
@@ -164,7 +164,11 @@ def _lay_out(structure, tree, places):
 
 @inner
 def workspaces_of(structure, weights, first_tree, last_tree):
-    """Workspaces for some trees, laid out but not filled."""
+    """Workspaces for some trees, laid out but not filled.
+
+    ``values`` need not be cleared: each number is written before it is read.  ``scale`` and ``total`` are
+    written when a node is applied and when its tree is complete; a scale of 1 stands for no scaling.
+    """
     trees, first = last_tree - first_tree, structure.numbers[structure.at.node_start + first_tree]
     nodes = structure.numbers[structure.at.node_start + last_tree] - first
     place, start, top = np.empty(nodes, PLACE), np.zeros(trees + 1, np.int64), np.empty(trees, np.int64)

@@ -8,7 +8,7 @@ from brute_force import Pair, String, descendants, projective_trees, underlying_
 from problems import PAIRS, inventory, walls
 
 from pyropunct.inference import forward
-from pyropunct.inference.forest import forest_of
+from pyropunct.inference.forest import Forest, forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.sampling import Sampler, sampler
 from pyropunct.models.channel.identity import Identity
@@ -65,19 +65,33 @@ def test_marks_inside() -> None:
         assert list(zip(token[here].tolist(), slot[here].tolist(), strict=True)) == expected
 
 
+def empty_tables(forest: Forest, draws: int) -> forward.Tables:
+    """So many draws of all trees, without chance."""
+    nodes, slots = forest.num_nodes, forest.num_slots
+    return forward.tables_for(
+        np.full(nodes, draws),
+        np.full(slots, draws),
+        np.zeros((nodes, draws)),
+        np.zeros((slots, draws), np.uint64),
+    )
+
+
 @pytest.mark.parametrize("draws", [1, 7, 64])
 def test_groups_of_draws(draws: int) -> None:
     """In the order of their first draws."""
     forest = forest_of(TREES)
     numbers = np.random.default_rng(draws).integers(0, 3, (forest.num_slots, draws), dtype=np.int32)
-    groups, sizes = np.full((NODES, draws), 99, np.int32), np.ones(NODES, np.int64)
     own = np.where(np.arange(NODES) < NODES // 2, draws, draws // 2 + 1)  # trees are drawn more or less often
     own = own[forest.root.numpy()][forest.tree.numpy()]
+    groups, sizes = np.full((NODES, draws), 99, np.int32), np.ones(NODES, np.int64)
+    tables = empty_tables(forest, draws)._replace(
+        node_draws=own, numbers=numbers, groups=groups, group_sizes=sizes
+    )
     for height in range(5):
         nodes = np.flatnonzero(forest.height.numpy() == height)
         middle = len(nodes) // 2
         for first, last in ((0, middle), (middle, len(nodes))):
-            forward.group_draws(forward.trees_of(forest), numbers, nodes, first, last, own, groups, sizes)
+            forward.group_draws(forward.trees_of(forest), tables, nodes[first:last])
     firsts = []
     for tree, heads in enumerate(TREES):
         for word in range(1, len(heads) + 1):
@@ -89,7 +103,7 @@ def test_groups_of_draws(draws: int) -> None:
             assert groups[node].tolist() == expected + [99] * (draws - own[node])
             assert sizes[node] == len(seen)
             firsts += [keys.index(key) for key in seen]
-    assert forward.first_draws(groups, sizes, np.arange(NODES)).tolist() == firsts
+    assert forward.first_draws(tables, np.arange(NODES)).tolist() == firsts
 
 
 def test_pairs_are_chosen_by_their_sums() -> None:
@@ -100,20 +114,11 @@ def test_pairs_are_chosen_by_their_sums() -> None:
     uniform = rng.random((2, draws))
     uniform[:, :2] = 0, np.nextafter(1, 0)
     groups = rng.integers(0, [[1], [2]], (2, draws), dtype=np.int32)
-    rows = np.zeros((2, draws), np.int32)
-    forward.choose(
-        np.concatenate(scores),
-        np.array([0, 3, 7, 11]),
-        np.array([0, 1, 3]),
-        np.arange(2),
-        np.array([10, 20]),
-        np.array([draws, draws - 1]),
-        groups,
-        uniform,
-        0,
-        2,
-        rows,
-    )
+    tables = empty_tables(forest_of([[2, 0]]), draws)
+    tables = tables._replace(uniform=uniform, groups=groups, node_draws=np.array([draws, draws - 1]))
+    starts = np.array([0, 3, 7, 11]), np.array([0, 1, 3])
+    forward.choose(tables, forward.Scores(np.concatenate(scores), *starts, np.array([10, 20])), np.arange(2))
+    rows = tables.rows
     assert rows[1, -1] == 0  # is no draw
     for node, draw in [*itertools.product(range(2), range(draws))][:-1]:
         weights = np.exp(scores[node + groups[node, draw]])
@@ -133,7 +138,7 @@ def machine(num_tokens: int) -> Sampler:
 def shown(some: Inventory, trees: list[list[int]], rows: np.ndarray, parts: int) -> list[list[String]]:
     """The surface strings of each draw, drawn in several parts."""
     forest, draws = forest_of(trees), rows.shape[1]
-    bits = np.zeros((forest.num_slots, draws), np.uint64)
+    tables = empty_tables(forest, draws)._replace(rows=rows)
     borders = [forest.num_slots * part // parts for part in range(parts + 1)]
     result: list[String] = []
     for first, last in itertools.pairwise(borders):
@@ -141,12 +146,8 @@ def shown(some: Inventory, trees: list[list[int]], rows: np.ndarray, parts: int)
             forward.trees_of(forest),
             forward.punctemes_of(some),
             machine(some.num_tokens),
-            rows,
-            bits,
-            np.arange(forest.num_slots),
-            first,
-            last,
-            np.full(forest.num_slots, draws),
+            tables,
+            np.arange(first, last),
         )
         ends = np.cumsum(lengths)
         assert ends[-1] == len(tokens)
