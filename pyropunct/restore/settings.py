@@ -4,12 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pyropunct.limits import Count, Internal, NamesIn, Placeholder, Seed
+from pyropunct.limits import Count, Internal, Placeholder, Seed
 
 CaseMode = Literal["auto", "restore", "keep"]
 """Restore capital letters where a text has only one case, everywhere, or nowhere."""
 
-Decoder = Annotated[str, NamesIn("pyropunct.restore.decoders:DECODERS")]
+Decoder = Literal["mbr", "slot-mbr", "map"]
 
 
 @dataclass(frozen=True, kw_only=True)

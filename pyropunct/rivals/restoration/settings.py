@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Self
 
 from pyropunct.compare.settings import ComparisonSettings, SettingError, chosen, names_of, numbers_to
-from pyropunct.limits import Count, NamesIn, Placeholder, Range
-from pyropunct.restore.settings import RestoreSettings
+from pyropunct.limits import Count, Placeholder, Range
+from pyropunct.restore.settings import Decoder, RestoreSettings
 
 SYSTEMS = ("trivial", "crf", "attention", "attach", "full", "mixed")
 """The systems in the order of tables; `pyropunct.rivals.restoration.systems.SYSTEMS` has them."""
@@ -35,7 +35,7 @@ class RestorationSettings(ComparisonSettings):
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:SYSTEMS", "system")] = SYSTEMS
     shares: Annotated[tuple[int, ...], numbers_to(100, "percents")] = (100,)
     samples: Count = RestoreSettings.samples
-    decoder: Annotated[str, NamesIn("pyropunct.restore.decoders:DECODERS")] = "mbr"
+    decoder: Decoder = RestoreSettings.decoder
     trees: Count = RestoreSettings.trees
     seeds: Count = 1
     folds: Annotated[int, Range(0)] = 4

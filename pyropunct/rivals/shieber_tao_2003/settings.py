@@ -5,7 +5,6 @@ from typing import Annotated
 
 from pyropunct.compare.settings import ComparisonSettings, chosen, names_of
 from pyropunct.limits import Count, NamesIn
-from pyropunct.rivals.shieber_tao_2003.models import MODELS
 
 PLACE = "pyropunct.rivals.shieber_tao_2003"
 
@@ -14,7 +13,7 @@ PLACE = "pyropunct.rivals.shieber_tao_2003"
 class CommaSettings(ComparisonSettings):
     """The options of a comparison.
 
-    :ivar models: compare only these models, such as 1,10c.
+    :ivar models: compare only these models, such as 1,10c; by default all.
     :ivar smoothing: how the probabilities of rare events are estimated.
     :ivar least: words that training has fewer times count as one word, the unknown word.
     :ivar samples: draws of the posterior of a model of latent punctuation for each sentence.
@@ -23,11 +22,13 @@ class CommaSettings(ComparisonSettings):
 
     models: Annotated[
         tuple[str, ...], names_of("pyropunct.rivals.shieber_tao_2003.models:MODELS", "model")
-    ] = tuple(MODELS)
+    ] = ()
     smoothing: Annotated[str, NamesIn(f"{PLACE}.smoothing:SMOOTHINGS")] = "witten-bell"
     least: Count = 3
     samples: Count = 300
 
     def __post_init__(self) -> None:
+        from pyropunct.rivals.shieber_tao_2003.models import MODELS  # slow to import
+
         super().__post_init__()
-        chosen(self.models, tuple(MODELS), "model")
+        object.__setattr__(self, "models", chosen(self.models or tuple(MODELS), tuple(MODELS), "model"))
