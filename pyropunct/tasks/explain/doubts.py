@@ -55,7 +55,7 @@ def doubts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance |
     :param advance: called with the number of sentences newly done.
     :raises MachineError: if the model's channel does not tell where its marks come from.
     """
-    found = []
+    doubts = []
     for sentence, heads in head_posteriors(model, sentences, advance):
         tokens = sentence.layout.block.tokens
         for mark, posterior in heads.items():
@@ -63,10 +63,10 @@ def doubts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance |
                 continue
             head = tokens[mark - 1].head
             proposed = max(posterior, key=posterior.__getitem__)
-            own = posterior.get(head, 0.0)
-            if posterior[proposed] > own:
-                found.append(Doubt(sentence, mark, head, own, proposed, posterior[proposed]))
-    return sorted(found, key=lambda doubt: -doubt.certainty)
+            of_head = posterior.get(head, 0.0)
+            if posterior[proposed] > of_head:
+                doubts.append(Doubt(sentence, mark, head, of_head, proposed, posterior[proposed]))
+    return sorted(doubts, key=lambda doubt: -doubt.certainty)
 
 
 def head_posteriors(
@@ -90,7 +90,9 @@ def head_posteriors(
     derivations = Derivations(model)
     for part, problem in model.problems(sentences):
         questions = [
-            question for number, one in enumerate(part) for question in _questions(model, number, one)
+            question
+            for number, sentence in enumerate(part)
+            for question in _questions(model, number, sentence)
         ]
         answers = origins.posterior(problem, questions)
         for sentence, best in zip(part, model.sprouted(problem, best_derivation(problem)), strict=True):
@@ -101,7 +103,7 @@ def head_posteriors(
 
 
 def _questions(model: FittedStory, number: int, sentence: Sentence) -> Iterator[Question]:
-    """Where each mark of a sentence comes from."""
+    """A question about the origin of each mark of a sentence."""
     strings = model.vocabulary.encode_surface(sentence.surface).tolist()
     for slot, (string, marks) in enumerate(zip(strings, sentence.layout.marks, strict=True)):
         tokens = tuple(token for token in string if token != EMPTY)

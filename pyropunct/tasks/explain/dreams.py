@@ -5,17 +5,17 @@ from pyropunct.treebank.marks import displayed
 from pyropunct.vocabulary import Vocabulary, in_shape
 
 
-def surface_texts(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
+def surface_texts(drawn: Punctuated, vocabulary: Vocabulary) -> list[str]:
     """Each sentence with its surface punctuation, such as ``The NOUN , who came , left .``.
 
     A known word is shown with the capitals of its shape, another as its tag, and `OTHER` as ``_``.
 
-    :param told: B trees and their punctuation, drawn by a `pyropunct.models.story.Story` or not.
+    :param drawn: B trees and their punctuation, as a `pyropunct.models.story.Story` draws them.
     :param vocabulary: the vocabulary that the story was made for.
     """
-    words = _words(told, vocabulary)
-    slots = [displayed(vocabulary.decode_string(row)) for row in told.surface.tolist()]
-    forest = told.trees.forest
+    words = _words(drawn, vocabulary)
+    slots = [displayed(vocabulary.decode_string(row)) for row in drawn.surface.tolist()]
+    forest = drawn.trees.forest
     texts = []
     for tree in range(forest.num_trees):
         first, *behind = forest.slots(tree)
@@ -26,17 +26,17 @@ def surface_texts(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
     return texts
 
 
-def underlying_brackets(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
+def underlying_brackets(drawn: Punctuated, vocabulary: Vocabulary) -> list[str]:
     """T' of each sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``.
 
     A bracket holds a constituent: its relation, its left puncteme, its left dependents, its head word,
     its right dependents and its right puncteme.
 
-    :param told: B trees and their punctemes, drawn by a `pyropunct.models.story.Story` or not.
+    :param drawn: B trees and their punctemes, as a `pyropunct.models.story.Story` draws them.
     :param vocabulary: the vocabulary that the story was made for.
     """
-    forest, words, relations = told.trees.forest, _words(told, vocabulary), told.trees.relation.tolist()
-    choices = told.choices.tolist()
+    forest, words, relations = drawn.trees.forest, _words(drawn, vocabulary), drawn.trees.relation.tolist()
+    choices = drawn.choices.tolist()
     brackets = [""] * len(words)
     for node in forest.bottom_up.tolist():
         opening, closing = vocabulary.inventory.pairs[relations[node]][choices[node]]
@@ -49,8 +49,8 @@ def underlying_brackets(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
     return [brackets[root] for root in forest.root.tolist()]
 
 
-def _words(told: Punctuated, vocabulary: Vocabulary) -> list[str]:
-    trees = told.trees
+def _words(drawn: Punctuated, vocabulary: Vocabulary) -> list[str]:
+    trees = drawn.trees
     columns = zip(trees.form.tolist(), trees.shape.tolist(), trees.tag.tolist(), strict=True)
     return [
         in_shape(vocabulary.forms[form], shape) or vocabulary.tags[tag] or "_" for form, shape, tag in columns

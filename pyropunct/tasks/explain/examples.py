@@ -1,4 +1,4 @@
-"""Examples of learned edits and of puncteme pairs, from the best underlying trees of some sentences."""
+"""Examples of learned edits and of puncteme pairs, from best underlying trees."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -48,17 +48,17 @@ def rule_examples(
 ) -> dict[Rule, list[Example]]:
     """Places where each edit happens on the best path of the channel through the best T'.
 
-    The place is that of all marks of the slot.
+    The shown place has all marks of the slot.
 
     :param most: at most this many of each edit, spread evenly over the sentences.
     :param advance: called with the number of sentences newly done.
     """
-    found: dict[Rule, list[tuple[Sentence, int]]] = {}
+    places: dict[Rule, list[tuple[Sentence, int]]] = {}
     for sentence, _, derivations in _derived(model, sentences, advance):
         for slot, derivation in enumerate(derivations):
             for rule in _rules(derivation):
-                found.setdefault(rule, []).append((sentence, slot))
-    return _shown(found, most, lambda place: _example(place[0], place[0].layout.marks[place[1]], place[1]))
+                places.setdefault(rule, []).append((sentence, slot))
+    return _shown(places, most, lambda place: _example(place[0], place[0].layout.marks[place[1]], place[1]))
 
 
 def sprouting_examples(
@@ -66,18 +66,18 @@ def sprouting_examples(
 ) -> dict[Sprouting, list[Example]]:
     """Constituents that sprout each pair of punctemes in the best T'.
 
-    The place is that of a constituent with those of its marks that are on the page.
+    The shown place is a constituent with those of its marks that are on the page.
 
     :param most: at most this many of each pair, spread evenly over the sentences.
     :param advance: called with the number of sentences newly done.
     """
     vocabulary = model.vocabulary
-    found: dict[Sprouting, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
+    places: dict[Sprouting, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
     for sentence, punctemes, derivations in _derived(model, sentences, advance):
         for word, (relation, pair) in enumerate(zip(sentence.tree.relations, punctemes, strict=True), 1):
             known = vocabulary.relations[vocabulary.relation_number(relation)]
-            found.setdefault((known, *pair), []).append((sentence, derivations, word))
-    return _shown(found, most, lambda place: _constituent(*place))
+            places.setdefault((known, *pair), []).append((sentence, derivations, word))
+    return _shown(places, most, lambda place: _constituent(*place))
 
 
 def _derived(
@@ -93,11 +93,13 @@ def _derived(
 
 def _rules(derivation: SlotDerivation) -> set[Rule]:
     """The edits of a slot, those that keep both tokens included."""
-    return {(edit.before, edit.after) for edit in derivation.edits} | {(one, one) for one in derivation.kept}
+    return {(edit.before, edit.after) for edit in derivation.edits} | {
+        (pair, pair) for pair in derivation.kept
+    }
 
 
 def _constituent(sentence: Sentence, derivations: Sequence[SlotDerivation], word: int) -> Example:
-    """A constituent and its own marks."""
+    """A constituent and the marks that it sprouted."""
     first, last = sentence.tree.spans[word - 1]
     tokens = list(sentence.layout.words[first - 1 : last])
     for slot in {first - 1, last}:
@@ -111,12 +113,12 @@ def _example(sentence: Sentence, tokens: Iterable[int], slot: int) -> Example:
 
 
 def _shown(
-    found: Mapping[Key, Sequence[Any]], most: int, example: Callable[[Any], Example]
+    of_keys: Mapping[Key, Sequence[Any]], most: int, example: Callable[[Any], Example]
 ) -> dict[Key, list[Example]]:
     """At most so many of the places of each key, spread evenly over all of them."""
-    return {key: [example(place) for place in _spread(places, most)] for key, places in found.items()}
+    return {key: [example(place) for place in _spread(places, most)] for key, places in of_keys.items()}
 
 
 def _spread(places: Sequence[Any], most: int) -> list[Any]:
-    some = min(most, len(places))
-    return [places[number * len(places) // some] for number in range(some)]
+    size = min(most, len(places))
+    return [places[number * len(places) // size] for number in range(size)]

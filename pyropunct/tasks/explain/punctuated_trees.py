@@ -50,7 +50,7 @@ def trees_given_marks(
 ) -> Iterator[list[WeightedTree]]:
     """The trees of punctuated sentences, with p(T | words, x) as their weights, the heaviest first.
 
-    What the model has learned from trees of a parser weighs them, see `FittedModel.for_parsed`.  If it gives
+    The story fitted to trees of a parser weighs them, see `FittedModel.for_parsed`.  If it gives
     none of the trees any probability, they keep the parser's weights.
 
     :param sentences: the words of each, and the punctuation tokens of its slots 0..n.
@@ -60,27 +60,27 @@ def trees_given_marks(
     """
     parses = weighted_trees(model, [words for words, _ in sentences], draws)
     surfaces = [surface for _, surface in sentences]
-    trees = [one.tree for some in parses for one in some]
-    given = [surface for some, surface in zip(parses, surfaces, strict=True) for _ in some]
+    trees = [parse.tree for of_words in parses for parse in of_words]
+    given = [surface for of_words, surface in zip(parses, surfaces, strict=True) for _ in of_words]
     of_marks = iter(model.for_parsed.log_prob_of_marks(trees, given).tolist() if trees else ())
-    for some in parses:
-        logs = np.array([next(of_marks) for _ in some])
+    for of_words in parses:
+        logs = np.array([next(of_marks) for _ in of_words])
         counts = strength > 0 and bool(np.isfinite(logs).any())
-        yield _weighed(some, strength * logs if counts else np.zeros(len(some)))
+        yield _weighed(of_words, strength * logs if counts else np.zeros(len(of_words)))
 
 
 def _weighed(trees: Sequence[WeightedTree], logs: NDArray[np.float64]) -> list[WeightedTree]:
     """Trees whose weights are multiplied by exponentials of logarithms, some of them finite."""
-    weights = np.array([one.weight for one in trees]) * np.exp(logs - logs.max())
+    weights = np.array([parse.weight for parse in trees]) * np.exp(logs - logs.max())
     shares = (weights / weights.sum()).tolist()
-    weighed = [one._replace(weight=share) for one, share in zip(trees, shares, strict=True)]
-    return sorted(weighed, key=lambda one: -one.weight)
+    weighed = [parse._replace(weight=share) for parse, share in zip(trees, shares, strict=True)]
+    return sorted(weighed, key=lambda parse: -parse.weight)
 
 
 def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
     """The tree of the least expected number of wrong heads: minimum Bayes risk over arcs.
 
-    It may be none of the trees given, but has arcs of these, each with its most probable relation.
+    It has arcs of the given trees, each with its most probable relation, but may differ from all of them.
 
     :param trees: of one sentence of n words, with weights that add up to 1.
     """

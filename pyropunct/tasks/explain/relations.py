@@ -54,7 +54,7 @@ class PairShare(NamedTuple):
 
 @dataclass(frozen=True)
 class RelationPunctemes:
-    """What the constituents of one relation sprout.
+    """The punctemes that the constituents of a relation sprout.
 
     :ivar relation: the dependency relation; the empty string stands for all relations not seen in training.
         A relation with a subtype not seen in training counts as the relation without it.
@@ -118,7 +118,7 @@ class RelationPunctemes:
 def relation_punctemes(
     model: FittedStory, sentences: Sequence[Sentence], *, least: int = 1, advance: Advance | None = None
 ) -> list[RelationPunctemes]:
-    """The expected puncteme pairs of each relation in some sentences, under the posterior p(T' | T, x)::
+    """The expected puncteme pairs of each relation in sentences, under the posterior p(T' | T, x)::
 
         share of (l, r) for d = mean over the constituents w with relation d of p(l_w = l, r_w = r | T, x)
 
@@ -137,12 +137,12 @@ def relation_punctemes(
         _add_expected(model, part, expected, counts)
         if advance is not None:
             advance(len(part))
-    found = [
+    punctemes = [
         RelationPunctemes(name, int(count), _shares(model, number, expected))
         for number, (name, count) in enumerate(zip(vocabulary.relations, counts, strict=True))
         if count >= max(1, least)
     ]
-    return sorted(found, key=lambda one: (-one.symmetric, one.relation))
+    return sorted(punctemes, key=lambda row: (-row.symmetric, row.relation))
 
 
 def _add_expected(
@@ -163,8 +163,8 @@ def _shares(model: FittedStory, relation: int, expected: NDArray[Any]) -> tuple[
     """The pairs of one relation, with shares that add up to 1."""
     inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
     first, last = inventory.pair_start[relation : relation + 2]
-    own = expected[first:last]
-    shares = own / own.sum()
+    of_pairs = expected[first:last]
+    shares = of_pairs / of_pairs.sum()
     return tuple(
         PairShare(
             decode(inventory.rows[first + place][0]),

@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
     :ivar probability: p(after | before).  Where two edits have the same outcome, as left and right
         absorption of equal tokens have, it is the sum of both.
     :ivar interval: a credible interval of this probability, if the posterior of the model is known.
-    :ivar count: how often it happens in some sentences, in expectation; if there are sentences.
+    :ivar count: its expected count in the sentences, if there are sentences.
     """
 
     after: tuple[str, ...]
@@ -117,9 +117,9 @@ class LearnedPair:
         """
         if self.rule is None:
             return None
-        (own,) = (outcome.probability for outcome in self.outcomes if outcome.after == self.rule.after)
-        greater = sum(outcome.probability > own for outcome in self.outcomes)
-        equal = sum(outcome.probability == own for outcome in self.outcomes)
+        (of_rule,) = (outcome.probability for outcome in self.outcomes if outcome.after == self.rule.after)
+        greater = sum(outcome.probability > of_rule for outcome in self.outcomes)
+        equal = sum(outcome.probability == of_rule for outcome in self.outcomes)
         return greater + (equal + 1) / 2
 
 
@@ -141,7 +141,7 @@ class Precision(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """How highly p(after | before) ranks the outcomes of some of Nunberg's rules.
+    """The ranks of the outcomes of Nunberg's rules by p(after | before).
 
     :ivar rules: how many rules there are.
     :ivar first: how many have rank 1.
@@ -213,7 +213,7 @@ class LearnedRules:
         if self.sentences is not None:
             of_pairs["occurring"] = [pair for pair in of_pairs["all"] if pair.occurs]
             of_pairs["frequent"] = [pair for pair in of_pairs["all"] if self.frequent(pair)]
-        return {name: precision(some, self.confidence) for name, some in of_pairs.items()}
+        return {name: precision(pairs, self.confidence) for name, pairs in of_pairs.items()}
 
     @cached_property
     def recall(self) -> Mapping[str, Recall]:
@@ -241,8 +241,10 @@ class LearnedRules:
 
         What compares with Nunberg's rules is None if they were not asked for.
         """
-        precisions = {name: {**one._asdict(), "share": one.share} for name, one in self.precision.items()}
-        recalls = {name: one._asdict() for name, one in self.recall.items()}
+        precisions = {
+            name: {**value._asdict(), "share": value.share} for name, value in self.precision.items()
+        }
+        recalls = {name: value._asdict() for name, value in self.recall.items()}
         return {
             "sentences": self.sentences,
             "confidence": self.confidence,
@@ -275,7 +277,7 @@ def _exceeded(outcomes: Iterable[Outcome]) -> bool:
 
 
 def precision(pairs: Iterable[LearnedPair], confidence: float = CONFIDENT) -> Precision:
-    """How many edits of some pairs that have more than a certain probability are Nunberg's."""
+    """How many edits of pairs with more than a certain probability agree with Nunberg."""
     confident = [
         edit.after == pair.by_nunberg
         for pair in pairs
@@ -286,7 +288,7 @@ def precision(pairs: Iterable[LearnedPair], confidence: float = CONFIDENT) -> Pr
 
 
 def recall(pairs: Iterable[LearnedPair]) -> Recall:
-    """The ranks of Nunberg's outcomes of some pairs that he has rules for."""
+    """The ranks of Nunberg's outcomes of pairs that he has rules for."""
     ranks = [pair.rank for pair in pairs if pair.rank is not None]
     buckets = Counter(min(3, math.ceil(rank)) for rank in ranks)
     mean = math.fsum(1 / rank for rank in ranks) / len(ranks) if ranks else None
@@ -413,9 +415,9 @@ def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance 
     counts = np.zeros((size, size, len(EDITS)))
     for start in range(0, len(sentences), PART):
         part = sentences[start : start + PART]
-        found = model.edit_counts(part)
-        assert found is not None  # as edit_probabilities is not
-        counts += found.double().numpy()
+        of_part = model.edit_counts(part)
+        assert of_part is not None  # as edit_probabilities is not
+        counts += of_part.double().numpy()
         if advance is not None:
             advance(len(part))
     return _outcomes(counts)
@@ -425,8 +427,8 @@ def _tokens_of_marks(model: FittedStory) -> dict[str, str]:
     """The model's token for each of Nunberg's marks that it knows."""
     known = set(model.vocabulary.tokens)
     spellings = {mark: DASHES if mark in DASHES else (mark,) for mark in MARKS}
-    found = {mark: [token for token in some if token in known] for mark, some in spellings.items()}
-    return {mark: tokens[0] for mark, tokens in found.items() if tokens}
+    tokens = {mark: [form for form in forms if form in known] for mark, forms in spellings.items()}
+    return {mark: known_forms[0] for mark, known_forms in tokens.items() if known_forms}
 
 
 def _in_tokens_of(model: FittedStory) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:

@@ -120,7 +120,9 @@ class WordOrder:
         :param prior_scale: the standard deviation of the prior of each weight.
         :raises ValueError: if there is no family to learn from.
         """
-        seen = Counter((one.group, one.items, one.order) for one in observed if len(one.items) <= LARGEST)
+        seen = Counter(
+            (family.group, family.items, family.order) for family in observed if len(family.items) <= LARGEST
+        )
         if not seen:
             raise ValueError("no noun and no verb has dependents, so there is no order to be learned")
         numbering = _Numbering()
@@ -133,13 +135,13 @@ class WordOrder:
         weights = map_weights(model, nodes, numbering.kinds(), torch.from_numpy(orders), counts)
         return cls(numbering.features, weights)
 
-    def draw(self, some: Sequence[Family], generator: np.random.Generator) -> list[tuple[int, ...]]:
+    def draw(self, drawn: Sequence[Family], generator: np.random.Generator) -> list[tuple[int, ...]]:
         """The words of each family in a drawn order."""
-        nodes, scores = self._scored(some)
+        nodes, scores = self._scored(drawn)
         orders = draw_orders(nodes, scores, generator).tolist()
         return [
             tuple(family.words[item] for item in order[: len(family.items)])
-            for family, order in zip(some, orders, strict=True)
+            for family, order in zip(drawn, orders, strict=True)
         ]
 
     def reorder(
@@ -153,16 +155,16 @@ class WordOrder:
         :param punctemes: those of the constituents of each tree, if the model was learned with punctemes.
         """
         known = [None] * len(trees) if punctemes is None else punctemes
-        some = [list(families(tree, pairs)) for tree, pairs in zip(trees, known, strict=True)]
-        drawn = iter(self.draw([family for own in some for family in own], generator))
+        of_trees = [list(families(tree, pairs)) for tree, pairs in zip(trees, known, strict=True)]
+        drawn = iter(self.draw([family for of_tree in of_trees for family in of_tree], generator))
         return [
-            linearised(tree, {family.words[0]: next(drawn) for family in own})
-            for tree, own in zip(trees, some, strict=True)
+            linearised(tree, {family.words[0]: next(drawn) for family in of_tree})
+            for tree, of_tree in zip(trees, of_trees, strict=True)
         ]
 
-    def _scored(self, some: Sequence[Family]) -> tuple[Nodes, NDArray[np.float64]]:
+    def _scored(self, scored: Sequence[Family]) -> tuple[Nodes, NDArray[np.float64]]:
         numbering = _Numbering(self._features)
-        nodes = nodes_of([numbering.table(one.group, one.items) for one in some])
+        nodes = nodes_of([numbering.table(family.group, family.items) for family in scored])
         return nodes, pair_scores(self._weights, numbering.kinds()).numpy()
 
 
@@ -200,16 +202,16 @@ class _Numbering:
 
 
 def _features(group: str, left: Item, right: Item) -> list[Feature]:
-    found: list[Feature] = [
+    features: list[Feature] = [
         (group, "relations and tags", left[:2], right[:2]),
         (group, "relations", left.relation, right.relation),
         (group, "tags", left.tag, right.tag),
     ]
     if left.punctemes is not None:
-        found.append((group, "left punctemes", left.relation, left.punctemes, right.relation))
+        features.append((group, "left punctemes", left.relation, left.punctemes, right.relation))
     if right.punctemes is not None:
-        found.append((group, "right punctemes", left.relation, right.relation, right.punctemes))
-    return found
+        features.append((group, "right punctemes", left.relation, right.relation, right.punctemes))
+    return features
 
 
 def linearised(tree: Tree, orders: Mapping[int, Sequence[int]]) -> tuple[int, ...]:

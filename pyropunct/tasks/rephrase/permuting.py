@@ -24,7 +24,7 @@ def learn_surface_order(sentences: Iterable[Sentence]) -> WordOrder:
 
     :raises ValueError: if no noun and no verb has dependents.
     """
-    return WordOrder.learn(family for one in sentences for family in families(surface_tree(one)))
+    return WordOrder.learn(family for sentence in sentences for family in families(surface_tree(sentence)))
 
 
 def learn_underlying_order(trees: Iterable[UnderlyingTree]) -> WordOrder:
@@ -32,7 +32,7 @@ def learn_underlying_order(trees: Iterable[UnderlyingTree]) -> WordOrder:
 
     :raises ValueError: if no noun and no verb has dependents.
     """
-    return WordOrder.learn(family for one in trees for family in families(one.tree, one.punctemes))
+    return WordOrder.learn(family for tree in trees for family in families(tree.tree, tree.punctemes))
 
 
 def permuted(
@@ -59,15 +59,15 @@ def permuted(
     if variant not in VARIANTS:
         raise ValueError(f"permutations are {', '.join(VARIANTS)}, not {variant}")
     if variant == FULL:
-        words = order.reorder([one.tree for one in trees], generator, [one.punctemes for one in trees])
+        words = order.reorder([tree.tree for tree in trees], generator, [tree.punctemes for tree in trees])
     else:
-        tokens = order.reorder([surface_tree(one.sentence) for one in trees], generator)
-        words = [words_among(one.sentence, some) for one, some in zip(trees, tokens, strict=True)]
-    for number, one in enumerate(trees):
+        tokens = order.reorder([surface_tree(tree.sentence) for tree in trees], generator)
+        words = [words_among(tree.sentence, places) for tree, places in zip(trees, tokens, strict=True)]
+    for number, tree in enumerate(trees):
         if variant == BASE:
-            yield _with_tokens(one.sentence, tokens[number], rephraser.conventions)
+            yield _with_tokens(tree.sentence, tokens[number], rephraser.conventions)
         else:
-            edited = one.reordered(words[number])
+            edited = tree.reordered(words[number])
             yield rephraser.best(edited) if best else rephraser.draw(edited, generator)
 
 
@@ -80,8 +80,8 @@ def surface_tree(sentence: Sentence) -> Tree:
     number = {token: word for word, token in enumerate(layout.words, start=1)}
     wanted = [[number[layout.block.tokens[mark - 1].head] for mark in slot] for slot in layout.marks]
     heads = {token: tree.heads[word - 1] for token, word in number.items()}
-    for slot, found in zip(layout.marks, hung(tree, wanted), strict=True):
-        heads |= dict(zip(slot, found, strict=True))
+    for slot, of_marks in zip(layout.marks, hung(tree, wanted), strict=True):
+        heads |= dict(zip(slot, of_marks, strict=True))
     columns = [token.columns for token in layout.block.tokens]
     return Tree(
         tuple(layout.words[heads[token] - 1] if heads[token] else 0 for token in sorted(heads)),

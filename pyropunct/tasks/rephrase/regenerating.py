@@ -68,8 +68,8 @@ class Regenerator:
         numbers = self._model.vocabulary.token_number
         u = tuple(numbers.get(token, numbers[UNKNOWN]) for token in underlying)
         if u not in self._known:
-            found = self._ways.outcomes(u, leaving_out=[SLIP])
-            self._known[u] = Outcomes(tuple(found), np.array(list(found.values())))
+            chances = self._ways.outcomes(u, leaving_out=[SLIP])
+            self._known[u] = Outcomes(tuple(chances), np.array(list(chances.values())))
         return self._known[u]
 
     def _shown(self, surface: String, underlying: Sequence[str]) -> tuple[str, ...]:

@@ -80,7 +80,9 @@ class Rephraser:
     def _sentence(self, tree: UnderlyingTree, choose: Choose) -> Sentence:
         kept = {} if self._regenerate else unchanged_slots(tree)
         surface = [
-            tree.sentence.surface[kept[slot]] if slot in kept else choose([one.token for one in string])
+            tree.sentence.surface[kept[slot]]
+            if slot in kept
+            else choose([sprouted.token for sprouted in string])
             for slot, string in enumerate(tree.strings)
         ]
         if tree.words == tree.original.words and surface == list(tree.sentence.surface):
@@ -96,15 +98,15 @@ def unchanged_slots(tree: UnderlyingTree) -> dict[int, int]:
     """
     behind = len(tree.sentence.tree) + 1
     before = tree.original.strings
-    found = {}
+    kept = {}
     for slot, (left, right) in enumerate(pairwise([0, *tree.words, behind])):
         if right == left + 1 and _tokens(tree.strings[slot]) == _tokens(before[left]):
-            found[slot] = left
-    return found
+            kept[slot] = left
+    return kept
 
 
 def _tokens(string: Sequence[Sprouted]) -> list[tuple[str, int]]:
-    return [(one.token, one.word) for one in string]
+    return [(sprouted.token, sprouted.word) for sprouted in string]
 
 
 def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -114,11 +116,11 @@ def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
     :returns: the preferred head where no arcs cross, otherwise the lowest ancestor that can be a head.
     """
     top = mark_heads(tree)
-    found = []
+    of_slots = []
     for slot, heads in enumerate(wanted):
         possible = {top[slot], *_beside(tree, slot)}
-        found.append(uncrossed([_raised(tree, head, possible) or top[slot] for head in heads], slot))
-    return found
+        of_slots.append(uncrossed([_raised(tree, head, possible) or top[slot] for head in heads], slot))
+    return of_slots
 
 
 def _beside(tree: Tree, slot: int) -> Iterator[int]:
@@ -159,7 +161,7 @@ def _written(
     forms: Mapping[int, str],
     conventions: Conventions,
 ) -> Sentence:
-    """The sentence that an edited tree makes with some surface punctuation.
+    """The sentence that an edited tree makes with surface punctuation.
 
     :param kept: the slots that keep their marks, with their numbers in the original sentence.
     :param forms: new forms of some words.
@@ -181,9 +183,9 @@ def _written(
 
 def _styled(items: Sequence[Item], layout: Layout, conventions: Conventions) -> list[Item]:
     """New quotation marks in the form that the sentence uses, otherwise in that of the treebank."""
-    own = {item.mark: item.form for item in arrange(layout, layout.surface) if item.mark}
+    forms = {item.mark: item.form for item in arrange(layout, layout.surface) if item.mark}
     return [
-        item if item.token else replace(item, form=own.get(item.mark, conventions.written(item.mark).form))
+        item if item.token else replace(item, form=forms.get(item.mark, conventions.written(item.mark).form))
         for item in items
     ]
 
@@ -219,8 +221,8 @@ def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int
     wanted = [[place.get(block.tokens[mark - 1].head, 0) for mark in slot] for slot in marks]
     heads = {
         mark: words[tree.words[head - 1] - 1]
-        for slot, found in zip(marks, hung(tree.tree, wanted), strict=True)
-        for mark, head in zip(slot, found, strict=True)
+        for slot, of_marks in zip(marks, hung(tree.tree, wanted), strict=True)
+        for mark, head in zip(slot, of_marks, strict=True)
     }
     for word in tree.words:
         head = tree.sentence.tree.heads[word - 1]
@@ -260,8 +262,8 @@ def sentence_of(
 def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> Block:
     """The block in which spaces between new neighbours follow the conventions."""
     lines, tokens, ranges = list(block.lines), list(block.tokens), list(block.ranges)
-    inside = {token for one in ranges for token in range(one.first, one.last)}
-    last = {one.last: number for number, one in enumerate(ranges)}
+    inside = {token for multiword in ranges for token in range(multiword.first, multiword.last)}
+    last = {multiword.last: number for number, multiword in enumerate(ranges)}
     for number, (left, right) in enumerate(pairwise(items), start=1):
         if number in inside or (left.token and right.token == left.token + 1):
             continue
@@ -283,6 +285,6 @@ def _retitled(sentence: Sentence) -> Sentence:
     """The sentence with its new text in the comment for the text, if there is one."""
     block, layout, lines = sentence.layout.block, sentence.layout, []
     for line in block.lines:
-        found = _TEXT_COMMENT.match(line)
-        lines.append(f"{found.group().rstrip()} {sentence.text()}" if found else line)
+        comment = _TEXT_COMMENT.match(line)
+        lines.append(f"{comment.group().rstrip()} {sentence.text()}" if comment else line)
     return replace(sentence, layout=replace(layout, block=replace(block, lines=tuple(lines))))

@@ -39,10 +39,10 @@ class UnderlyingTree:
 
     :ivar sentence: the original sentence.
     :ivar punctemes: for each of its n words the left and right puncteme of its constituent, without
-            abbreviation dots, which belong to words.
-        :ivar words: the words of the tree, from left to right.
-        :raises EditError: if a word occurs twice or without its head, or if a constituent is not a contiguous
-            span of words.
+        abbreviation dots, which belong to words.
+    :ivar words: the words of the tree, from left to right.
+    :raises EditError: if a word occurs twice or without its head, or if a constituent is not a contiguous
+        span of words.
     """
 
     sentence: Sentence
@@ -115,7 +115,10 @@ class UnderlyingTree:
         """
         pairs = [self.punctemes[word - 1] for word in self.words]
         strings = [
-            tuple(one._replace(word=self.words[one.word - 1] if one.word else 0) for one in string)
+            tuple(
+                sprouted._replace(word=self.words[sprouted.word - 1] if sprouted.word else 0)
+                for sprouted in string
+            )
             for string in underlying_strings(self.tree, pairs)
         ]
         for place, word in enumerate(self.words, start=1):
@@ -129,25 +132,25 @@ class UnderlyingTree:
         return [word for word in self.words if is_relation(relations[word - 1], relation)]
 
     def conjunctions(self, words: Collection[int]) -> list[int]:
-        """The conjunctions that have nothing left to join without some words.
+        """The conjunctions that would join nothing without the given words.
 
         In version 1 of Universal Dependencies a conjunction depends on the first conjunct, so it is not
         deleted together with the others.  A conjunction before the first conjunct joins it to something else,
         as at the beginning of a sentence, and is kept, unless it is one such as "both", ``cc:preconj``.
         """
         heads, relations = self.sentence.tree.heads, self.sentence.tree.relations
-        found = []
+        conjunctions = []
         for place, word in enumerate(self.words):
             head, relation = heads[word - 1], relations[word - 1]
             if is_relation(relation, "cc") and (head in self.words[:place] or relation == "cc:preconj"):
                 siblings = [other for other in self.words[place:] if heads[other - 1] == head]
                 behind = {other for other in siblings if is_relation(relations[other - 1], "conj")}
                 if behind and behind.issubset(words):
-                    found.append(word)
-        return found
+                    conjunctions.append(word)
+        return conjunctions
 
     def without(self, words: Collection[int]) -> "UnderlyingTree":
-        """The tree without the constituents of some words and without the marks that they sprouted.
+        """The tree without the constituents of the given words and without the marks that they sprouted.
 
         :raises EditError: if one of them is the root or is not in the tree.
         """
@@ -181,10 +184,10 @@ class UnderlyingTree:
             if not head:
                 root = next(word for word in moving if not heads[word - 1])
                 raise self._error(f"{self._named(root)} is the root: there is nowhere to move it")
-            own = [word for word in families[head] if word in moving]
+            moved = [word for word in families[head] if word in moving]
             rest = [word for word in families[head] if word not in moving]
             border = self._border(rest, place)
-            families[head] = [*rest[:border], *own, *rest[border:]]
+            families[head] = [*rest[:border], *moved, *rest[border:]]
         return self._linearised(families)
 
     def reordered(self, words: Iterable[int]) -> "UnderlyingTree":
@@ -199,13 +202,13 @@ class UnderlyingTree:
 
     def _families(self) -> dict[int, list[int]]:
         """Each word with its dependents, from left to right."""
-        found: dict[int, list[int]] = {word: [] for word in self.words}
+        families: dict[int, list[int]] = {word: [] for word in self.words}
         for word in self.words:
-            found[word].append(word)
+            families[word].append(word)
             head = self.sentence.tree.heads[word - 1]
             if head:
-                found[head].append(word)
-        return found
+                families[head].append(word)
+        return families
 
     def _linearised(self, families: dict[int, list[int]]) -> "UnderlyingTree":
         number = {word: place for place, word in enumerate(self.words, start=1)}
@@ -217,9 +220,9 @@ class UnderlyingTree:
         """The index in a head's family at which to insert moved constituents."""
         relations = [self.sentence.tree.relations[word - 1] for word in family]
         if place == FIRST:
-            opening = [any(is_relation(one, name) for name in INTRODUCING) for one in relations]
+            opening = [any(is_relation(relation, name) for name in INTRODUCING) for relation in relations]
             return next(number for number, opens in enumerate([*opening, False]) if not opens)
-        behind = [any(is_relation(one, name) for name in COORDINATED) for one in relations]
+        behind = [any(is_relation(relation, name) for name in COORDINATED) for relation in relations]
         return next(number for number in range(len(family), -1, -1) if not number or not behind[number - 1])
 
     def _check_there(self, words: Iterable[int]) -> None:
@@ -248,7 +251,7 @@ def _name_unknown(
     :param origin: its place in the underlying string of the slot.
     """
     word = underlying[origin].word
-    number = sum(one.word == word for one in underlying[:origin])
+    number = sum(sprouted.word == word for sprouted in underlying[:origin])
     # A constituent ends after its head word and starts before it.
     sides[word - 1][int(word <= slot)][number] = mark
 
