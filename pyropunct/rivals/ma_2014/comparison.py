@@ -29,7 +29,7 @@ sentence whose heads all are right, and for one whose root is."""
 class WordScores:
     """How well the words of sentences are parsed, marks apart.
 
-    :ivar table: (sentences, 5) the counts of each.
+    :ivar table: (sentences, 5) the counts of each sentence.
     """
 
     table: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Constituents that a dependency parser found, in place of those of the treebank.
+"""Constituents from a dependency parser, instead of those of the treebank.
 
 Shieber & Tao (2003, section 3) give their models 5 to 7 the constituents of a parser's trees.  Here the
 parser is one of dependency trees, which sees the words alone, without any mark.  Each of its subtrees of more

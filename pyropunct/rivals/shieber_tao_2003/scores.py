@@ -1,4 +1,4 @@
-"""How good restored commas are (Shieber & Tao 2003, section 2 and Table 1)."""
+"""Scores of restored commas (Shieber & Tao 2003, section 2 and Table 1)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ HUMAN = 0.86
 """The sentence accuracy of people, according to other people (Beeferman et al. 1998)."""
 
 RIGHT, RESTORED, GOLD, DECISIONS, WRONG, CORRECT = range(6)
-"""The columns of counts: commas restored where they are, commas restored, and commas there; positions behind
-words, and those with a wrong decision; and 1 for a sentence in which all is right."""
+"""The columns of counts: rightly restored commas, restored commas, and true commas; positions behind words,
+and positions with a wrong decision; and 1 for a sentence in which all is right."""
 
 
 def counts(restored: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.int64]:
     """(6,) the counts of one sentence.
 
-    A comma before the first word counts as one that is there, but nothing is decided on it.
+    A comma before the first word counts as a true comma, but nothing is decided on it.
 
     :param restored: (n + 1,) whether a comma was put at each position.
     :param gold: (n + 1,) whether there is one.
@@ -33,7 +33,7 @@ def counts(restored: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.i
 class CommaScores:
     """Counts of commas over sentences.
 
-    :ivar table: (sentences, 6) the counts of each.
+    :ivar table: (sentences, 6) the counts of each sentence.
     """
 
     table: NDArray[np.int64]
@@ -43,7 +43,7 @@ class CommaScores:
         """The scores of restored sentences.
 
         :param restored: (n + 1,) for each sentence, whether a comma was put at each position.
-        :param gold: the same for the commas that are there.
+        :param gold: the same for the true commas.
         """
         pairs = zip(restored, gold, strict=True)
         return cls(np.array([counts(one, other) for one, other in pairs], np.int64).reshape(-1, 6))

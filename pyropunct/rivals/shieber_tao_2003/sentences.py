@@ -31,10 +31,10 @@ class CommaSentence:
 
     :ivar words: x_1 .. x_n, words and marks other than commas.
     :ivar tags: X_1 .. X_n, their parts of speech.
-    :ivar commas: (n + 1,) whether a comma stands at each position.  Several commas there count as one.
+    :ivar commas: (n + 1,) whether a comma, or several, stand at each position.
     :ivar starts: (n + 1,) sc_i.
     :ivar ends: (n + 1,) ec_i.
-    :ivar number: that of its tree in the file, from 1; 0 if it comes from none.
+    :ivar number: the number of its tree in the file, from 1; 0 without a file.
     """
 
     words: tuple[str, ...]
@@ -64,7 +64,7 @@ def read_comma_sentences(path: str | Path) -> list[CommaSentence]:
 def require_commas(sentences: Iterable[CommaSentence], name: str) -> None:
     """Make sure that there is a comma to learn from.
 
-    :param name: that of the file, for the error.
+    :param name: the name of the file, for the error.
     :raises TreebankError: if there is none.
     """
     if not any(sentence.commas.any() for sentence in sentences):
