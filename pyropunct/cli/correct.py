@@ -28,7 +28,7 @@ def correct(
 ) -> "Work":
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
-    MODEL is the folder that `pyropunct fit-correction` wrote, or en, the model of the package.  FILE may be -
+    MODEL is the file that `pyropunct fit-correction` wrote, or en, the model of the package.  FILE may be -
     for standard input.  CoNLL-U has trees; raw text needs a MODEL with a parser.  A line that needs no
     correction is left unchanged.  How many errors FILE has is learned from all that was read of it so far, if
     it is not told.

@@ -32,7 +32,7 @@ OWN = "pyropunct.models."
 """What the names of the package's own modules of variants begin with."""
 
 Trusted = Collection[str] | bool
-"""Names of variants outside the package that may be imported because a model folder names them; True for any.
+"""Names of variants outside the package that may be imported because a model names them; True for any.
 """
 
 
@@ -41,13 +41,13 @@ class UnknownVariantError(UserError, ValueError):
 
 
 class UntrustedVariantError(UnknownVariantError):
-    """A variant outside the package that a model folder names, and that may not be imported for it."""
+    """A variant outside the package that a model names, and that may not be imported for it."""
 
 
 def find(name: str, known: Mapping[str, str]) -> Any:
     """The class of a known name, or of ``module:Class``.
 
-    To import a module runs its code: see `require_trusted` for names that come from model folders.  Only
+    To import a module runs its code: see `require_trusted` for names that come from models.  Only
     subclasses of the variants' base class are accepted, and nothing else in a module is ever called.
 
     :raises UnknownVariantError: if there is none.
@@ -71,12 +71,12 @@ def is_own(name: str, known: Mapping[str, str]) -> bool:
     return name in known or name.startswith(OWN)
 
 
-def require_trusted(folder: object, names: Mapping[str, object], trusted: Trusted) -> None:
-    """Refuse to import what a model folder names, unless it is part of the package or somebody trusts it.
+def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted) -> None:
+    """Refuse to import what a model names, unless it is part of the package or somebody trusts it.
 
     Nothing is imported here.
 
-    :param folder: where the names come from, for the message.
+    :param path: where the names come from, for the message.
     :param names: the name of the variant of each part of the model.
     :raises UntrustedVariantError: for the first name that is neither.
     """
@@ -84,7 +84,7 @@ def require_trusted(folder: object, names: Mapping[str, object], trusted: Truste
         module, is_class, _ = name.partition(":")
         if is_class and not is_own(name, {}) and not _is_trusted(name, trusted):
             raise UntrustedVariantError(
-                f"{folder}: its {part} is {name!r}, no part of pyropunct, so to load it would run the code "
+                f"{path}: its {part} is {name!r}, no part of pyropunct, so to load it would run the code "
                 f"of the module {module!r}: if you trust that, load it with --trust-variants, or in Python "
                 f"with variants=[{name!r}]"
             )
