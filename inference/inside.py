@@ -169,8 +169,9 @@ def _dual(weights: TensorWeights, slopes: TensorWeights) -> TensorWeights:
 
 def _costly(weights: TensorWeights, cost: Tensor) -> TensorWeights:
     """Weights whose slope is the change of each log p(l, r | w) by its cost."""
-    still = (torch.zeros_like(values) for values in weights[1:])
-    return _dual(weights, Weights(cost.detach().to(weights.pair) * weights.pair, *still))
+    slope = cost.detach().to(weights.pair) * weights.pair
+    still = (values.to(torch.cdouble) for values in weights[1:])
+    return Weights(torch.complex(weights.pair, slope.mul_(DUAL)), *still)
 
 
 class _Inside(torch.autograd.Function):
