@@ -1,4 +1,4 @@
-"""What a setting may be, said once: in the annotation and the docstring of the class that has it.
+"""Bounds, choices and help of settings, read from annotations and docstrings.
 
 A field such as ``samples: Annotated[int, Range(1)] = 1000``, with ``:ivar samples: the most draws.`` in the
 docstring of its class, is everything that checks and the command line need to know about it.

@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line, one file a command: load, call the task, print."""

@@ -1,1 +1,1 @@
-"""What every comparison of systems is made of: a table, a test of significance, reports of progress."""
+"""The parts of every comparison: a table, a test of significance, a runner that resumes."""

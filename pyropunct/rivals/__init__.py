@@ -1,1 +1,1 @@
-"""Older systems to compare with, one paper a room."""
+"""Older systems to compare with, one paper a room, and their comparisons."""

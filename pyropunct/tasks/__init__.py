@@ -1,1 +1,1 @@
-"""What a fitted model is used for, besides restoration: correction, explanation, rephrasing."""
+"""Work that a fitted model does besides restoration: correct, explain, rephrase."""

@@ -1,1 +1,1 @@
-"""Training a model: recipes, fits, optimisers, and the folder in which a model is kept."""
+"""Training: stories by SVI, weights for parsed trees, the share of the tagger, checkpoints."""
