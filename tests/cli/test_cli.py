@@ -104,7 +104,7 @@ def test_the_program_is_installed() -> None:
 def test_fit_reports_every_epoch_and_every_direction(small: Path, tmp_path: Path) -> None:
     train, dev, out = small / "train.conllu", small / "dev.conllu", tmp_path / "deep" / "down"
     value = answer("fit", train, "--dev", dev, "--out", out, "--epochs", 2, "--seed", 3)
-    assert value["model"] == str(out)
+    assert value["model"] == f"{out}.safetensors"
     assert [epoch["number"] for epoch in value["epochs"]] == [1, 2]
     assert set(value["epochs"][0]) == {"number", "objective", "perplexity", "seconds"}
     assert (value["train_sentences"], value["dev_sentences"], value["seed"]) == (120, 30, 3)
@@ -127,7 +127,7 @@ def test_fit_prints_tables(small: Path, tmp_path: Path) -> None:
     assert f"{small}/train.conllu: 120 sentences" in text
     assert "dev perplexity" in text
     assert "expected count" in text
-    assert text.endswith(f"model written to {tmp_path}/m\n")
+    assert text.endswith(f"model written to {tmp_path}/m.safetensors\n")
 
 
 def test_lines_with_the_time_tell_how_far_a_fit_is(
