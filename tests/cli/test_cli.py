@@ -117,7 +117,7 @@ def test_fit_reports_every_epoch_and_every_direction(small: Path, tmp_path: Path
     assert set(value["edits"][0]) == {"before", "name", "after", "probability", "count"}
     evaluation = answer("evaluate", out, dev)
     assert evaluation["perplexity"] == pytest.approx(value["epochs"][-1]["perplexity"], rel=1e-4)
-    assert [path.name for path in out.parent.iterdir()] == ["down"]
+    assert [path.name for path in out.parent.iterdir()] == ["down.safetensors"]
 
 
 def test_fit_prints_tables(small: Path, tmp_path: Path) -> None:
