@@ -71,21 +71,6 @@ class Conditioner:
         self.machine = sampler(self.transducer, self.weights)
         self.ways = Ways(self.transducer, self.weights)
 
-    def given(
-        self,
-        trees: TreeBatch,
-        weights: Sequence[float],
-        evidence: Sequence[Evidence],
-        generator: np.random.Generator,
-    ) -> "Conditioned":
-        """The posterior of trees of the same n words and their surface strings.
-
-        :param weights: p(T) of each tree.
-        :param evidence: of each of the slots 0..n.
-        :raises ImpossibleSurfaceError: if the evidence cannot be explained with any of the trees.
-        """
-        return Conditioned(self, trees, weights, evidence, generator)
-
     def problem(self, trees: TreeBatch, log_pairs: Tensor, evidence: SlotEvidence) -> Problem:
         """The sums of a blind story: over punctemes of trees with these log p(l, r | w), given evidence."""
         automata = self.transducer.automata(evidence.distinct, self.weights)
@@ -94,7 +79,11 @@ class Conditioner:
 
 
 class Conditioned:
-    """p(T, x | evidence), as draws with weights: see `Conditioner.given`.
+    """p(T, x | evidence) of trees of the same n words and their surface strings, as draws with weights.
+
+    :param weights: p(T) of each tree.
+    :param evidence: of each of the slots 0..n.
+    :raises ImpossibleSurfaceError: by `draw`, if the evidence cannot be explained with any of the trees.
 
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """
@@ -133,7 +122,9 @@ class Conditioned:
         log_joint = self._log_prior + log_evidence(problem).numpy()
         best = log_joint.max()
         if best == -np.inf:
-            self._complain(problem)
+            slot = impossible_slot(problem, 0)
+            where = f"slot {slot}" if slot >= 0 else "several slots"
+            raise ImpossibleSurfaceError(f"no punctemes explain what is known of {where}")
         log_total = best + np.log(np.exp(log_joint - best).sum())
         counts = self._allotted(np.exp(log_joint - log_total), number)
         tree = np.repeat(np.arange(len(counts)), counts)
@@ -146,11 +137,6 @@ class Conditioned:
         weight = np.bincount(place) * np.exp(log_ratio - log_ratio.max())
         self._adapt(looked[:, 0], log_pairs, weight, counts)
         return WeightedDraws(tree, numbers, log_total + log_ratio[place])
-
-    def _complain(self, problem: Problem) -> None:
-        slot = impossible_slot(problem, 0)
-        where = f"slot {slot}" if slot >= 0 else "several slots"
-        raise ImpossibleSurfaceError(f"no punctemes explain what is known of {where}")
 
     def _allotted(self, share: Floats, number: int) -> Ints:
         """How many draws each tree has: its share in expectation, and off by less than one draw."""
@@ -197,7 +183,7 @@ class Conditioned:
     def _are_allowed(self, place: Ints, numbers: Numbers) -> NDArray[np.bool_]:
         """Whether each string has the weight 1 by the evidence at each place, which gives 1 or 0 to all."""
         keys, back = np.unique(place * len(self.strings) + numbers, return_inverse=True)
-        pairs = zip(*(column.tolist() for column in np.divmod(keys, len(self.strings))), strict=True)
+        pairs = (divmod(key, len(self.strings)) for key in keys.tolist())
         return np.array([self._is_allowed(*pair) for pair in pairs], np.bool_)[back]
 
     def _is_allowed(self, place: int, number: int) -> bool:

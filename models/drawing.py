@@ -50,16 +50,11 @@ class ManyDraws:
 
         return scores
 
-    def of(self, trees: TreeBatch, generators: Sequence[np.random.Generator]) -> "DrawsOfTrees":
-        """Draws for these trees.
-
-        :param generators: the source of random numbers of each tree.
-        """
-        return DrawsOfTrees(self, trees, generators)
-
 
 class DrawsOfTrees:
-    """Many draws for the same trees: see `ManyDraws.of`.
+    """Many draws for the same trees.
+
+    :param generators: the source of random numbers of each tree.
 
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """

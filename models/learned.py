@@ -44,7 +44,7 @@ def settle(
     :raises ValueError: if a site has no value, or a value of another shape, or if a value has no site.
     """
     scales = {} if scales is None else scales
-    places = _settled(module) | _sites(module)
+    places = _places(module) | _places(module, "_pyro_samples")
     shapes = {name: shape for name, place in places.items() if (shape := _shape(place)) is not None}
     for name in sorted(values.keys() - shapes.keys()):
         raise ValueError(f"{name} cannot be kept: it is no PyroSample attribute of the model")
@@ -59,16 +59,16 @@ def settle(
 
 def learned_values(module: nn.Module) -> dict[str, Tensor]:
     """The values of all settled sites in a module, by their names."""
-    return {name: getattr(*place) for name, place in _settled(module).items()}
+    return {name: getattr(*place) for name, place in _places(module).items()}
 
 
 def learned_scales(module: nn.Module) -> dict[str, Tensor]:
     """The posterior standard deviations of the settled sites of a module, where they are known."""
-    scales = {
-        name: getattr(owner, attribute + OF_SCALE, None)
-        for name, (owner, attribute) in _settled(module).items()
+    return {
+        name: getattr(owner, attribute + OF_SCALE)
+        for name, (owner, attribute) in _places(module).items()
+        if hasattr(owner, attribute + OF_SCALE)
     }
-    return {name: scale for name, scale in scales.items() if scale is not None}
 
 
 def require_like(name: str, tensor: Tensor, wanted: Tensor) -> None:
@@ -145,8 +145,7 @@ def check_buffers(module: nn.Module) -> None:
 
 def fixed_names(module: nn.Module) -> set[str]:
     """The names in the module's ``state_dict`` other than those of learned values and scales."""
-    settled = _settled(module)
-    return module.state_dict().keys() - settled.keys() - {name + OF_SCALE for name in settled}
+    return module.state_dict().keys() - {name + of for name in _places(module) for of in ("", OF_SCALE)}
 
 
 @contextmanager
@@ -156,7 +155,7 @@ def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[No
     :param values: these values; joint values have dimensions on the left.
     :raises KeyError: if a value belongs to no settled site.
     """
-    places = {name: _settled(module)[name] for name in values}
+    places = {name: _places(module)[name] for name in values}
     before = {name: getattr(*place) for name, place in places.items()}
     try:
         for name, place in places.items():
@@ -167,17 +166,8 @@ def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[No
             setattr(*place, before[name])
 
 
-def _sites(module: nn.Module) -> dict[str, Place]:
-    """The attributes that are still sites."""
-    return _places(module, "_pyro_samples")
-
-
-def _settled(module: nn.Module) -> dict[str, Place]:
-    return _places(module, "_settled")
-
-
-def _places(module: nn.Module, where: str) -> dict[str, Place]:
-    """The attributes that modules within a module list under the name ``where``."""
+def _places(module: nn.Module, where: str = "_settled") -> dict[str, Place]:
+    """The attributes that modules within a module list under a name: settled ones, or those still sites."""
     return {
         f"{path}.{attribute}" if path else attribute: Place(owner, attribute)
         for path, owner in module.named_modules()

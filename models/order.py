@@ -285,13 +285,9 @@ def _sum_orders(sizes: Ints, start: Ints, local: Doubles, normalisers: Doubles, 
         size = sizes[node]
         shape = (size + 1, size + 1, COLUMNS)
         table = local[start[node] : start[node + 1]].copy().reshape(shape)
-        odds, steps, uses = np.exp(table[:, :, NEXT:]), np.zeros((1 << size, size)), np.zeros(shape)
+        odds, steps = np.exp(table[:, :, NEXT:]), np.zeros((1 << size, size))
         normalisers[node] = _continuations(table, odds, steps)
-        _expect(odds, steps, uses)
-        block, flat = expected[start[node] : start[node + 1]], uses.reshape(-1, COLUMNS)
-        for pair in range(len(block)):
-            for column in range(COLUMNS):
-                block[pair, column] = flat[pair, column]
+        _expect(odds, steps, expected[start[node] : start[node + 1]].reshape(shape))
 
 
 @inner

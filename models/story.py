@@ -29,7 +29,7 @@ from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.economy import Economy
 from pyropunct.models.symmetry import unmatched_rows
-from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import TreeBatch, join_surfaces
 
 Syntax = Callable[..., TreeBatch]
 """A model of trees: called without arguments, it draws trees; called with trees, it observes them."""
@@ -261,9 +261,5 @@ def heights_of(forest: Forest) -> Iterator[tuple[int, Tensor, Tensor]]:
 
 def _put(surface: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:
     """``surface`` with other strings in these slots."""
-    longest = max(surface.shape[-1], drawn.shape[-1])
-    surface, drawn = (
-        torch.nn.functional.pad(strings, (0, longest - strings.shape[-1]), value=EMPTY)
-        for strings in (surface, drawn)
-    )
-    return surface.index_copy(0, slots, drawn)
+    before, after = join_surfaces([surface, drawn]).split([len(surface), len(drawn)])
+    return before.index_copy(0, slots, after)

@@ -4,7 +4,8 @@ Trees grow head-outward, as in Model C of Eisner, "Three new probabilistic model
 (COLING 1996), with part-of-speech tags for words; `pyropunct.models.words` can then write the words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import pyro
@@ -17,9 +18,7 @@ from pyropunct.errors import FailureError
 from pyropunct.inference.forest import forest_of
 from pyropunct.models.learned import require_rows
 from pyropunct.models.trees import TreeBatch
-from pyropunct.models.words import Words
-
-Shape = torch.Size | list[int] | tuple[int, ...]
+from pyropunct.models.words import Shape, Words
 
 LEFT, RIGHT = range(2)
 
@@ -111,12 +110,10 @@ class HeadOutward(PyroModule):
         :raises OverlongTreeError: if a drawn tree has more than ``max_words`` words.
         :raises ValueError: if a given tree has a relation or a tag that the model does not know.
         """
-        is_given = trees is not None
-        if trees is None:
-            trees = self._grow(num_trees)
-        else:
+        if trees is not None:
             self._decide("", *self.decisions(trees))
-        return trees if self.words is None else self.words(trees, are_written=is_given)
+        told = self._grow(num_trees) if trees is None else trees
+        return told if self.words is None else self.words(told, are_written=trees is not None)
 
     @torch.no_grad()
     def log_prob(self, trees: TreeBatch) -> Tensor:
@@ -124,8 +121,7 @@ class HeadOutward(PyroModule):
 
         :raises ValueError: as `decisions` does.
         """
-        forest = trees.forest
-        contexts, decisions = self.decisions(trees)
+        forest, (contexts, decisions) = trees.forest, self.decisions(trees)
         logs = Decisions(self.probabilities, contexts).log_prob(decisions)
         sides = (forest.left_child_start, forest.right_child_start)
         of_sides = [torch.repeat_interleave(forest.tree, start.diff() + 1) for start in sides]
@@ -137,13 +133,11 @@ class HeadOutward(PyroModule):
 
         :raises ValueError: if a tree has a relation or a tag that the model does not know.
         """
-        for name, column, known in (
-            ("relation", trees.relation, self.num_relations),
-            ("tag", trees.tag, self.num_tags),
-        ):
-            if int(column.max()) >= known:
+        for name, known in (("relation", self.num_relations), ("tag", self.num_tags)):
+            greatest = int(getattr(trees, name).max())
+            if greatest >= known:
                 raise ValueError(
-                    f"a tree has {name} {int(column.max())}, but the syntax model knows 0 to {known - 1}: "
+                    f"a tree has {name} {greatest}, but the syntax model knows 0 to {known - 1}: "
                     "encode the trees with the vocabulary that it was made for"
                 )
         root = trees.forest.root
@@ -198,21 +192,16 @@ class HeadOutward(PyroModule):
         m[h] words on average, where m = 1 + M m.  The length is infinite if the largest eigenvalue of M is
         1 or more: some trees then never end.
         """
-        dependents, root = self._mean_dependents()
-        if torch.linalg.eigvals(dependents).abs().max() >= 1:
-            return torch.inf
-        ones = torch.ones_like(root)
-        return float(root @ torch.linalg.solve(torch.eye(self.num_tags).to(dependents) - dependents, ones))
-
-    def _mean_dependents(self) -> tuple[Tensor, Tensor]:
-        """M, (tags, tags), and the distribution of the root's tag, (tags,)."""
         tags = self.num_tags
         by_tag = self.probabilities[:, : self.stop].unflatten(1, (self.num_relations, tags)).sum(1)
         # A side is a Markov chain of tags; how often it visits them is the row START of 1 / (1 - chain).
         chain = by_tag[: self.root_context].reshape(tags, 2, tags + 1, tags)
         unit = torch.eye(tags).to(chain)
         visits = torch.linalg.solve(unit - chain[:, :, :tags], chain[:, :, tags:], left=False)
-        return visits.sum((1, 2)), by_tag[self.root_context]
+        dependents, root = visits.sum((1, 2)), by_tag[self.root_context]
+        if torch.linalg.eigvals(dependents).abs().max() >= 1:
+            return torch.inf
+        return float(root @ torch.linalg.solve(unit - dependents, torch.ones_like(root)))
 
     def _decide(self, name: str, contexts: Tensor, decisions: Tensor | None = None) -> Tensor:
         with pyro.plate(f"decisions{name}", len(contexts)):
@@ -230,11 +219,9 @@ class HeadOutward(PyroModule):
     def _side(self, trees: TreeBatch, side: int) -> tuple[Tensor, Tensor]:
         """The contexts and decisions of all words on one side: each word's dependents, then STOP."""
         forest = trees.forest
-        start, child = (
-            (forest.left_child_start, forest.left_child)
-            if side == LEFT
-            else (forest.right_child_start, forest.right_child)
-        )
+        start, child = forest.right_child_start, forest.right_child
+        if side == LEFT:
+            start, child = forest.left_child_start, forest.left_child
         head, place = forest.head[child], torch.arange(len(child), device=child.device)
         if side == LEFT:
             child = child[start[head] + start[head + 1] - 1 - place]
@@ -260,21 +247,38 @@ class HeadOutward(PyroModule):
     def _grow(self, num_trees: int) -> TreeBatch:
         device = self.probabilities.device
         roots = self._decide(" root", torch.full((num_trees,), self.root_context, device=device))
-        words = _Words(self.num_tags, self.stop)
-        open_sides = [side for tree, root in enumerate(roots.tolist()) for side in words.add_root(tree, root)]
+        words = [_Word(tree, -1, root, ([], [])) for tree, root in enumerate(roots.tolist())]
+        sizes = [1] * num_trees
+        # Sides that may get another dependent: the word, the side, and the decision before, at first STOP.
+        open_sides = [(root, side, self.stop) for root in range(num_trees) for side in (LEFT, RIGHT)]
         wave = 0
         while open_sides:
-            self._check_sizes(words.sizes)
-            columns = torch.tensor([side[1:] for side in open_sides], device=device).unbind(1)
-            drawn = self._decide(f" {wave}", self._context(*columns)).tolist()
-            open_sides = [
-                new
-                for side, decision in zip(open_sides, drawn, strict=True)
-                if decision != self.stop
-                for new in words.add_dependent(side, decision)
-            ]
+            self._check_sizes(sizes)
+            asked = [(words[head].decision % self.num_tags, *side) for head, *side in open_sides]
+            contexts = self._context(*torch.tensor(asked, device=device).unbind(1))
+            drawn = self._decide(f" {wave}", contexts).tolist()
+            waiting, open_sides = open_sides, []
+            for (head, side, _), decision in zip(waiting, drawn, strict=True):
+                if decision != self.stop:
+                    new, tree = len(words), words[head].tree
+                    sizes[tree] += 1
+                    words[head].dependents[side].append(new)
+                    words.append(_Word(tree, head, decision, ([], [])))
+                    open_sides += [(head, side, decision), (new, LEFT, self.stop), (new, RIGHT, self.stop)]
             wave += 1
-        return words.batch()
+        return self._batch(words, num_trees)
+
+    def _batch(self, words: Sequence["_Word"], num_trees: int) -> TreeBatch:
+        """Trees that have grown; their roots are the first words."""
+        orders = [_in_order(words, root) for root in range(num_trees)]
+        heads = []
+        for order in orders:
+            number = {word: place for place, word in enumerate(order, 1)} | {-1: 0}
+            heads.append([number[words[word].head] for word in order])
+        decisions = torch.tensor([words[word].decision for word in chain(*orders)])
+        unknown = torch.zeros_like(decisions)
+        relation, tag = decisions // self.num_tags, decisions % self.num_tags
+        return TreeBatch(forest_of(heads), relation, tag, form=unknown, shape=unknown.clone())
 
     def _check_sizes(self, sizes: list[int]) -> None:
         if max(sizes) > self.max_words:
@@ -291,68 +295,24 @@ def _interpolate(counts: Tensor, shorter: Tensor, smoothing: float) -> Tensor:
     return torch.where(total > 0, (counts + weight * shorter) / total.clamp(min=1e-300), shorter)
 
 
-class _OpenSide(NamedTuple):
-    """A side of a word that may get another dependent, and the decision before, at first STOP."""
+class _Word(NamedTuple):
+    """A word of a growing tree; dependents are listed on the left and on the right, the nearest first."""
 
+    tree: int
     head: int
-    head_tag: int
-    side: int
-    before: int
+    decision: int
+    dependents: tuple[list[int], list[int]]
 
 
-class _Words:
-    """The words of growing trees, in the order of their generation."""
-
-    def __init__(self, num_tags: int, stop: int) -> None:
-        self.num_tags, self.stop = num_tags, stop
-        self.sizes: list[int] = []
-        self._decisions: list[int] = []
-        self._tree: list[int] = []
-        self._head: list[int] = []
-        self._dependents: list[tuple[list[int], list[int]]] = []
-
-    def add_root(self, tree: int, decision: int) -> list[_OpenSide]:
-        """Start the next tree; returns the sides that this opens."""
-        self.sizes.append(0)
-        return self._add(tree, -1, decision)
-
-    def add_dependent(self, side: _OpenSide, decision: int) -> list[_OpenSide]:
-        """Add the outermost word on a side of its head; returns the sides that are then open."""
-        self._dependents[side.head][side.side].append(len(self._decisions))
-        opened = self._add(self._tree[side.head], side.head, decision)
-        return [side._replace(before=decision), *opened]
-
-    def _add(self, tree: int, head: int, decision: int) -> list[_OpenSide]:
-        word = len(self._decisions)
-        self._decisions.append(decision)
-        self.sizes[tree] += 1
-        self._tree.append(tree)
-        self._head.append(head)
-        self._dependents.append(([], []))
-        tag = decision % self.num_tags
-        return [_OpenSide(word, tag, side, before=self.stop) for side in (LEFT, RIGHT)]
-
-    def batch(self) -> TreeBatch:
-        """The trees, when no side is open any more."""
-        orders = [self._in_order(tree) for tree in range(len(self.sizes))]
-        heads = []
-        for order in orders:
-            number = {word: place for place, word in enumerate(order, 1)} | {-1: 0}
-            heads.append([number[self._head[word]] for word in order])
-        decisions = torch.tensor([self._decisions[word] for order in orders for word in order])
-        unknown = torch.zeros_like(decisions)
-        relation, tag = decisions // self.num_tags, decisions % self.num_tags
-        return TreeBatch(forest_of(heads), relation, tag, form=unknown, shape=unknown.clone())
-
-    def _in_order(self, root: int) -> list[int]:
-        """The words of a tree from left to right; roots are the first words generated."""
-        order, agenda = [], [(root, False)]
-        while agenda:
-            word, is_left_done = agenda.pop()
-            if is_left_done:
-                order.append(word)
-                continue
-            left, right = self._dependents[word]
-            agenda += [(child, False) for child in reversed(right)]
-            agenda += [(word, True), *((child, False) for child in left)]
-        return order
+def _in_order(words: Sequence[_Word], root: int) -> list[int]:
+    """The words of a tree from left to right."""
+    order, agenda = [], [(root, False)]
+    while agenda:
+        word, is_left_done = agenda.pop()
+        if is_left_done:
+            order.append(word)
+            continue
+        left, right = words[word].dependents
+        agenda += [(child, False) for child in reversed(right)]
+        agenda += [(word, True), *((child, False) for child in left)]
+    return order

@@ -13,7 +13,7 @@ import numpy as np
 
 from pyropunct.draws import Draws
 from pyropunct.inference.forward import renumber
-from pyropunct.models.drawing import ManyDraws
+from pyropunct.models.drawing import DrawsOfTrees, ManyDraws
 from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
@@ -46,7 +46,7 @@ def draw_surfaces(
     random = generators(trees, seed, alike)
     for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
         batch = encode(trees[some])
-        told = fitted.of(batch, list(islice(random, len(batch))))
+        told = DrawsOfTrees(fitted, batch, list(islice(random, len(batch))))
         wanted = np.array(samples[some])
         blocks = [
             (told.draw(size), size)

@@ -13,7 +13,7 @@ from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.forward import renumber
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
-from pyropunct.models.conditioning import Conditioner, WeightedDraws
+from pyropunct.models.conditioning import Conditioned, Conditioner, WeightedDraws
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.given import GivenSlots
 from pyropunct.restore.decoders import DECODERS
@@ -98,7 +98,7 @@ class PosteriorDraws:
         self._seed, self._of_words, self._share = seed, of_words, share
         batch, weights = fitted.encode_trees(trees), [parse.weight for parse in parses]
         [generator] = generators(trees[:1], seed, alike=True)
-        self._given = conditioner.given(batch, weights, evidence, generator)
+        self._given = Conditioned(conditioner, batch, weights, evidence, generator)
         self._rounds: list[WeightedDraws] = []
 
     def more(self, number: int) -> Posterior:

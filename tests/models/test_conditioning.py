@@ -47,7 +47,7 @@ def story_of(families: tuple[str, ...]) -> Story:
 
 
 def conditioned(story: Story, evidence: Sequence[Evidence], seed: int = 0) -> Conditioned:
-    return Conditioner(story).given(two_trees(), WEIGHTS, evidence, np.random.default_rng(seed))
+    return Conditioned(Conditioner(story), two_trees(), WEIGHTS, evidence, np.random.default_rng(seed))
 
 
 def by_enumeration(story: Story, evidence: Sequence[Evidence]) -> dict[tuple[int, tuple[String, ...]], float]:
