@@ -2,8 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from hashlib import sha256
@@ -22,17 +21,6 @@ LENGTH_NOISE = 0.1
 
 GRADIENT_NORM = 5.0
 """The norm to which greater gradients are clipped."""
-
-
-class Scores(Protocol):
-    """The scores of a network on a dev treebank: a named tuple of numbers."""
-
-    @property
-    def merit(self) -> float:
-        """The number, not negative, by which the best epoch is chosen."""
-
-    def _asdict(self) -> dict[str, Any]:
-        """The scores by their names."""
 
 
 class Epoch(NamedTuple):
@@ -92,37 +80,42 @@ Model = TypeVar("Model", bound=TrainedNetwork[Any, Any, Any])
 class NetworkTraining(ABC, Generic[Model]):
     """The training of one network, an epoch at a time.
 
-    A subclass defines the loss of a batch, the scores on dev, and the data that determine the training.  A
-    batch is a list of the numbers of training sentences, counted from 0.
+    A subclass defines the vocabulary, the loss of a batch, and the scores on dev.  A batch is a list of the
+    numbers of training sentences, counted from 0.
 
-    :param model: with the network's first weights.
     :param train: the training data; their number is in the report.
     :param dev: data whose scores choose the epoch that is kept; without them the last epoch is kept.
-    :param lengths: the number of words of each sentence.
+    :param recipe: the settings.
     :param seed: the seed of torch's random numbers, for the report.
+    :param source: gives the features that the network reads.
     :param device: where the network is trained.
+    :ivar kind: the class of the model.
     :ivar what: the name of the network in messages.
     :cvar unit: the unit of the training data in the report.
+    :ivar model: the model with the network's first weights.
+    :ivar lengths: the number of words of each training sentence.
     :ivar network: the module that is trained.
     :ivar planned: the number of epochs.
     :ivar patience: training stops after this many epochs without a gain on dev.
     """
 
+    kind: type[Model]
     what: str
     unit: ClassVar[str] = "sentences"
 
     def __init__(
         self,
-        model: Model,
         train: Sequence[Any],
         dev: Sequence[Any] | None,
-        lengths: Sequence[int],
+        recipe: Any,
         seed: int,
+        source: Any = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.model, self.train, self.dev, self.seed, self.device = model, train, dev, seed, device
-        self.recipe = recipe = model.recipe
-        self.lengths = torch.tensor(lengths)
+        self.train, self.dev, self.recipe, self.seed = train, dev, recipe, seed
+        self.source, self.device = source, device
+        self.model = self.kind.untrained(self.vocabulary(), recipe, source)
+        self.lengths = torch.tensor([self.length(sentence) for sentence in train])
         self.words = int(self.lengths.sum())
         self.planned = recipe.planned_epochs(self.words)
         self.patience = inf
@@ -141,6 +134,14 @@ class NetworkTraining(ABC, Generic[Model]):
         self.epochs: list[Epoch] = []
         self.best, self.best_merit, self.chosen = deepcopy(self.average.module), -1.0, 0
 
+    @abstractmethod
+    def vocabulary(self) -> Any:
+        """The types in the training data."""
+
+    def length(self, sentence: Any) -> int:
+        """The number of words of a training sentence."""
+        return len(sentence.tree)
+
     def untrained(self) -> nn.Module:
         """The module that is trained, with its first weights."""
         network: nn.Module = self.model.network
@@ -156,19 +157,36 @@ class NetworkTraining(ABC, Generic[Model]):
 
     def batches(self) -> list[list[int]]:
         """The batches of one epoch, in random order: sentences of like length together."""
-        return batched(self.lengths, self.recipe.batch_words)
+        blurred = self.lengths * (1 + LENGTH_NOISE * torch.rand(len(self.lengths)))
+        batches: list[list[int]] = [[]]
+        size = 0
+        for number in blurred.argsort().tolist():
+            if size >= self.recipe.batch_words:
+                batches.append([])
+                size = 0
+            batches[-1].append(number)
+            size += int(self.lengths[number])
+        return [batches[number] for number in torch.randperm(len(batches)).tolist()]
 
     @abstractmethod
     def loss(self, batch: list[int]) -> Tensor:
         """The loss of a batch per word."""
 
     @abstractmethod
-    def scores(self, model: Model, dev: Sequence[Any]) -> Scores:
-        """The scores of a model on dev."""
+    def scores(self, model: Model, dev: Sequence[Any]) -> Any:
+        """The scores of a model on dev: a named tuple of numbers.
 
-    @abstractmethod
+        Its ``merit``, a number that is not negative, chooses the best epoch.
+        """
+
     def data(self) -> Iterable[object]:
-        """Everything else that determines the training: bytes, or objects with a faithful ``repr``."""
+        """Everything else that determines the training: bytes, or objects with a faithful ``repr``.
+
+        These are the pretrained features, the words and the punctuation.
+        """
+        if self.source is not None:
+            yield self.source.identity()
+        yield from ((sentence.tree.forms, sentence.surface) for sentence in [*self.train, *(self.dev or ())])
 
     def run(self, checkpoint: NetworkCheckpoint | None = None, watch: Watch | None = None) -> None:
         """Train until all planned epochs are done, or the patience is exhausted.
@@ -303,7 +321,8 @@ def trained(
     :param checkpoint: see `NetworkTraining.run`.
     :param watch: see `NetworkTraining.run`.
     """
-    with seeded(seed):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
         training = make()
         training.run(checkpoint, watch)
         return training.result()
@@ -326,29 +345,3 @@ def sequences(
     if both[1] == ():
         raise ValueError("there is no sentence to choose an epoch by")
     return both
-
-
-def batched(lengths: Tensor, batch_words: int) -> list[list[int]]:
-    """The numbers of sentences or windows, those of like length together, the batches in random order.
-
-    :param lengths: the number of words of each.
-    :param batch_words: a batch is full when it has this number of words.
-    """
-    blurred = lengths * (1 + LENGTH_NOISE * torch.rand(len(lengths)))
-    batches: list[list[int]] = [[]]
-    size = 0
-    for number in blurred.argsort().tolist():
-        if size >= batch_words:
-            batches.append([])
-            size = 0
-        batches[-1].append(number)
-        size += int(lengths[number])
-    return [batches[number] for number in torch.randperm(len(batches)).tolist()]
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Inside, torch's random numbers follow a seed; outside they continue as if none had been drawn."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        yield

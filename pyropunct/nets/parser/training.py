@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from pyropunct.nets.encoder import Encoder, Opened
 from pyropunct.nets.parser.biaffine import BiaffineNetwork
-from pyropunct.nets.parser.encoding import build_parser_vocabulary
+from pyropunct.nets.parser.encoding import ParserVocabulary, build_parser_vocabulary
 from pyropunct.nets.parser.parser import BiaffineParser
 from pyropunct.nets.parser.recipes import ParserRecipe
 from pyropunct.nets.parser.scores import AttachmentScores, attachment_scores
@@ -52,38 +54,24 @@ def train_parser(
         `pyropunct.nets.encoder.Encoder` although it is to be trained further.
     """
     data = sequences("parser", train, dev)
-    recipe = ParserRecipe() if recipe is None else recipe
     source = bare(pretrained) if encoder_rate else kept(pretrained)
     if encoder_rate and not isinstance(source, Encoder):
         raise ValueError("there is no encoder that could be trained further")
-    kind = TuningTraining if encoder_rate else ParserTraining
-    parser = trained(lambda: kind(*data, recipe, seed, source, device, encoder_rate), seed, checkpoint, watch)
+    kind = partial(TuningTraining, encoder_rate=encoder_rate) if encoder_rate else ParserTraining
+    make = partial(kind, *data, recipe or ParserRecipe(), seed, source, device)
+    parser = trained(make, seed, checkpoint, watch)
     return parser if encoder_rate else replace(parser, pretrained=pretrained)
 
 
 class ParserTraining(NetworkTraining[BiaffineParser]):
-    """The training of one parser.
+    """The training of one parser."""
 
-    :param pretrained: gives features of the words.
-    :param encoder_rate: the greatest learning rate of the weights of an encoder, for `TuningTraining`.
-    """
-
+    kind = BiaffineParser
     what = "parser"
 
-    def __init__(
-        self,
-        train: Sequence[Sentence],
-        dev: Sequence[Sentence] | None,
-        recipe: ParserRecipe,
-        seed: int,
-        pretrained: Pretrained | None = None,
-        device: torch.device | str = "cpu",
-        encoder_rate: float = 0.0,
-    ) -> None:
-        self.encoder_rate = encoder_rate
-        vocabulary = build_parser_vocabulary(train, recipe.form_count)
-        model = BiaffineParser.untrained(vocabulary, recipe, pretrained)
-        super().__init__(model, train, dev, [len(sentence.tree) for sentence in train], seed, device)
+    def vocabulary(self) -> ParserVocabulary:
+        """The types of words, tags and relations."""
+        return build_parser_vocabulary(self.train, self.recipe.form_count)
 
     def encoded(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
         """Sentences as the network in training reads them."""
@@ -103,8 +91,8 @@ class ParserTraining(NetworkTraining[BiaffineParser]):
 
     def data(self) -> Iterable[object]:
         """The pretrained features and the trees."""
-        if self.model.pretrained is not None:
-            yield self.model.pretrained.identity()
+        if self.source is not None:
+            yield self.source.identity()
         yield from (sentence.tree for sentence in [*self.train, *(self.dev or ())])
 
 
@@ -121,21 +109,23 @@ class TunedNetwork(nn.Module):
 
 
 class TuningTraining(ParserTraining):
-    """The training of a parser together with a copy of the encoder that it reads."""
+    """The training of a parser together with a copy of the encoder that it reads.
+
+    :param encoder_rate: the greatest learning rate of the encoder's weights.
+    """
 
     network: TunedNetwork
     best: TunedNetwork
+    source: Encoder
 
-    @property
-    def _encoder(self) -> Encoder:
-        """The encoder as it was before."""
-        assert isinstance(self.model.pretrained, Encoder)
-        return self.model.pretrained
+    def __init__(self, *arguments: Any, encoder_rate: float) -> None:
+        self.encoder_rate = encoder_rate
+        super().__init__(*arguments)
 
     def untrained(self) -> TunedNetwork:
         """The network with its first weights, and a copy of the encoder."""
-        opened = self._encoder.open()
-        TunedEncoder.of(opened, self._encoder.place)  # an encoder that cannot be kept is refused now
+        opened = self.source.open()
+        TunedEncoder.of(opened, self.source.place)  # an encoder that cannot be kept is refused now
         return TunedNetwork(self.model.network, deepcopy(opened.model))
 
     def groups(self) -> list[tuple[list[nn.Parameter], float]]:
@@ -145,11 +135,11 @@ class TuningTraining(ParserTraining):
 
     def _encoder_of(self, network: TunedNetwork) -> Opened:
         """The encoder with the weights that it has in a network."""
-        return replace(self._encoder.open(), model=network.encoder)
+        return replace(self.source.open(), model=network.encoder)
 
     def with_weights(self, network: TunedNetwork) -> BiaffineParser:
         """The parser of a network, with the encoder as it is now."""
-        encoder = TunedEncoder({"size": self._encoder.size}, {}, self._encoder_of(network))
+        encoder = TunedEncoder({"size": self.source.size}, {}, self._encoder_of(network))
         return replace(self.model, network=network.parser, pretrained=encoder)
 
     def encoded(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
@@ -160,7 +150,7 @@ class TuningTraining(ParserTraining):
     def result(self) -> BiaffineParser:
         """The parser and the encoder of the best epoch."""
         parser = super().result()
-        return replace(parser, pretrained=TunedEncoder.of(self._encoder_of(self.best), self._encoder.place))
+        return replace(parser, pretrained=TunedEncoder.of(self._encoder_of(self.best), self.source.place))
 
     def data(self) -> Iterable[object]:
         """The encoder, its learning rate and the trees."""

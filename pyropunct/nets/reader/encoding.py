@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
 from pyropunct.nets.reader.case import OTHER, case_of
 from pyropunct.nets.words import WordTypes, known_characters, known_forms
 from pyropunct.treebank.sentence import Sentence, by_document
@@ -75,9 +72,3 @@ def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> Reade
         known_characters([*words, *map(str.lower, words)]),
         tuple(word for word, _ in sorted(others.items(), key=lambda item: (-item[1], item[0]))),
     )
-
-
-def cases_of(words: Sequence[str]) -> Tensor:
-    """(words,) the case of each, or `NO_CASE`."""
-    cases = (case_of(word) for word in words)
-    return torch.tensor([NO_CASE if case is None else case for case in cases])

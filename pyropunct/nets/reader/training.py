@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,7 +12,13 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.nets.pretrained import Pretrained, bare, kept
 from pyropunct.nets.reader.case import case_of
-from pyropunct.nets.reader.encoding import NO_CASE, Document, build_reader_vocabulary, cases_of, documents
+from pyropunct.nets.reader.encoding import (
+    NO_CASE,
+    Document,
+    ReaderVocabulary,
+    build_reader_vocabulary,
+    documents,
+)
 from pyropunct.nets.reader.network import Answers
 from pyropunct.nets.reader.reader import LIKELY, RunningReader, windows_of
 from pyropunct.nets.reader.recipes import ReaderRecipe
@@ -45,9 +52,9 @@ def train_reader(
     """
     train, dev = sequences("reader", train, dev)
     texts, dev_texts = documents(train), None if dev is None else documents(dev)
-    recipe, source = ReaderRecipe() if recipe is None else recipe, bare(pretrained)
-    reader = trained(lambda: ReaderTraining(texts, dev_texts, recipe, seed, source), seed, checkpoint, watch)
-    return replace(reader, pretrained=source)
+    source = bare(pretrained)
+    make = partial(ReaderTraining, texts, dev_texts, recipe or ReaderRecipe(), seed, kept(source))
+    return replace(trained(make, seed, checkpoint, watch), pretrained=source)
 
 
 class Window(NamedTuple):
@@ -69,31 +76,27 @@ class ReaderTraining(NetworkTraining[RunningReader]):
     In every epoch the documents are cut into windows at other places, and other windows lose their capital
     letters.  The cases of words are learned in these alone.
 
-    :param pretrained: gives features of the words.
     :ivar windows: those of the current epoch; batches are lists of their numbers.
     """
 
+    kind = RunningReader
     what = "reader"
     unit = "documents"
 
-    def __init__(
-        self,
-        train: Sequence[Document],
-        dev: Sequence[Document] | None,
-        recipe: ReaderRecipe,
-        seed: int,
-        pretrained: Pretrained | None = None,
-    ) -> None:
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.windows: list[Window] = []
-        self._source = pretrained
         self._features: dict[tuple[int, bool], Tensor] = {}
-        self._lowered = [tuple(map(str.lower, document.words)) for document in train]
-        self._ends = [torch.tensor(document.ends, dtype=torch.float) for document in train]
-        self._starts = [torch.tensor(document.starts, dtype=torch.float) for document in train]
-        self._cases = [cases_of(document.words) for document in train]
-        vocabulary = build_reader_vocabulary(train, recipe.form_count)
-        model = RunningReader.untrained(vocabulary, recipe, kept(pretrained))  # what it keeps is of dev
-        super().__init__(model, train, dev, [len(document.words) for document in train], seed)
+        self._lowered = [tuple(map(str.lower, document.words)) for document in self.train]
+        self._answers = [[_answers(document, lower) for lower in (False, True)] for document in self.train]
+
+    def vocabulary(self) -> ReaderVocabulary:
+        """The types of words and characters."""
+        return build_reader_vocabulary(self.train, self.recipe.form_count)
+
+    def length(self, document: Document) -> int:
+        """The number of words."""
+        return len(document.words)
 
     def batches(self) -> list[list[int]]:
         """New windows, those of like length together."""
@@ -111,32 +114,24 @@ class ReaderTraining(NetworkTraining[RunningReader]):
         """See `RunningNetwork.loss`."""
         windows, vocabulary = [self.windows[number] for number in batch], self.model.vocabulary
         words = vocabulary.encode([self._words(number, lower)[part] for number, part, lower in windows])
-        if self._source is not None:
-            features = [
-                self._features_of(self._source, number, lower)[part] for number, part, lower in windows
-            ]
+        if self.source is not None:
+            features = [self._features_of(number, lower)[part] for number, part, lower in windows]
             words = words._replace(features=pad_sequence(features, batch_first=True).float())
-        cases = [
-            self._cases[number][part] if lower else torch.full_like(self._cases[number][part], NO_CASE)
-            for number, part, lower in windows
-        ]
-        answers = Answers(
-            pad_sequence([self._ends[number][part] for number, part, _ in windows], batch_first=True),
-            pad_sequence([self._starts[number][part] for number, part, _ in windows], batch_first=True),
-            pad_sequence(cases, batch_first=True, padding_value=NO_CASE),
-        )
-        return self.model.network.loss(words, answers)
+        parts = ([row[part] for row in self._answers[number][lower]] for number, part, lower in windows)
+        columns = zip(zip(*parts, strict=True), (0, 0, NO_CASE), strict=True)
+        answers = (pad_sequence(list(rows), True, padding) for rows, padding in columns)
+        return self.model.network.loss(words, Answers(*answers))
 
     def _words(self, document: int, lower: bool) -> tuple[str, ...]:
         words: tuple[str, ...] = self._lowered[document] if lower else self.train[document].words
         return words
 
-    def _features_of(self, pretrained: Pretrained, document: int, lower: bool) -> Tensor:
+    def _features_of(self, document: int, lower: bool) -> Tensor:
         """(words, size) the features of a document, which is read in windows, as it is in use."""
         if (document, lower) not in self._features:
             words = self._words(document, lower)
             windows = list(windows_of(words, 0, len(words)))
-            rows = pretrained.features([window.words for window in windows])
+            rows = self.source.source.features([window.words for window in windows])  # it keeps those of dev
             parts = [row[window.core] for row, window in zip(rows, windows, strict=True)]
             self._features[document, lower] = torch.cat(parts).half()
         return self._features[document, lower]
@@ -147,7 +142,17 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
     def data(self) -> Iterable[object]:
         """The documents, and the pretrained features."""
-        return self.train, self.dev, None if self._source is None else self._source.identity()
+        return self.train, self.dev, None if self.source is None else self.source.identity()
+
+
+def _answers(document: Document, lower: bool) -> Answers:
+    """The right answers for a document; cases are learned in lower-cased words alone."""
+    cases = (case_of(word) if lower else None for word in document.words)
+    return Answers(
+        torch.tensor(document.ends, dtype=torch.float),
+        torch.tensor(document.starts, dtype=torch.float),
+        torch.tensor([NO_CASE if case is None else case for case in cases]),
+    )
 
 
 def evaluate(reader: RunningReader, texts: Sequence[Document]) -> ReaderScores:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from torch import Tensor
 
@@ -40,40 +42,32 @@ def train_slot_tagger(
     :raises ValueError: if there is no sentence in one of the two.
     """
     data = sequences("tagger", train, dev)
-    recipe = SlotTaggerRecipe() if recipe is None else recipe
     reading = replace(parser, pretrained=kept(parser.pretrained))
-    tagger = trained(
-        lambda: SlotTaggerTraining(reading, *data, recipe, seed, tokens), seed, checkpoint, watch
-    )
-    return replace(tagger, parser=parser)
+    make = partial(SlotTaggerTraining, tokens, *data, recipe or SlotTaggerRecipe(), seed, reading)
+    return replace(trained(make, seed, checkpoint, watch), parser=parser)
 
 
 class SlotTaggerTraining(NetworkTraining[SlotTagger]):
-    """The training of one slot tagger.
+    """The training of one slot tagger, which reads the states of a parser.
 
-    :param parser: whose states are read.
     :param tokens: see `train_slot_tagger`.
     """
 
+    kind = SlotTagger
     what = "tagger"
 
-    def __init__(
-        self,
-        parser: BiaffineParser,
-        train: Sequence[Sentence],
-        dev: Sequence[Sentence] | None,
-        recipe: SlotTaggerRecipe,
-        seed: int,
-        tokens: Sequence[str] | None = None,
-    ) -> None:
-        vocabulary = SlotVocabulary.collect([sentence.surface for sentence in train], tokens)
-        model = SlotTagger.untrained(vocabulary, recipe, parser)
-        super().__init__(model, train, dev, [len(sentence.tree) for sentence in train], seed)
+    def __init__(self, tokens: Sequence[str] | None, *arguments: Any) -> None:
+        self.tokens = tokens
+        super().__init__(*arguments)
+
+    def vocabulary(self) -> SlotVocabulary:
+        """The slot strings."""
+        return SlotVocabulary.collect([sentence.surface for sentence in self.train], self.tokens)
 
     def loss(self, batch: list[int]) -> Tensor:
         """See `SlotNetwork.loss`."""
         sentences = [self.train[number] for number in batch]
-        states = self.model.parser.states([sentence.tree.forms for sentence in sentences])
+        states = self.source.states([sentence.tree.forms for sentence in sentences])
         labels = self.model.vocabulary.encode([sentence.surface for sentence in sentences])
         return self.model.network.loss(states, self.lengths[batch], labels)
 
@@ -85,6 +79,6 @@ class SlotTaggerTraining(NetworkTraining[SlotTagger]):
     def data(self) -> Iterable[object]:
         """The marks, the parser, words and punctuation."""
         yield self.model.vocabulary.labels.marks
-        for name, weight in self.model.parser.network.state_dict().items():
+        for name, weight in self.source.network.state_dict().items():
             yield name.encode() + weight.numpy().tobytes()
         yield from ((sentence.tree.forms, sentence.surface) for sentence in [*self.train, *(self.dev or ())])

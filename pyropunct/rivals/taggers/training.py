@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,6 +15,7 @@ from pyropunct.nets.training import NetworkTraining, Watch, sequences, trained
 from pyropunct.rivals.taggers.kinds import rival_class
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival
+from pyropunct.rivals.taggers.words import RivalVocabulary
 from pyropunct.treebank.sentence import Sentence
 
 
@@ -40,35 +43,32 @@ def train_rival(
     :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.
     """
     rival = rival_class(kind) if isinstance(kind, str) else kind
-    data, recipe = sequences(rival.name, train, dev), RivalRecipe() if recipe is None else recipe
-    source = kept(pretrained)
-    model = trained(lambda: RivalTraining(rival, *data, recipe, seed, source, device), seed, None, watch)
-    return replace(model, pretrained=pretrained)
+    data = sequences(rival.name, train, dev)
+    make = partial(RivalTraining, rival, *data, recipe or RivalRecipe(), seed, kept(pretrained), device)
+    return replace(trained(make, seed, None, watch), pretrained=pretrained)
 
 
 class RivalTraining(NetworkTraining[Rival]):
     """The training of one rival.
 
     :param rival: its class.
-    :param pretrained: gives features of the words.
     """
 
-    def __init__(
-        self,
-        rival: type[Rival],
-        train: Sequence[Sentence],
-        dev: Sequence[Sentence] | None,
-        recipe: RivalRecipe,
-        seed: int,
-        pretrained: Pretrained | None = None,
-        device: torch.device | str = "cpu",
-    ) -> None:
-        vocabulary = rival.kinds[0].collect(train)
-        model = rival.untrained(vocabulary, recipe, pretrained)
-        super().__init__(model, train, dev, [len(sentence.surface) for sentence in train], seed, device)
-        self.what, size = rival.name, len(train)
-        self.planned, self.patience = recipe.planned_epochs(size), recipe.planned_patience(size)
-        self._planned_steps = ceil(size / recipe.batch_size) * self.planned
+    def __init__(self, rival: type[Rival], *arguments: Any) -> None:
+        self.kind, self.what = rival, rival.name
+        super().__init__(*arguments)
+        size = len(self.train)
+        self.planned, self.patience = self.recipe.planned_epochs(size), self.recipe.planned_patience(size)
+        self._planned_steps = ceil(size / self.recipe.batch_size) * self.planned
+
+    def vocabulary(self) -> RivalVocabulary:
+        """The attributes of words, and the slot strings."""
+        vocabulary: RivalVocabulary = self.kind.kinds[0].collect(self.train)
+        return vocabulary
+
+    def length(self, sentence: Sentence) -> int:
+        """The number of slots."""
+        return len(sentence.surface)
 
     def batches(self) -> list[list[int]]:
         """Equally many sentences of similar length, in random order."""
@@ -93,9 +93,3 @@ class RivalTraining(NetworkTraining[Rival]):
     def scores(self, model: Rival, dev: Sequence[Sentence]) -> SlotScores:
         """The perplexity."""
         return SlotScores.of(model.log_prob(dev), [sentence.surface for sentence in dev])
-
-    def data(self) -> Iterable[object]:
-        """The pretrained features, words and punctuation."""
-        if self.model.pretrained is not None:
-            yield self.model.pretrained.identity()
-        yield from ((sentence.tree.forms, sentence.surface) for sentence in [*self.train, *(self.dev or ())])
