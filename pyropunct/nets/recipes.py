@@ -23,13 +23,9 @@ class TrainingRecipe:
     learning_rate: float = 0.003
     dropout: float = 0.33
 
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which `from_json` makes an equal recipe."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The recipe that `to_json` wrote.
+        """The recipe of a plain dictionary of its settings.
 
         :raises ValueError: if a setting is not a number of the right type.
         """

@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -12,15 +12,7 @@ from pyropunct.models.learned import filled
 from pyropunct.nets.pretrained import Pretrained, check_same
 from pyropunct.nets.recipes import TrainingRecipe
 
-
-class JsonVocabulary(Protocol):
-    """The types that a network knows."""
-
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which the class method ``from_json`` makes an equal vocabulary."""
-
-
-Vocabulary = TypeVar("Vocabulary", bound=JsonVocabulary)
+Vocabulary = TypeVar("Vocabulary")
 Recipe = TypeVar("Recipe", bound=TrainingRecipe)
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -31,7 +23,7 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
 
     A subclass adds one field, the source of the features that the network reads.
 
-    :ivar vocabulary: the types that it knows.
+    :ivar vocabulary: the types that it knows, a dataclass of plain types with a class method ``from_json``.
     :ivar recipe: how it was trained.
     :ivar network: gives the scores.
     :ivar report: the course of training, in plain JSON types.
@@ -68,12 +60,9 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Its parts as plain JSON types and tensors, without the source of the features that it reads."""
-        plain = {
-            "vocabulary": self.vocabulary.to_json(),
-            "recipe": self.recipe.to_json(),
-            "report": dict(self.report),
-        }
-        return plain, dict(self.network.state_dict())
+        parts: dict[str, Any] = {"vocabulary": self.vocabulary, "recipe": self.recipe}
+        plain = {name: asdict(part) for name, part in parts.items()}
+        return {**plain, "report": dict(self.report)}, dict(self.network.state_dict())
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], source: Any = None) -> Self:

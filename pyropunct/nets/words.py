@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -61,13 +61,9 @@ class WordTypes:
     }
     """The types with which a list begins, by the name of the list."""
 
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which `from_json` makes an equal vocabulary."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary that `to_json` wrote.
+        """The vocabulary of a plain dictionary of its lists.
 
         :raises ValueError: if a list of types is missing or damaged.
         """

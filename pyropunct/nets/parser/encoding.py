@@ -67,7 +67,7 @@ class ParserVocabulary(WordTypes):
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary that `to_json` wrote.
+        """The vocabulary of a plain dictionary of its lists.
 
         :raises ValueError: if a list of types is missing, damaged, or empty.
         """

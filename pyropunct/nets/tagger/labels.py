@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -84,13 +84,9 @@ class Labels:
         first, *others = (self.strings[number] for number in numbers)
         return [(START, *first), *others]
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists, from which `from_json` makes equal labels."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Labels":
-        """The labels that `to_json` wrote.
+        """The labels of a plain dictionary of their lists.
 
         :raises ValueError: if a list is missing or damaged.
         """

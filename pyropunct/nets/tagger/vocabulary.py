@@ -50,13 +50,9 @@ class SlotVocabulary:
         seen = {string for surface in surfaces for string in labels.strings_of(surface)}
         return cls(labels, tuple(sorted(seen - set(labels.strings))))
 
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which `from_json` makes an equal vocabulary."""
-        return {"labels": self.labels.to_json(), "rare": self.rare}
-
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary that `to_json` wrote.
+        """The vocabulary of a plain dictionary of its parts.
 
         :raises ValueError: if a part is missing or damaged.
         """

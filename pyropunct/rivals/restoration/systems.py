@@ -19,9 +19,7 @@ from pyropunct.restore.deciding import decide
 from pyropunct.rivals.restoration import settings
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.trivial import ended_in, final_mark
-from pyropunct.rivals.taggers.attention import BiGRUAttention
-from pyropunct.rivals.taggers.crf import BiLSTMCRF
-from pyropunct.rivals.taggers.kinds import load_rival
+from pyropunct.rivals.taggers.kinds import BiGRUAttention, BiLSTMCRF, load_rival
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.train.fitting import fit_story

@@ -1,33 +1,9 @@
 """Distributions over the label sequences of batches of slots."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
-
-
-class LabelDistribution(Protocol):
-    """p(labels) of B sentences of at most T slots, with L labels; shorter sentences are padded at the end."""
-
-    def log_prob(self, labels: Tensor) -> Tensor:
-        """(B,) log-probabilities of the label sequences (B, T)."""
-        ...
-
-    def marginals(self) -> Tensor:
-        """(B, T, L) the probability of each label of each slot."""
-        ...
-
-    def best(self) -> Tensor:
-        """(B, T) the most probable sequences."""
-        ...
-
-    def among(self, labels: Tensor) -> "LabelDistribution":
-        """The distribution given that every label is in a set.
-
-        :param labels: the numbers of the set; the result numbers them 0, 1, ... in this order.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +30,10 @@ class IndependentSlots:
         return self.scores.argmax(-1)
 
     def among(self, labels: Tensor) -> "IndependentSlots":
-        """The distribution given that every label is in a set, numbered by its order."""
+        """The distribution given that every label is in a set.
+
+        :param labels: the numbers of the set; the result numbers them 0, 1, ... in this order.
+        """
         return IndependentSlots(self.scores[..., labels], self.present)
 
 
@@ -115,6 +94,10 @@ class LinearChain:
     def among(self, labels: Tensor) -> "LinearChain":
         """The distribution given that every label is in a set, numbered by its order."""
         return LinearChain(self.scores[..., labels], self.transitions[labels][:, labels], self.present)
+
+
+LabelDistribution = IndependentSlots | LinearChain
+"""p(labels) of B sentences of at most T slots, with L labels; shorter sentences are padded at the end."""
 
 
 def _sum_of_chosen(scores: Tensor, labels: Tensor, present: Tensor) -> Tensor:

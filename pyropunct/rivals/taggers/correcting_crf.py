@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from pyropunct.nets.training import Watch
 from pyropunct.rivals.taggers.chain import LinearChain
-from pyropunct.rivals.taggers.crf import CRFNetwork
+from pyropunct.rivals.taggers.kinds import CRFNetwork
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
@@ -78,9 +78,7 @@ class CorrectingNetwork(CRFNetwork):
 
     def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
         super().__init__(vocabulary, replace(recipe, word_size=recipe.word_size + STRING_SIZE), pretrained)
-        self.vectors = WordVectors(
-            len(vocabulary.attributes), recipe.word_size, recipe.dropout, recipe.word_dropout, pretrained
-        )
+        self.vectors = WordVectors(vocabulary, recipe, pretrained)
         self.strings = nn.Embedding(self.labels + 1, STRING_SIZE, padding_idx=0)
         self.marks = nn.Embedding(len(vocabulary.slots.labels.marks) + 1, STRING_SIZE, padding_idx=0)
 

@@ -2,11 +2,117 @@
 
 from pathlib import Path
 
+import torch
+from torch import Tensor, nn
+
 from pyropunct.fitted.model_file import ModelFileError, read_model_file
 from pyropunct.nets.pretrained import Pretrained
-from pyropunct.rivals.taggers.attention import BiGRUAttention
-from pyropunct.rivals.taggers.crf import BiLSTMCRF
-from pyropunct.rivals.taggers.rival import Rival
+from pyropunct.rivals.taggers.chain import IndependentSlots, LinearChain
+from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.rival import Rival, RivalNetwork, run_layers
+from pyropunct.rivals.taggers.words import RivalVocabulary, SlotBatch
+
+OPEN = 1.0
+"""The bias of the forget gates before training (Jozefowicz et al. 2015)."""
+
+
+class CRFNetwork(RivalNetwork):
+    """BiLSTM-CRF: a recurrent network whose labels depend on their neighbours (Xu et al. 2016).
+
+    A bidirectional LSTM reads the words, and a linear-chain CRF with bigram topology stands over the slots.
+    The state of a slot is made from the LSTM's states at the words on its left and on its right.  The word
+    left of the first slot is BEGIN, and the word right of the last slot is END.
+    """
+
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
+        size, layers, dropout = recipe.hidden_size, recipe.layers, self.between_layers
+        self.layers = nn.LSTM(
+            recipe.word_size, size, layers, batch_first=True, dropout=dropout, bidirectional=True
+        )
+        _remember_at_first(self.layers)
+        self.slot_state = nn.Linear(4 * size, 2 * size)
+        self.scores = nn.Linear(2 * size, self.labels)
+        self.transitions = nn.Parameter(torch.zeros(self.labels, self.labels))
+
+    def forward(self, batch: SlotBatch) -> LinearChain:
+        """The distribution of the labels of the slots."""
+        return self.chain(self.vectors(batch.words, batch.features), batch)
+
+    def chain(self, vectors: Tensor, batch: SlotBatch) -> LinearChain:
+        """The distribution given the vectors (B, longest n + 2, size) of the words."""
+        states = self.dropout(run_layers(self.layers, vectors, batch.slots + 1))
+        beside = torch.cat([states[:, :-1], states[:, 1:]], -1)
+        slots = self.dropout(self.slot_state(beside).tanh())
+        return LinearChain(self.scores(slots), self.transitions, batch.present)
+
+
+def _remember_at_first(layers: nn.LSTM) -> None:
+    """Open the forget gates, so that gradients reach the far end of a sentence from the start."""
+    for name, bias in layers.named_parameters():
+        if name.startswith("bias_hh"):
+            _, forget, _, _ = bias.detach().chunk(4)
+            forget.fill_(OPEN)
+
+
+class BiLSTMCRF(Rival):
+    """The BiLSTM-CRF: see `CRFNetwork`."""
+
+    kind = "crf"
+    name = "BiLSTM-CRF"
+    what = f"a {name}"
+    kinds = (RivalVocabulary, RivalRecipe, CRFNetwork)
+
+
+class AttentionNetwork(RivalNetwork):
+    """BiGRU with attention: a recurrent network that looks at the whole sentence (Tilk & Alumäe 2016).
+
+    It has a bidirectional GRU over the words, a GRU over the slots that attends to it, and late fusion.
+
+    Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states
+    h_1 .. h_t.  The attention-weighted sum a_t of all h is combined with it by late fusion::
+
+        f_t = A a_t * sigmoid(B A a_t + C s_t + b) + s_t
+        p(label of slot t | words) = softmax(D f_t + d)
+
+    The query of the attention is s_t, and its scores are scaled inner products.  In the original the query is
+    s_t-1, and the scores are additive.
+    """
+
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
+        size, layers, dropout = recipe.hidden_size, recipe.layers, self.between_layers
+        self.layers = nn.GRU(
+            recipe.word_size, size, layers, batch_first=True, dropout=dropout, bidirectional=True
+        )
+        self.slot_layer = nn.GRU(2 * size, size, batch_first=True)
+        self.attention = nn.MultiheadAttention(
+            size, num_heads=1, kdim=2 * size, vdim=2 * size, batch_first=True
+        )
+        self.gate_attended = nn.Linear(size, size, bias=False)
+        self.gate_state = nn.Linear(size, size)
+        self.scores = nn.Linear(size, self.labels)
+
+    def forward(self, batch: SlotBatch) -> IndependentSlots:
+        """The distribution of the labels of the slots."""
+        vectors = self.vectors(batch.words, batch.features)
+        words = self.dropout(run_layers(self.layers, vectors, batch.slots + 1))[:, 1:]
+        states = run_layers(self.slot_layer, words, batch.slots)
+        attended, _ = self.attention(
+            states, words, words, key_padding_mask=~batch.present, need_weights=False
+        )
+        gate = (self.gate_attended(attended) + self.gate_state(states)).sigmoid()
+        return IndependentSlots(self.scores(self.dropout(attended * gate + states)), batch.present)
+
+
+class BiGRUAttention(Rival):
+    """The BiGRU with attention: see `AttentionNetwork`."""
+
+    kind = "attention"
+    name = "BiGRU with attention"
+    what = f"a {name}"
+    kinds = (RivalVocabulary, RivalRecipe, AttentionNetwork)
+
 
 RIVALS: dict[str, type[Rival]] = {rival.kind: rival for rival in (BiLSTMCRF, BiGRUAttention)}
 """The rivals by kind."""

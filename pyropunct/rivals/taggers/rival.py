@@ -1,4 +1,4 @@
-"""The base class of rivals: recurrent networks that predict a label for each slot from the words."""
+"""Rivals and their networks, which are recurrent and predict a label for each slot from the words."""
 
 from abc import ABC
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import write_model_file
@@ -16,9 +17,8 @@ from pyropunct.nets.trained import TrainedWordNetwork
 from pyropunct.nets.words import by_length
 from pyropunct.restore.edit_distance import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
-from pyropunct.rivals.taggers.network import RivalNetwork
 from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.words import RivalVocabulary
+from pyropunct.rivals.taggers.words import RivalVocabulary, SlotBatch, WordVectors
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -27,6 +27,36 @@ BATCH_SLOTS = 4000
 
 Decoder = Literal["marginal", "viterbi"]
 DECODERS: tuple[Decoder, ...] = get_args(Decoder)
+
+
+class RivalNetwork(nn.Module):
+    """Word vectors; a subclass defines `forward`.
+
+    :param vocabulary: the attributes of words, and the labels.
+    :param recipe: the sizes of its layers.
+    :param pretrained: the number of pretrained features of a word.
+    """
+
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
+        super().__init__()
+        self.labels = len(vocabulary.slots.labels.strings) + 1
+        self.vectors = WordVectors(vocabulary, recipe, pretrained)
+        self.dropout = nn.Dropout(recipe.dropout)
+        self.between_layers = recipe.dropout if recipe.layers > 1 else 0.0
+
+    def forward(self, batch: SlotBatch) -> LabelDistribution:
+        """The distribution of the labels of the slots."""
+        raise NotImplementedError
+
+
+def run_layers(layers: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> Tensor:
+    """(B, T, states) the states of recurrent layers over padded sequences, zero in the padding.
+
+    :param vectors: (B, T, size) the inputs.
+    :param lengths: (B,) the length of each sequence.
+    """
+    packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+    return pad_packed_sequence(layers(packed)[0], batch_first=True)[0]
 
 
 @dataclass(frozen=True)
@@ -74,7 +104,12 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
         labels, restored = self.vocabulary.slots.labels, dict[int, Surface]()
         printable = torch.tensor(labels.printable, device=self.device)
         for numbers, distribution in self._predict(sentences):
-            choice = _decode(distribution.among(printable), decoder, self._distances)
+            among = distribution.among(printable)
+            if decoder == "viterbi":
+                choice = among.best()
+            else:
+                marginals = among.marginals()
+                choice = (marginals @ self._distances.to(marginals)).argmin(-1)
             for number, row in zip(numbers, printable[choice].tolist(), strict=True):
                 restored[number] = labels.surface(row[: len(sentences[number]) + 1])
         return [restored[number] for number in range(len(sentences))]
@@ -108,11 +143,3 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
         :raises ModelFileError: if something else is there, or it cannot be written.
         """
         write_model_file(Path(path), *self.to_parts())
-
-
-def _decode(distribution: LabelDistribution, decoder: Decoder, distances: Tensor) -> Tensor:
-    """(B, T) labels: the most probable, or those with the least expected distance, slot by slot."""
-    if decoder == "viterbi":
-        return distribution.best()
-    marginals = distribution.marginals()
-    return (marginals @ distances.to(marginals)).argmin(-1)

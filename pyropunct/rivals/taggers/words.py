@@ -15,6 +15,7 @@ from pyropunct.nets.layers import standardised
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.tagger.vocabulary import SlotVocabulary
 from pyropunct.nets.words import frequent, numbers_of
+from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape
 
@@ -110,13 +111,9 @@ class RivalVocabulary:
         slots = SlotVocabulary.collect([sentence.surface for sentence in train])
         return cls((*UNKNOWNS, *known), slots)
 
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which `from_json` makes an equal vocabulary."""
-        return {"attributes": self.attributes, "slots": self.slots.to_json()}
-
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary that `to_json` wrote.
+        """The vocabulary of a plain dictionary of its parts.
 
         :raises ValueError: if a part is missing or damaged.
         """
@@ -127,22 +124,18 @@ class RivalVocabulary:
 class WordVectors(nn.Module):
     """The vector of a word is the sum of the vectors of its attributes.
 
-    :param attributes: the number of attributes.
-    :param size: the length of the vectors.
-    :param dropout: the probability that an element of a word's vector is dropped in training.
-    :param word_dropout: the probability that a form counts as unknown in training.
+    :param vocabulary: the attributes.
+    :param recipe: the length of the vectors, and the rates of dropout.
     :param pretrained: the number of pretrained features of a word, a linear function of which is added to the
         sum; 0 without them.
     """
 
-    def __init__(
-        self, attributes: int, size: int, dropout: float, word_dropout: float, pretrained: int = 0
-    ) -> None:
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
         super().__init__()
-        self.vectors = nn.Embedding(attributes, size)
+        self.vectors = nn.Embedding(len(vocabulary.attributes), recipe.word_size)
         nn.init.normal_(self.vectors.weight, std=0.3)
-        self.dropout, self.word_dropout = nn.Dropout(dropout), word_dropout
-        self.pretrained = nn.Linear(pretrained, size) if pretrained else None
+        self.dropout, self.word_dropout = nn.Dropout(recipe.dropout), recipe.word_dropout
+        self.pretrained = nn.Linear(pretrained, recipe.word_size) if pretrained else None
 
     def forward(self, words: Tensor, features: Tensor | None = None) -> Tensor:
         """(..., size) vectors of the words (..., 6).

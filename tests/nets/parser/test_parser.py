@@ -158,7 +158,7 @@ def test_nothing_to_parse(parser: BiaffineParser) -> None:
 
 
 def test_a_small_treebank_is_passed_over_more_often(train: list[Sentence]) -> None:
-    recipe = ParserRecipe(**{**SMALL.to_json(), "epochs": 1, "least_steps": 10})
+    recipe = replace(SMALL, epochs=1, least_steps=10)
     few = train[:20]
     epochs = train_parser(few, None, recipe).report["epochs"]
     total = sum(len(sentence.tree) for sentence in few)

@@ -1,6 +1,7 @@
 """The reader of running text: what it learns, what it gives, what it keeps, what it refuses."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,8 +40,8 @@ def sentences(split: Any, number: int) -> list[Sentence]:
     return list(read_treebank(embedded_treebank_path(split)))[:number]
 
 
-def smaller(**changes: float) -> ReaderRecipe:
-    return ReaderRecipe(**{**SMALL.to_json(), **changes})
+def smaller(**changes: Any) -> ReaderRecipe:
+    return replace(SMALL, **changes)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import asdict
 
 import pytest
 from sentences import sentence
@@ -35,7 +36,7 @@ def test_no_punctuation_at_all() -> None:
 
 def test_json() -> None:
     labels = collect_labels([one.surface for one in [*DOTS, *RARE]])
-    assert Labels.from_json(labels.to_json()) == labels
+    assert Labels.from_json(asdict(labels)) == labels
 
 
 def test_spelling_of_strings_without_a_label_adds_up_to_one() -> None:

@@ -27,8 +27,8 @@ SMALL = SlotTaggerRecipe(
 )
 
 
-def smaller(**changes: float) -> SlotTaggerRecipe:
-    return SlotTaggerRecipe(**{**SMALL.to_json(), **changes})
+def smaller(**changes: Any) -> SlotTaggerRecipe:
+    return replace(SMALL, **changes)
 
 
 @pytest.fixture(scope="module")

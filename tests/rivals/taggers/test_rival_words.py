@@ -1,8 +1,12 @@
 """Words as rivals read them."""
 
+from dataclasses import asdict
+
 import torch
 from sentences import sentence
 
+from pyropunct.nets.tagger.vocabulary import SlotVocabulary
+from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.words import (
     FORM,
     KINDS,
@@ -36,11 +40,12 @@ def test_unknown_attributes_count_one_by_one() -> None:
 
 def test_json() -> None:
     vocabulary = RivalVocabulary.collect([sentence("a b a", "", ",", ",", "★")])
-    assert RivalVocabulary.from_json(vocabulary.to_json()) == vocabulary
+    assert RivalVocabulary.from_json(asdict(vocabulary)) == vocabulary
 
 
 def test_dropped_words_keep_all_but_their_form() -> None:
-    vectors = WordVectors(20, 4, dropout=0.0, word_dropout=1.0)
+    vocabulary = RivalVocabulary(tuple(map(str, range(20))), SlotVocabulary.collect([]))
+    vectors = WordVectors(vocabulary, RivalRecipe(word_size=4, dropout=0.0, word_dropout=1.0))
     word = torch.tensor([[[12, 13, 14, 15, 16, 17]]])
     without_form = word.clone()
     without_form[..., FORM] = FORM
