@@ -25,8 +25,8 @@ from pyropunct import Punctuator, read_treebank
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.nets.reader.case import case_of
 from pyropunct.nets.reader.reader import windows_of
-from pyropunct.nets.reader.recipes import ReaderRecipe
 from pyropunct.nets.reader.scores import count
+from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import RawSentence, line_of

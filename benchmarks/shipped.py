@@ -31,10 +31,10 @@ from pyropunct.nets.parser import (
     jackknifed,
     train_parser,
 )
-from pyropunct.nets.parser.recipes import ParserRecipe
 from pyropunct.nets.reader import RunningReader, train_reader
 from pyropunct.nets.reader.encoding import documents
 from pyropunct.nets.reader.training import evaluate
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.parses import weighted_trees

@@ -34,7 +34,7 @@ from pyropunct.nets.pretrained import Pretrained, PretrainedError, remembered
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.sources import pretrained_from
 from pyropunct.nets.tagger import SlotTagger
-from pyropunct.nets.tagger.mixing import log_mixture
+from pyropunct.nets.tagger.scores import log_mixture
 from pyropunct.nets.trained import TrainedWordNetwork
 from pyropunct.nets.vectors import KIND as VECTORS
 from pyropunct.shipped import lacking, place_of

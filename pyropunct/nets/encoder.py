@@ -1,11 +1,13 @@
-"""Encoders of words in their context: models that the package transformers loads.
+"""Encoders of words in their context: models that the package transformers loads, frozen or trained further.
 
 Nothing is ever downloaded here, and no code that comes with a model is run: an encoder is a folder on this
 machine, its weights are safetensors.  The package is imported when an encoder is first used.
 """
 
 import hashlib
+import json
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +26,9 @@ from pyropunct.nets.words import by_length
 KIND = "encoder"
 """How `Encoder.identity` calls it."""
 
+TUNED = "tuned encoder"
+"""How `TunedEncoder.identity` calls it."""
+
 DEPTHS = (1 / 2, 5 / 6, 1)
 """The layers whose states are averaged, as shares of all layers."""
 
@@ -40,6 +45,11 @@ PROBES = ("Naïve", "iPhone", "U.S.", "ÄRGER", "don't", "1,000", "犬")
 """Words whose pieces distinguish tokenizers."""
 
 INSTALL = "pip install 'pyropunct[encoder]'"
+
+FILES = ("config.json", "tokenizer.json", "tokenizer_config.json")
+"""The files beside its weights, as transformers writes them."""
+
+WEIGHTS = "model.safetensors"
 
 
 class Window(NamedTuple):
@@ -397,3 +407,92 @@ def quiet(transformers: Any) -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+class TunedEncoder:
+    """An encoder that was trained further, as files in JSON and tensors.
+
+    It is opened when it is first used.
+
+    :param plain: see `to_parts`.
+    :param tensors: its weights.
+    :param in_training: the encoder while it is trained; then there are neither files nor tensors.
+    """
+
+    def __init__(
+        self, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], in_training: Opened | None = None
+    ) -> None:
+        self._plain, self._tensors, self._in_training = dict(plain), dict(tensors), in_training
+
+    @classmethod
+    def of(cls, opened: Opened, place: str) -> "TunedEncoder":
+        """An encoder as it is now.
+
+        :param place: where it was before it was trained further.
+        :raises PretrainedError: if it cannot be kept: transformers would make another encoder of its parts.
+        """
+        import transformers
+        from safetensors.torch import load_file
+
+        try:
+            with tempfile.TemporaryDirectory() as folder, quiet(transformers):
+                opened.model.save_pretrained(folder)
+                opened.tokenizer.save_pretrained(folder)
+                files = {name: json.loads((Path(folder) / name).read_text("utf-8")) for name in FILES}
+                tensors = load_file(Path(folder) / WEIGHTS)
+                again = identity_of(opened_at(folder))
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            raise PretrainedError(f"encoder {place}: cannot be trained further: {reason}") from error
+        before = identity_of(opened)
+        if any(again[name] != before[name] for name in ("size", "layers", "pieces")):
+            raise PretrainedError(
+                f"encoder {place}: cannot be trained further: its saved files would be another encoder"
+            )
+        plain = {**again, "kind": TUNED, "place": place, "files": files}
+        return cls(plain, {name: tensor.clone() for name, tensor in tensors.items()})
+
+    @property
+    def size(self) -> int:
+        """Features of a word."""
+        return self._plain["size"]
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """See `pyropunct.nets.pretrained.Pretrained.features`."""
+        with torch.no_grad():
+            return self._opened.features(sentences).half().float().cpu()
+
+    def identity(self) -> dict[str, Any]:
+        """Its size, layers, and checksums of its pieces and weights."""
+        return {name: self._plain[name] for name in ("kind", "size", "layers", "pieces", "weights")}
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """All of it: the encoder that was trained further is not needed any more."""
+        return dict(self._plain), dict(self._tensors)
+
+    @classmethod
+    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "TunedEncoder":
+        """The encoder that `to_parts` took apart.
+
+        :raises ValueError: if a part is missing or has another type.
+        """
+        checked_identity(plain)
+        if set(plain["files"]) != set(FILES) or not tensors:
+            raise ValueError("it does not have the files and the weights of an encoder")
+        return cls(plain, tensors)
+
+    @cached_property
+    def _opened(self) -> Opened:
+        """:raises PretrainedError: if it cannot be loaded."""
+        if self._in_training is not None:
+            return self._in_training
+        shown = f"{self._plain['place']}, trained further"
+        try:
+            from safetensors.torch import save_file
+        except ImportError:  # then transformers, which needs it, is missing too: the error says so
+            return opened_at("", shown)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in FILES:
+                (Path(folder) / name).write_text(json.dumps(self._plain["files"][name]), "utf-8")
+            save_file(self._tensors, Path(folder) / WEIGHTS, {"format": "pt"})
+            return opened_at(folder, shown)

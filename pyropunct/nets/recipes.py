@@ -1,4 +1,4 @@
-"""Settings of all networks, of networks whose weights are averaged, and of networks over words."""
+"""The settings with which networks are trained: what all of them have, and those of each kind."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -72,3 +72,66 @@ class NetworkRecipe(AveragedRecipe):
     spelling_size: int = 128
     lstm_size: int = 200
     word_dropout: float = 0.2
+
+
+@dataclass(frozen=True)
+class ParserRecipe(NetworkRecipe):
+    """All settings that determine a parser, apart from the data and the seed.
+
+    :ivar tag_size: features of the distribution of a word's tags.
+    :ivar lower_layers: layers of LSTMs under the tags.
+    :ivar upper_layers: layers between tags and tree.
+    :ivar arc_size: features of a word as a head or a dependent, to find arcs.
+    :ivar relation_size: the same, to find the relation of an arc.
+    :ivar tag_weight: the weight of the tags in the training loss.
+    """
+
+    tag_size: int = 64
+    lower_layers: int = 1
+    upper_layers: int = 1
+    arc_size: int = 256
+    relation_size: int = 64
+    tag_weight: float = 0.5
+
+
+@dataclass(frozen=True)
+class ReaderRecipe(NetworkRecipe):
+    """All settings that determine a reader of running text, apart from the data and the seed.
+
+    :ivar layers: layers of LSTMs.
+    :ivar window: the words of a window in training.
+    :ivar lower_cased: the share of the windows that lose their capital letters.
+    :ivar case_weight: the weight of the cases of words in the training loss.
+    """
+
+    epochs: int = 10
+    least_steps: int = 400
+    batch_words: int = 1000
+    learning_rate: float = 0.004
+    averaging: float = 0.99
+    form_count: int = 3
+    form_size: int = 48
+    character_size: int = 24
+    spelling_size: int = 64
+    lstm_size: int = 96
+    dropout: float = 0.25
+    layers: int = 2
+    window: int = 100
+    lower_cased: float = 0.5
+    case_weight: float = 0.5
+
+
+@dataclass(frozen=True)
+class SlotTaggerRecipe(AveragedRecipe):
+    """All settings that determine a slot tagger, apart from the parser, the data and the seed.
+
+    :ivar slot_size: features of a slot, from the states of the words on either side of it.
+    """
+
+    epochs: int = 8
+    least_steps: int = 1200
+    batch_words: int = 500
+    learning_rate: float = 0.002
+    averaging: float = 0.99
+    dropout: float = 0.5
+    slot_size: int = 200

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from pyropunct.nets import encoder as encoders
-from pyropunct.nets import tuned, vectors
+from pyropunct.nets import vectors
 from pyropunct.nets.pretrained import Pretrained, PretrainedError
 
 
@@ -25,14 +25,14 @@ def pretrained_from(
     kind = None if plain is None else plain["kind"]
     if encoder is not None and kind != encoders.KIND:
         inside = "has its own in it, which was trained further"
-        reason = inside if kind == tuned.KIND else "was trained without an encoder"
+        reason = inside if kind == encoders.TUNED else "was trained without an encoder"
         raise PretrainedError(f"--encoder {encoder}: the model {reason}")
     if plain is None:
         return None
     if kind == vectors.KIND:
         return vectors.WordVectors.from_parts(plain, tensors)
-    if kind == tuned.KIND:
-        return tuned.TunedEncoder.from_parts(plain, tensors)
+    if kind == encoders.TUNED:
+        return encoders.TunedEncoder.from_parts(plain, tensors)
     if kind != encoders.KIND:
         raise ValueError(f"there are no pretrained features of the kind {kind!r}")
     if tensors:

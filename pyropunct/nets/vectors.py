@@ -104,14 +104,19 @@ def read_vectors(
     """
     needed = {form.encode() for word in wanted for form in (word, word.lower())}
     with Path(path).open("rb") as stream:
-        count, size = _header(path, stream)
-        rows = dict(_rows(path, stream, count, size, needed, most))
+        rows = dict(_rows(path, stream, needed, most))
     if not rows:
         raise PretrainedError(f"{path}: there is no vector in the file")
     return WordVectors(tuple(rows), torch.from_numpy(np.stack(list(rows.values()))), str(path))
 
 
-def _header(path: str | os.PathLike[str], stream: BinaryIO) -> tuple[int, int]:
+def _rows(
+    path: str | os.PathLike[str], stream: BinaryIO, needed: Collection[bytes], most: int
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """The words that are kept, each once, with their vectors.
+
+    :raises PretrainedError: if the number of lines is not that of the first line, or a line is damaged.
+    """
     fields = stream.readline(100).split()
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
         raise PretrainedError(
@@ -121,21 +126,6 @@ def _header(path: str | os.PathLike[str], stream: BinaryIO) -> tuple[int, int]:
     count, size = map(int, fields)
     if not 0 < size <= LARGEST_VECTOR:
         raise PretrainedError(f"{path}:1: vectors of {size} features cannot be read")
-    return count, size
-
-
-def _rows(
-    path: str | os.PathLike[str],
-    stream: BinaryIO,
-    count: int,
-    size: int,
-    needed: Collection[bytes],
-    most: int,
-) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """The words that are kept, each once, with their vectors.
-
-    :raises PretrainedError: if the number of lines is not that of the first line, or a line is damaged.
-    """
     seen: set[str] = set()
     lines = 0
     for lines, line in enumerate(stream, start=1):

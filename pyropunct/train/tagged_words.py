@@ -22,8 +22,8 @@ from dataclasses import replace
 
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.tagger.mixing import likeliest_share, log_mixture
-from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
+from pyropunct.nets.recipes import SlotTaggerRecipe
+from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
 from pyropunct.nets.tagger.training import train_slot_tagger
 from pyropunct.nets.training import NetworkCheckpoint, Watch
 from pyropunct.punctuator import Punctuator

@@ -12,10 +12,9 @@ Example::
 
 from pyropunct.nets.parser.jackknife import FOLDS, JackknifeWatch, fold_recipe, jackknifed, with_trees
 from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import Parser, WeightedTree
-from pyropunct.nets.parser.recipes import ParserRecipe
-from pyropunct.nets.parser.scores import AttachmentScores, attachment_scores
+from pyropunct.nets.parser.protocol import AttachmentScores, Parser, WeightedTree, attachment_scores
 from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.recipes import ParserRecipe
 
 __all__ = [
     "FOLDS",

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from pyropunct.nets.layers import WordNetwork, mirror, stack
 from pyropunct.nets.parser.encoding import Answers, ParserVocabulary
-from pyropunct.nets.parser.recipes import ParserRecipe
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.words import WordBatch
 
 IMPOSSIBLE = -1e4

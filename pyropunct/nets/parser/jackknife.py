@@ -14,9 +14,9 @@ from typing import TypeVar
 import torch
 
 from pyropunct.nets.parser.protocol import Parser, WeightedTree
-from pyropunct.nets.parser.recipes import ParserRecipe
 from pyropunct.nets.parser.training import train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.training import NetworkCheckpoint, Progress
 from pyropunct.treebank.sentence import Sentence
 

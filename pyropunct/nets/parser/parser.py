@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.nets.encoder import TunedEncoder
 from pyropunct.nets.layers import standardised
 from pyropunct.nets.parser.biaffine import BiaffineNetwork, Contexts, Scores
 from pyropunct.nets.parser.eisner import best_tree, draw_trees
 from pyropunct.nets.parser.encoding import ROOT, ParserVocabulary
 from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.parser.recipes import ParserRecipe
 from pyropunct.nets.pretrained import SentenceCache, bare
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.trained import TrainedWordNetwork
-from pyropunct.nets.tuned import TunedEncoder
 from pyropunct.nets.words import WordBatch, by_length
 from pyropunct.treebank.tree import Tree
 

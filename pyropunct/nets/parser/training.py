@@ -9,15 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pyropunct.nets.encoder import Encoder, Opened
+from pyropunct.nets.encoder import Encoder, Opened, TunedEncoder
 from pyropunct.nets.parser.biaffine import BiaffineNetwork
 from pyropunct.nets.parser.encoding import ParserVocabulary, build_parser_vocabulary
 from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.recipes import ParserRecipe
-from pyropunct.nets.parser.scores import AttachmentScores, attachment_scores
+from pyropunct.nets.parser.protocol import AttachmentScores, attachment_scores
 from pyropunct.nets.pretrained import Pretrained, bare, kept
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
-from pyropunct.nets.tuned import TunedEncoder
 from pyropunct.nets.words import WordBatch
 from pyropunct.treebank.sentence import Sentence
 

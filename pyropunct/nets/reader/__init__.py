@@ -10,13 +10,8 @@ Example::
 """
 
 from pyropunct.nets.reader.reader import RunningReader
-from pyropunct.nets.reader.recipes import ReaderRecipe
 from pyropunct.nets.reader.scores import ReaderScores
 from pyropunct.nets.reader.training import train_reader
+from pyropunct.nets.recipes import ReaderRecipe
 
-__all__ = [
-    "ReaderRecipe",
-    "ReaderScores",
-    "RunningReader",
-    "train_reader",
-]
+__all__ = ["ReaderRecipe", "ReaderScores", "RunningReader", "train_reader"]

@@ -19,10 +19,9 @@ from pyropunct.nets.reader.encoding import (
     build_reader_vocabulary,
     documents,
 )
-from pyropunct.nets.reader.network import Answers
-from pyropunct.nets.reader.reader import LIKELY, RunningReader, windows_of
-from pyropunct.nets.reader.recipes import ReaderRecipe
+from pyropunct.nets.reader.reader import LIKELY, Answers, RunningReader, windows_of
 from pyropunct.nets.reader.scores import ReaderScores, count
+from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
 from pyropunct.treebank.sentence import Sentence
 

@@ -11,7 +11,7 @@ Example::
     [probabilities] = tagger.read([["where", "is", "it"]])
 """
 
-from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
+from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger.scores import SlotScores
 from pyropunct.nets.tagger.tagger import SlotTagger
 from pyropunct.nets.tagger.training import train_slot_tagger

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from pyropunct.nets.parser.parser import BiaffineParser
 from pyropunct.nets.pretrained import kept
-from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
+from pyropunct.nets.recipes import SlotTaggerRecipe
+from pyropunct.nets.tagger.labels import SlotVocabulary
 from pyropunct.nets.tagger.scores import SlotScores
 from pyropunct.nets.tagger.tagger import SlotTagger
-from pyropunct.nets.tagger.vocabulary import SlotVocabulary
 from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
 from pyropunct.treebank.sentence import Sentence
 

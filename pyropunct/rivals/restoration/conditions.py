@@ -9,7 +9,7 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.pretrained import Kept
-from pyropunct.nets.tagger.recipes import SlotTaggerRecipe
+from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.rivals.restoration.settings import RestorationSettings
 from pyropunct.rivals.taggers.recipes import RivalRecipe

@@ -9,9 +9,8 @@ import pytest
 
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of, with_hidden
 from pyropunct.nets.tagger.given import GivenSlots, TaggerConditioner
-from pyropunct.nets.tagger.labels import Labels, SlotString
+from pyropunct.nets.tagger.labels import Labels, SlotString, SlotVocabulary
 from pyropunct.nets.tagger.tagger import SlotTagger
-from pyropunct.nets.tagger.vocabulary import SlotVocabulary
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
 from pyropunct.vocabulary import Vocabulary
 

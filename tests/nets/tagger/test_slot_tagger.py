@@ -14,7 +14,7 @@ import torch
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
-from pyropunct.nets.tagger.mixing import likeliest_share, log_mixture
+from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
 from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import Checkpoint
