@@ -1,10 +1,10 @@
 """Words as numbers, for networks that know them as wholes and by their spelling."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ LONGEST = 20
 """The most characters that are read of a word: of a longer word the first ten and the last ten."""
 
 CHARACTER_COUNT = 3
+
+Words = TypeVar("Words", bound=Sequence[str])
+Read = TypeVar("Read")
 
 
 class WordBatch(NamedTuple):
@@ -133,6 +136,20 @@ def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
         batch.append(number)
     if batch:
         yield batch
+
+
+def in_batches(
+    sentences: Sequence[Words], most: int, read: Callable[[list[Words]], Iterable[Read]]
+) -> list[Read]:
+    """What is read of each sentence, in batches of like length.
+
+    :param most: the greatest size of a batch, as for `by_length`.
+    :param read: reads a batch.
+    """
+    done: dict[int, Read] = {}
+    for numbers in by_length([len(words) for words in sentences], most):
+        done.update(zip(numbers, read([sentences[number] for number in numbers]), strict=True))
+    return [done[number] for number in range(len(sentences))]
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -21,7 +21,7 @@ from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.pretrained import SentenceCache, bare
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.trained import TrainedWordNetwork
-from pyropunct.nets.words import WordBatch, by_length
+from pyropunct.nets.words import WordBatch, in_batches
 from pyropunct.treebank.tree import Tree
 
 BATCH_WORDS = 500
@@ -60,12 +60,8 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         for number, sentence in enumerate(sentences, start=1):
             if not sentence:
                 raise ValueError(f"sentence {number} of {len(sentences)} has no word to parse")
-        parsed: list[list[WeightedTree]] = [[] for _ in sentences]
-        for numbers in by_length([len(sentence) for sentence in sentences], BATCH_WORDS):
-            part = [tuple(sentences[number]) for number in numbers]
-            for number, parse in zip(numbers, self._parse_batch(part, trees, seed), strict=True):
-                parsed[number] = parse
-        return parsed
+        read = partial(self._parse_batch, trees=trees, seed=seed)
+        return in_batches(list(map(tuple, sentences)), BATCH_WORDS, read)
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:

@@ -1,6 +1,8 @@
 """The interface of parsers, so that others can be plugged in, and the scores of their trees."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import eq
 from typing import NamedTuple, Protocol
 
 from pyropunct.treebank.tree import Tree
@@ -68,12 +70,8 @@ def attachment_scores(parsed: Sequence[Tree], gold: Sequence[Tree]) -> Attachmen
         raise ValueError("there is no word to compare")
 
     def share(of: Callable[[Tree], Sequence[object]]) -> float:
-        pairs = [
-            pair
-            for tree, right in zip(parsed, gold, strict=True)
-            for pair in zip(of(tree), of(right), strict=True)
-        ]
-        return 100 * sum(answer == right for answer, right in pairs) / words
+        answers, right = (chain.from_iterable(map(of, trees)) for trees in (parsed, gold))
+        return 100 * sum(map(eq, answers, right)) / words
 
     return AttachmentScores(
         words,

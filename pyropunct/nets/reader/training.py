@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -56,26 +56,14 @@ def train_reader(
     return replace(trained(make, seed, checkpoint, watch), pretrained=source)
 
 
-class Window(NamedTuple):
-    """Neighbouring words of a document.
-
-    :ivar document: the number of the document, counted from 0.
-    :ivar part: the place of the words.
-    :ivar lower: whether they lose their capital letters.
-    """
-
-    document: int
-    part: slice
-    lower: bool
-
-
 class ReaderTraining(NetworkTraining[RunningReader]):
     """The training of one reader.
 
     In every epoch the documents are cut into windows at other places, and other windows lose their capital
     letters.  The cases of words are learned in these alone.
 
-    :ivar windows: those of the current epoch; batches are lists of their numbers.
+    :ivar windows: those of the current epoch; batches are lists of their numbers.  A window has the number of
+        its document, counted from 0, the place of its words, and whether they lose their capital letters.
     """
 
     kind = RunningReader
@@ -84,9 +72,9 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.windows: list[Window] = []
+        self.windows: list[tuple[int, slice, bool]] = []
         self._features: dict[tuple[int, bool], Tensor] = {}
-        self._lowered = [tuple(map(str.lower, document.words)) for document in self.train]
+        self._words = [(document.words, tuple(map(str.lower, document.words))) for document in self.train]
         self._answers = [[_answers(document, lower) for lower in (False, True)] for document in self.train]
 
     def vocabulary(self) -> ReaderVocabulary:
@@ -105,14 +93,14 @@ class ReaderTraining(NetworkTraining[RunningReader]):
             for part in _parts(len(document.words), self.recipe.window)
         ]
         lower = (torch.rand(len(cuts)) < self.recipe.lower_cased).tolist()
-        self.windows = [Window(*cut, lowered) for cut, lowered in zip(cuts, lower, strict=True)]
+        self.windows = [(*cut, lowered) for cut, lowered in zip(cuts, lower, strict=True)]
         self.lengths = torch.tensor([part.stop - part.start for _, part in cuts])
         return super().batches()
 
     def loss(self, batch: list[int]) -> Tensor:
         """See `RunningNetwork.loss`."""
         windows, vocabulary = [self.windows[number] for number in batch], self.model.vocabulary
-        words = vocabulary.encode([self._words(number, lower)[part] for number, part, lower in windows])
+        words = vocabulary.encode([self._words[number][lower][part] for number, part, lower in windows])
         if self.source is not None:
             features = [self._features_of(number, lower)[part] for number, part, lower in windows]
             words = words._replace(features=pad_sequence(features, batch_first=True).float())
@@ -121,14 +109,10 @@ class ReaderTraining(NetworkTraining[RunningReader]):
         answers = (pad_sequence(list(rows), True, padding) for rows, padding in columns)
         return self.model.network.loss(words, Answers(*answers))
 
-    def _words(self, document: int, lower: bool) -> tuple[str, ...]:
-        words: tuple[str, ...] = self._lowered[document] if lower else self.train[document].words
-        return words
-
     def _features_of(self, document: int, lower: bool) -> Tensor:
         """(words, size) the features of a document, which is read in windows, as it is in use."""
         if (document, lower) not in self._features:
-            words = self._words(document, lower)
+            words = self._words[document][lower]
             windows = list(windows_of(words, 0, len(words)))
             rows = self.source.source.features([window.words for window in windows])  # it keeps those of dev
             parts = [row[window.core] for row, window in zip(rows, windows, strict=True)]

@@ -18,7 +18,7 @@ from pyropunct.nets.parser.parser import BATCH_WORDS, BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger.labels import SlotString, SlotVocabulary
 from pyropunct.nets.trained import TrainedNetwork
-from pyropunct.nets.words import by_length
+from pyropunct.nets.words import in_batches
 from pyropunct.treebank.marks import START, Surface
 
 
@@ -104,18 +104,13 @@ class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
 
         :raises ValueError: if a sentence has no word.
         """
-        read: dict[int, Probabilities] = {}
-        for numbers in by_length([len(words) for words in sentences], BATCH_WORDS):
-            scores = self._scores([sentences[number] for number in numbers])
-            for number, row in zip(numbers, scores, strict=True):
-                read[number] = row[: len(sentences[number]) + 1].double().softmax(-1).numpy()
-        return [read[number] for number in range(len(sentences))]
+        return in_batches(sentences, BATCH_WORDS, self._read)
 
     @torch.inference_mode()
-    def _scores(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+    def _read(self, sentences: Sequence[Sequence[str]]) -> list[Probabilities]:
         lengths = torch.tensor([len(words) for words in sentences])
-        scores: Tensor = self.network(self.parser.states(sentences), lengths)
-        return scores
+        rows = zip(self.network(self.parser.states(sentences), lengths), sentences, strict=True)
+        return [row[: len(words) + 1].double().softmax(-1).numpy() for row, words in rows]
 
     def log_prob(self, sentences: Sequence[Sequence[str]], surfaces: Sequence[Surface]) -> Tensor:
         """(sentences,) log p(x | words) in natural logarithms, over all slots; START is given.

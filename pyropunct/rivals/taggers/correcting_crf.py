@@ -26,6 +26,9 @@ MARKS_READ = 3
 """The number of marks of a string whose vectors are added to the vector of the whole string."""
 
 
+NO_MARKS = (0,) * MARKS_READ
+
+
 class PunctuatedWords(tuple[str, ...]):
     """The n words of a sentence, with its punctuation.
 
@@ -60,13 +63,10 @@ class PunctuatedVocabulary(RivalVocabulary):
         assert isinstance(words, PunctuatedWords)
         labels = self.slots.labels
         strings = labels.strings_of(words.surface)
-        rows = [
-            [label + 1, *(labels.mark_number[mark] + 1 for mark in string[:MARKS_READ])]
-            for label, string in zip(labels.encode(strings), strings, strict=True)
-        ]
-        numbers = torch.zeros(len(words) + 2, 1 + MARKS_READ, dtype=torch.long)
-        for row, values in zip(numbers, rows, strict=False):  # the last row, of END, stays zero
-            row[: len(values)] = torch.tensor(values)
+        marks = [[labels.mark_number[mark] + 1 for mark in string] for string in strings]
+        pairs = zip(labels.encode(strings), marks, strict=True)
+        rows = [[label + 1, *(*read, *NO_MARKS)[:MARKS_READ]] for label, read in pairs]
+        numbers = torch.tensor([*rows, [0, *NO_MARKS]])  # the last row is of END
         return torch.cat([super().encode_words(words), numbers], -1)
 
 
