@@ -10,7 +10,7 @@ Example::
     print(best.tree.heads, best.tree.relations)
 """
 
-from pyropunct.nets.parser.jackknife import FOLDS, JackknifeWatch, fold_recipe, jackknifed, with_trees
+from pyropunct.nets.parser.jackknife import FOLDS, fold_recipe, jackknifed, with_trees
 from pyropunct.nets.parser.parser import BiaffineParser
 from pyropunct.nets.parser.protocol import AttachmentScores, Parser, WeightedTree, attachment_scores
 from pyropunct.nets.parser.training import train_parser
@@ -20,7 +20,6 @@ __all__ = [
     "FOLDS",
     "AttachmentScores",
     "BiaffineParser",
-    "JackknifeWatch",
     "Parser",
     "ParserRecipe",
     "WeightedTree",

@@ -25,9 +25,6 @@ Item = TypeVar("Item")
 FOLDS = 4
 """The usual number of folds."""
 
-JackknifeWatch = Callable[[int, Progress], None]
-"""Gets the number of a fold, counted from 0, and the progress of its parser's training."""
-
 
 def folds_of(sentences: Sequence[Item], folds: int = FOLDS) -> list[Sequence[Item]]:
     """The sentences of each fold: every k-th sentence, so that all folds have all kinds of text.
@@ -89,7 +86,7 @@ def jackknifed(
     seed: int = 0,
     device: torch.device | str = "cpu",
     checkpoints: Callable[[int], NetworkCheckpoint | None] | None = None,
-    watch: JackknifeWatch | None = None,
+    watch: Callable[[int, Progress], None] | None = None,
 ) -> list[list[WeightedTree]]:
     """The trees that parsers find for sentences that they have not seen.
 
@@ -102,7 +99,8 @@ def jackknifed(
     :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
     :param device: where the parsers are trained.
     :param checkpoints: for each fold, counted from 0, where the state of its training is kept.
-    :param watch: called after every step, and when an epoch is finished.
+    :param watch: called after every step, and when an epoch is finished: with the number of the fold, counted
+        from 0, and the progress of its parser's training.
     :returns: the trees of each sentence, the heaviest first.
     :raises ValueError: as `folds_of` does.
     """

@@ -15,6 +15,7 @@ is computed by adding a mark at a time, and V also gives the probabilities for d
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -170,11 +171,8 @@ class _Spelt:
         return rest / self._spelling.unlabelled if rest > NEGLIGIBLE * of_all else 0.0
 
     def draw(self, generator: np.random.Generator) -> SlotString:
-        """A string without a label, by rejection of the strings with a label."""
-        labelled = set(self._labels.strings)
-        while (string := self._draw_any(generator)) in labelled:
-            pass
-        return string
+        """A string without a label."""
+        return self._labels.without_label(partial(self._draw_any, generator))
 
     def _draw_any(self, generator: np.random.Generator) -> SlotString:
         last, string = self._stop, list[str]()

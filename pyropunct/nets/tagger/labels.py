@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Self
 
@@ -80,6 +80,10 @@ class Labels:
     def encode(self, strings: Iterable[SlotString]) -> list[int]:
         """The label of each string."""
         return [self._number.get(string, self.unknown) for string in strings]
+
+    def without_label(self, draw: Callable[[], SlotString]) -> SlotString:
+        """A string without a label, by rejection of the drawn strings with a label."""
+        return next(string for string in iter(draw, None) if string not in self._number)
 
     def surface(self, numbers: Sequence[int]) -> Surface:
         """The surface of n + 1 labelled slots, with START."""
@@ -159,11 +163,8 @@ class Spelling:
         return math.exp(self._log_unlabelled)
 
     def draw(self, generator: np.random.Generator) -> SlotString:
-        """A draw from q(string | the string has no label), by rejection."""
-        labelled = set(self.labels.strings)
-        while (string := self._draw_any(generator)) in labelled:
-            pass
-        return string
+        """A draw from q(string | the string has no label)."""
+        return self.labels.without_label(partial(self._draw_any, generator))
 
     def _draw_any(self, generator: np.random.Generator) -> SlotString:
         """A draw from q."""

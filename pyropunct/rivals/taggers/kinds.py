@@ -30,7 +30,10 @@ class CRFNetwork(RivalNetwork):
         self.layers = nn.LSTM(
             recipe.word_size, size, layers, batch_first=True, dropout=dropout, bidirectional=True
         )
-        _remember_at_first(self.layers)
+        for name, bias in self.layers.named_parameters():  # so that gradients reach far ends from the start
+            if name.startswith("bias_hh"):
+                _, forget, _, _ = bias.detach().chunk(4)
+                forget.fill_(OPEN)
         self.slot_state = nn.Linear(4 * size, 2 * size)
         self.scores = nn.Linear(2 * size, self.labels)
         self.transitions = nn.Parameter(torch.zeros(self.labels, self.labels))
@@ -45,14 +48,6 @@ class CRFNetwork(RivalNetwork):
         beside = torch.cat([states[:, :-1], states[:, 1:]], -1)
         slots = self.dropout(self.slot_state(beside).tanh())
         return LinearChain(self.scores(slots), self.transitions, batch.present)
-
-
-def _remember_at_first(layers: nn.LSTM) -> None:
-    """Open the forget gates, so that gradients reach the far end of a sentence from the start."""
-    for name, bias in layers.named_parameters():
-        if name.startswith("bias_hh"):
-            _, forget, _, _ = bias.detach().chunk(4)
-            forget.fill_(OPEN)
 
 
 class BiLSTMCRF(Rival):
