@@ -44,8 +44,8 @@ def settle(
     :raises ValueError: if a site has no value, or a value of another shape, or if a value has no site.
     """
     scales = {} if scales is None else scales
-    places = _places(module) | _places(module, "_pyro_samples")
-    shapes = {name: shape for name, place in places.items() if (shape := _shape(place)) is not None}
+    found = places(module) | places(module, "_pyro_samples")
+    shapes = {name: shape for name, place in found.items() if (shape := _shape(place)) is not None}
     for name in sorted(values.keys() - shapes.keys()):
         raise ValueError(f"{name} cannot be kept: it is no PyroSample attribute of the model")
     for name, shape in shapes.items():
@@ -54,19 +54,19 @@ def settle(
         for value in (values[name], scales.get(name, values[name])):
             if value.shape != shape or not value.is_floating_point():
                 raise ValueError(f"the value of the site {name} is no tensor of numbers of the shape {shape}")
-        _set(places[name], values[name], scales.get(name))
+        _set(found[name], values[name], scales.get(name))
 
 
 def learned_values(module: nn.Module) -> dict[str, Tensor]:
     """The values of all settled sites in a module, by their names."""
-    return {name: getattr(*place) for name, place in _places(module).items()}
+    return {name: getattr(*place) for name, place in places(module).items()}
 
 
 def learned_scales(module: nn.Module) -> dict[str, Tensor]:
     """The posterior standard deviations of the settled sites of a module, where they are known."""
     return {
         name: getattr(owner, attribute + OF_SCALE)
-        for name, (owner, attribute) in _places(module).items()
+        for name, (owner, attribute) in places(module).items()
         if hasattr(owner, attribute + OF_SCALE)
     }
 
@@ -145,7 +145,7 @@ def check_buffers(module: nn.Module) -> None:
 
 def fixed_names(module: nn.Module) -> set[str]:
     """The names in the module's ``state_dict`` other than those of learned values and scales."""
-    return module.state_dict().keys() - {name + of for name in _places(module) for of in ("", OF_SCALE)}
+    return module.state_dict().keys() - {name + of for name in places(module) for of in ("", OF_SCALE)}
 
 
 @contextmanager
@@ -155,18 +155,19 @@ def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[No
     :param values: these values; joint values have dimensions on the left.
     :raises KeyError: if a value belongs to no settled site.
     """
-    places = {name: _places(module)[name] for name in values}
-    before = {name: getattr(*place) for name, place in places.items()}
+    settled = places(module)
+    found = [(settled[name], value) for name, value in values.items()]
+    before = [(place, getattr(*place)) for place, _ in found]
     try:
-        for name, place in places.items():
-            setattr(*place, values[name])
+        for place, value in found:
+            setattr(*place, value)
         yield
     finally:
-        for name, place in places.items():
-            setattr(*place, before[name])
+        for place, value in before:
+            setattr(*place, value)
 
 
-def _places(module: nn.Module, where: str = "_settled") -> dict[str, Place]:
+def places(module: nn.Module, where: str = "_settled") -> dict[str, Place]:
     """The attributes that modules within a module list under a name: settled ones, or those still sites."""
     return {
         f"{path}.{attribute}" if path else attribute: Place(owner, attribute)

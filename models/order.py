@@ -389,24 +389,17 @@ def _move_items(local: Doubles, order: Ints, uniform: Doubles) -> None:
     scores, tried = np.zeros(size), np.zeros((size, size), np.int64)
     for move in range(len(uniform)):
         item = move % size
-        rest = order[order != item]
+        rest, greatest = order[order != item], -np.inf
         for place in range(size):
             for other in range(size - 1):
                 tried[place, other if other < place else other + 1] = rest[other]
             tried[place, place] = item
             scores[place] = _score(local, tried[place])
-        shares = np.exp(scores - _greatest(scores))
+            greatest = max(greatest, scores[place])
+        shares = np.exp(scores - greatest)
         remaining, chosen = uniform[move] * shares.sum(), 0
         while chosen < size - 1 and remaining >= shares[chosen]:
             remaining -= shares[chosen]
             chosen += 1
         for place in range(size):
             order[place] = tried[chosen, place]
-
-
-@inner
-def _greatest(scores: Doubles) -> float:
-    greatest = scores[0]
-    for place in range(1, len(scores)):
-        greatest = max(greatest, scores[place])
-    return greatest

@@ -12,8 +12,6 @@ from pyro.distributions import TorchDistribution, constraints
 from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
-from pyropunct.inference.compiling import compiled
-
 Array = NDArray[Any]
 
 
@@ -138,10 +136,7 @@ class _SharedHalfSquare(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, share: Array, sizes: Array) -> Tensor:
-        values = x.detach().cpu().numpy()
-        result = np.empty_like(values)
-        _times_shares(values, share.astype(values.dtype), sizes, result)
-        weighted = torch.from_numpy(result).to(x.device)
+        weighted = x.detach() * torch.from_numpy(np.repeat(share, sizes)).to(x)
         ctx.save_for_backward(weighted)
         return torch.dot(weighted, x) / 2
 
@@ -149,14 +144,3 @@ class _SharedHalfSquare(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         (weighted,) = ctx.saved_tensors
         return weighted * gradient, None, None
-
-
-@compiled
-def _times_shares(x: Array, share: Array, sizes: Array, result: Array) -> None:
-    """Each number times the share of its run."""
-    end = 0
-    for run in range(len(sizes)):
-        block, scaled = x[end : end + sizes[run]], result[end : end + sizes[run]]
-        for offset in range(len(block)):
-            scaled[offset] = share[run] * block[offset]
-        end += len(block)

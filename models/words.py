@@ -34,11 +34,6 @@ class Tokens(NamedTuple):
     end: Tensor
 
 
-def _tokens(key: Tensor, count: Tensor, contexts: int, num_words: int) -> Tokens:
-    start = torch.searchsorted(key, torch.arange(contexts + 1, device=key.device) * num_words)
-    return Tokens(start, key, torch.nn.functional.pad(count.cumsum(0), (1, 0)))
-
-
 class WrittenWords(TorchDistribution):
     """Words given their contexts, by counts with back-off.
 
@@ -175,15 +170,11 @@ class Words(nn.Module):
     def _levels(self) -> tuple[Tokens, ...]:
         """The words seen at each level of `_contexts`."""
         context, word = self.seen // self.num_words, self.seen % self.num_words
-        shorter = [
-            (_summed(context % self.num_tags * self.num_words + word, self.counts), self.num_tags),
-            (_summed(word, self.counts), 1),
-        ]
-        longest = _tokens(self.seen, self.counts, self.num_relations * self.num_tags, self.num_words)
-        return longest, *(_tokens(*summed, contexts, self.num_words) for summed, contexts in shorter)
-
-
-def _summed(key: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
-    """The distinct keys in order, and the sum of the counts of each."""
-    distinct, place = key.unique(return_inverse=True)
-    return distinct, torch.zeros_like(distinct).index_add_(0, place, count)
+        sizes, levels = (self.num_relations * self.num_tags, self.num_tags, 1), []
+        contexts = self._contexts(context // self.num_tags, context % self.num_tags)
+        for size, of_level in zip(sizes, contexts, strict=True):
+            key, place = (of_level * self.num_words + word).unique(return_inverse=True)
+            count = torch.zeros_like(key).index_add_(0, place, self.counts)
+            start = torch.searchsorted(key, torch.arange(size + 1, device=key.device) * self.num_words)
+            levels.append(Tokens(start, key, torch.nn.functional.pad(count.cumsum(0), (1, 0))))
+        return tuple(levels)

@@ -35,6 +35,7 @@ from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.attach.base import Attach, ScoresError
 from pyropunct.models.attach.views import Views, join_views, views_of
 from pyropunct.models.channel.base import Channel
+from pyropunct.models.learned import places
 from pyropunct.models.trees import TreeBatch
 
 T = TypeVar("T")
@@ -236,8 +237,8 @@ def _check_totals(channel: Channel, name: str) -> None:
 
 def _check_joint_values(channel: Channel, name: str) -> None:
     one, other, both = (_drawn(channel) for _ in range(3))
-    sites = _sites(channel)
-    for path, site in sites:
+    sites = places(channel, "_pyro_samples")
+    for path, _, site in (name.rpartition(".") for name in sites):
         values = [getattr(model.get_submodule(path), site) for model in (one, other)]
         setattr(both.get_submodule(path), site, torch.stack(values))
     wanted = torch.stack([one.probabilities(), other.probabilities()])
@@ -265,17 +266,6 @@ def _seeded(seed: int) -> Iterator[None]:
 def _drawn(module: Module) -> Module:
     """A copy that is not in training, with values from the prior in place of sites."""
     drawn = copy.deepcopy(module).eval()
-    for path, site in _sites(module):
-        owner = drawn.get_submodule(path)
-        setattr(owner, site, getattr(owner, site))
+    for place in places(drawn, "_pyro_samples").values():
+        setattr(*place, getattr(*place))
     return drawn
-
-
-def _sites(module: PyroModule) -> list[tuple[str, str]]:
-    """The path of the owner and the name of each attribute that is a site."""
-    return [
-        (path, site)
-        for path, owner in module.named_modules()
-        if isinstance(owner, PyroModule)
-        for site in owner._pyro_samples
-    ]

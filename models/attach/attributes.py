@@ -9,11 +9,11 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.ragged import Ints, runs
 from pyropunct.models.attach.views import Views
+from pyropunct.models.trees import COLUMNS as OF_WORDS
 from pyropunct.models.trees import TreeBatch
 
 LENGTH_CLASSES = np.array([1, 2, 3, 5, 8, 13, 21])
@@ -121,7 +121,11 @@ class Attributes:
         :param name: one of `OF_CHILDREN`.
         """
         if name not in self._several:
-            self._several[name] = OF_CHILDREN[name](self)
+            head, child = self.children
+            value = self.side[child]
+            for column in OF_CHILDREN[name]:
+                value = value * 100003 + self.column(column)[child]
+            self._several[name] = head, value
         return self._several[name]
 
     @cached_property
@@ -134,23 +138,19 @@ class Attributes:
         """(N,) the number of words of each constituent."""
         return self.last_word - self.first_word + 1
 
-    def at(self, column: Ints, index: Ints, present: NDArray[np.bool_]) -> Ints:
-        """``column[index]`` where ``present``, elsewhere `NOTHING`."""
-        return np.where(present, column[np.where(present, index, 0)], NOTHING)
-
-    def of_head(self, column: Ints) -> Ints:
-        """``column`` of each node's head."""
-        return self.at(column, self.head, self.head >= 0)
+    def at(self, column: Ints, index: Ints) -> Ints:
+        """``column[index]``, and `NOTHING` where the index is -1."""
+        return np.where(index >= 0, column[index], NOTHING)
 
     def before(self, column: Ints, distance: int = 1) -> Ints:
         """``column`` of the word before the constituent."""
         index = self.first_word - distance
-        return self.at(column, index, index >= self._node_start[self.tree])
+        return self.at(column, np.where(index >= self._node_start[self.tree], index, -1))
 
     def after(self, column: Ints, distance: int = 1) -> Ints:
         """``column`` of the word after the constituent."""
         index = self.last_word + distance
-        return self.at(column, index, index < self._node_start[self.tree + 1])
+        return self.at(column, np.where(index < self._node_start[self.tree + 1], index, -1))
 
     @cached_property
     def side(self) -> Ints:
@@ -204,20 +204,13 @@ class Attributes:
         right[child[:-1][same]] = child[1:][same]
         return left, right
 
-    def of_sibling(self, column: Ints, on_left: bool) -> Ints:
-        """``column`` of the nearest sibling on one side."""
-        index = self.siblings[0 if on_left else 1]
-        return self.at(column, index, index >= 0)
-
-    def inner_neighbour(self, column: Ints, on_left: bool) -> Ints:
-        """``column`` of the first (or last) child, `NOTHING` where the head word is at that edge."""
-        head, child = self.children
-        index = np.full(len(self.head), -1)
-        if on_left:
-            index[head[::-1]] = child[::-1]
-            return self.at(column, index, (index >= 0) & (index < np.arange(len(index))))
-        index[head] = child
-        return self.at(column, index, index > np.arange(len(index)))
+    @cached_property
+    def end_children(self) -> tuple[Ints, Ints]:
+        """The first and the last child of each node, -1 where the head word is at that edge."""
+        (head, child), word = self.children, np.arange(len(self.head))
+        first, last = word.copy(), word.copy()
+        first[head[::-1]], last[head] = child[::-1], child
+        return np.where(first < word, first, -1), np.where(last > word, last, -1)
 
     @cached_property
     def path(self) -> Ints:
@@ -229,28 +222,7 @@ class Attributes:
         return path
 
 
-def _of_children(attributes: Attributes, *columns: str) -> tuple[Ints, Ints]:
-    """Each node with the joint values of some columns at each of its children, and the child's side."""
-    head, child = attributes.children
-    value = attributes.side[child]
-    for column in columns:
-        value = value * 100003 + attributes.column(column)[child]
-    return head, value
-
-
-COLUMNS = (
-    "relation",
-    "tag",
-    "form",
-    "shape",
-    "side",
-    "edges",
-    "length",
-    "distance",
-    "words_before",
-    "words_after",
-    "path",
-)
+COLUMNS = (*OF_WORDS, "side", "edges", "length", "distance", "words_before", "words_after", "path")
 """Attributes of a word, or of the constituent that it heads."""
 
 TREEBANK = "treebank"
@@ -258,27 +230,27 @@ TREEBANK = "treebank"
 
 PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {
     "": lambda a, column: column,
-    "head": lambda a, column: a.of_head(column),
-    "grandhead": lambda a, column: a.of_head(a.of_head(column)),
+    "head": lambda a, column: a.at(column, a.head),
+    "grandhead": lambda a, column: a.at(a.at(column, a.head), a.head),
     "before": lambda a, column: a.before(column),
     "second before": lambda a, column: a.before(column, 2),
     "first": lambda a, column: column[a.first_word],
     "last": lambda a, column: column[a.last_word],
     "after": lambda a, column: a.after(column),
     "second after": lambda a, column: a.after(column, 2),
-    "left sibling": lambda a, column: a.of_sibling(column, True),
-    "right sibling": lambda a, column: a.of_sibling(column, False),
-    "first child": lambda a, column: a.inner_neighbour(column, True),
-    "last child": lambda a, column: a.inner_neighbour(column, False),
+    "left sibling": lambda a, column: a.at(column, a.siblings[0]),
+    "right sibling": lambda a, column: a.at(column, a.siblings[1]),
+    "first child": lambda a, column: a.at(column, a.end_children[0]),
+    "last child": lambda a, column: a.at(column, a.end_children[1]),
 }
 """Where a column is looked up: at the node itself, its head, the word before its constituent, ..."""
 
-OF_CHILDREN: dict[str, Callable[[Attributes], tuple[Ints, Ints]]] = {
-    "child relation": lambda a: _of_children(a, "relation"),
-    "child relation and tag": lambda a: _of_children(a, "relation", "tag"),
-    "child relation and form": lambda a: _of_children(a, "relation", "form"),
+OF_CHILDREN: dict[str, tuple[str, ...]] = {
+    "child relation": ("relation",),
+    "child relation and tag": ("relation", "tag"),
+    "child relation and form": ("relation", "form"),
 }
-"""Attributes with a value for each child of a node."""
+"""Attributes with a value for each child of a node: the child's side with its values of these columns."""
 
 MARK_INSIDE = "mark inside"
 """The attribute with a value for each type of mark inside."""

@@ -13,23 +13,26 @@ from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, spliced
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.ragged import Ints, runs, starts_of
 from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes
 from pyropunct.models.attach.base import Attach, Scorer
-from pyropunct.models.attach.contexts import Index, gather_contexts, index_of
 from pyropunct.models.attach.scores import (
     OF_RELATION,
+    Index,
     WeightBlocks,
     WeightsInUse,
     features_of,
+    gather_contexts,
+    index_of,
     linear_scores,
     parts_of_pairs,
 )
 from pyropunct.models.attach.templates import EVERYWHERE, FAMILIES
-from pyropunct.models.attach.views import Contexts, Views
+from pyropunct.models.attach.views import Contexts, Views, views_of
 from pyropunct.models.priors import IsotropicNormal, PriorShares, shared_prior
-from pyropunct.models.symmetry import CLASSES, symmetry_classes
+from pyropunct.models.symmetry import CLASSES
 from pyropunct.models.trees import TreeBatch
 
 Keys = NDArray[np.uint64]
@@ -93,23 +96,15 @@ class _Single(NamedTuple):
     table: Ints
 
 
-class _Seen(NamedTuple):
-    """The distinct contexts of one template in a treebank: keys, relations, and how many nodes have each."""
-
-    key: Keys
-    relation: Ints
-    nodes: Ints
-
-
-def _count(parts: Sequence[tuple[Keys, Ints]], least: int) -> _Seen:
-    """The distinct contexts of one template that occur at ``least`` nodes or more.
+def _count(parts: Sequence[tuple[Keys, Ints]], least: int) -> tuple[Keys, Ints, Ints]:
+    """The distinct contexts of one template of ``least`` nodes or more: keys, relations, numbers of nodes.
 
     :param parts: keys and relations of the contexts in each part of the treebank.
     """
     keys, relations = (np.concatenate(column) for column in zip(*parts, strict=True))
     key, first, count = np.unique(keys, return_index=True, return_counts=True)
     frequent = count >= least
-    return _Seen(key[frequent], relations[first][frequent], count[frequent])
+    return key[frequent], relations[first][frequent], count[frequent]
 
 
 class LogLinearAttach(Attach):
@@ -151,7 +146,7 @@ class LogLinearAttach(Attach):
         self.sparse = False
         self._index: Index | None = None
         self._single: dict[tuple[int, ...], _Single] = {}
-        self._parts = parts_of_pairs(inventory, np.array(symmetry_classes(inventory, marks)), len(CLASSES))
+        self._parts = parts_of_pairs(inventory, marks)
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
         self.register_buffer("kinds", torch.zeros(0, dtype=torch.int8))
@@ -169,19 +164,14 @@ class LogLinearAttach(Attach):
             for contexts in self._all_contexts(attributes, range(len(self.templates))):
                 parts[contexts.template].append((contexts.key, attributes.relation[contexts.view]))
         seen = [_count(of_template, self.least) for of_template in parts]
-        order = self._lay_out(seen)
-        self._nodes = np.concatenate([contexts.nodes for contexts in seen])[order]
-
-    def _lay_out(self, seen: Sequence[_Seen]) -> Ints:
-        """Give the contexts of all templates their weights, in the order of the keys; returns that order."""
-        keys, relations, _ = (np.concatenate(column) for column in zip(*seen, strict=True))
-        kinds = np.repeat([template.part for template in self.templates], [len(each.key) for each in seen])
+        keys, relations, nodes = (np.concatenate(column) for column in zip(*seen, strict=True))
+        kinds = np.repeat([template.part for template in self.templates], [len(key) for key, *_ in seen])
         order = np.argsort(keys)
         sizes = self._parts.sizes[relations, kinds][order]
         self.keys = torch.from_numpy(keys[order].view(np.int64))
         self.kinds = torch.from_numpy(kinds[order].astype(np.int8))
-        self.starts = torch.from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
-        return order
+        self.starts = torch.from_numpy(starts_of(sizes))
+        self._nodes = nodes[order]
 
     def contexts(self, trees: TreeBatch, views: Views) -> Contexts:
         """The contexts of the views that have weights."""
@@ -239,11 +229,8 @@ class LogLinearAttach(Attach):
 
     @cached_property
     def _templates_of_surface(self) -> list[int]:
-        return [
-            place
-            for place, template in enumerate(self.templates)
-            if SURFACE.intersection(template.attributes)
-        ]
+        of_surface = [bool(SURFACE.intersection(template.attributes)) for template in self.templates]
+        return np.flatnonzero(of_surface).tolist()
 
     def scorer(self, trees: TreeBatch) -> Scorer:
         """theta . f(l, r, w) of the pairs of views."""
@@ -367,15 +354,13 @@ class _LogLinearScorer:
     @cached_property
     def _unmarked(self) -> Views:
         """All nodes, without marks inside."""
-        nodes = torch.arange(self._trees.forest.num_nodes)
-        nothing = nodes[:0]
-        return Views(nodes, torch.zeros(len(nodes) + 1, dtype=torch.long), nothing, nothing)
+        return views_of(self._trees.forest, torch.full((self._trees.forest.num_slots, 1), EMPTY))
 
     @cached_property
     def _of_trees(self) -> Tensor:
         """The part of the scores of all nodes' pairs that depends on the trees alone."""
-        surface = set(self._attach._templates_of_surface)
-        others = [number for number in range(len(self._attach.templates)) if number not in surface]
+        numbers = range(len(self._attach.templates))
+        others = sorted(set(numbers).difference(self._attach._templates_of_surface))
         return self._by(ViewAttributes(self._attributes, self._unmarked), others)
 
     @cached_property

@@ -38,9 +38,10 @@ from pyropunct.models.attach.attributes import (
 )
 from pyropunct.models.attach.base import Scorer
 from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.scores import Part, parts_of_pairs
 from pyropunct.models.attach.templates import FAMILIES
 from pyropunct.models.attach.views import Views
-from pyropunct.models.symmetry import CLASSES, symmetry_classes
+from pyropunct.models.symmetry import CLASSES
 from pyropunct.models.trees import PRETRAINED, TreeBatch
 
 NETWORKS = 3
@@ -148,19 +149,14 @@ class Words(nn.Module):
         for table, column in zip(self.columns, (trees.tag, trees.relation, trees.shape), strict=True):
             vectors.append(table(column.to(device)))
         if self.pretrained is not None:
-            vectors.append(self.pretrained(self._features(trees, self.pretrained)))
+            size = self.pretrained.in_features
+            features = trees.more.get(PRETRAINED, torch.zeros(1, size).expand(len(form), size))
+            scaled = nn.functional.layer_norm(features.to(self.pretrained.weight), (size,))
+            vectors.append(self.pretrained(scaled))
         order, batch_sizes = _word_by_word(trees.forest.node_start.diff().numpy())
         words = self.dropout(torch.cat(vectors, -1))[order.to(device)]
         states, _ = self.context(PackedSequence(words, batch_sizes))
         return self.dropout(states.data[order.argsort().to(device)])
-
-    def _features(self, trees: TreeBatch, reader: nn.Linear) -> Tensor:
-        """(N, size) the pretrained features of the words, scaled."""
-        size = reader.in_features
-        features = trees.more.get(PRETRAINED)
-        if features is None:
-            features = torch.zeros(len(trees.form), size)
-        return nn.functional.layer_norm(features.to(reader.weight), (size,))
 
 
 def _word_by_word(sizes: Ints) -> tuple[Tensor, Tensor]:
@@ -296,28 +292,21 @@ class PairScores(nn.Module):
     :param marks: the inventory's tokens, for their symmetry.
     """
 
-    left: Tensor
-    right: Tensor
-    symmetry: Tensor
+    values: Tensor
 
     def __init__(self, inventory: Inventory, marks: Sequence[str]) -> None:
         super().__init__()
         self._inventory = inventory
-        lefts, rights = zip(*inventory.rows, strict=True)
-        sizes = []
-        for name, values in (("left", lefts), ("right", rights)):
-            place = {value: at for at, value in enumerate(sorted(set(values)))}
-            self.register_buffer(name, torch.tensor([place[value] for value in values]), persistent=False)
-            sizes.append(len(place))
-        self.register_buffer("symmetry", torch.tensor(symmetry_classes(inventory, marks)), persistent=False)
-        parts = [nn.Linear(SIZE, values) for values in (*sizes, len(CLASSES))]
+        known, chosen = parts_of_pairs(inventory, marks), [Part.ANY_LEFT, Part.ANY_RIGHT, Part.SYMMETRY]
+        self.register_buffer("values", torch.tensor(known.value[:, chosen].T), persistent=False)
+        parts = [nn.Linear(SIZE, size) for size in known.sizes[0, chosen].tolist()]
         for part in parts:
             nn.init.normal_(part.weight, std=0.02)
             nn.init.zeros_(part.bias)
         # Training starts with a preference for the empty pair, as in `LogLinearAttach.starting_point`.
         nn.init.constant_(parts[2].bias[CLASSES.index("none")], 5.0)
         self.parts = nn.ModuleList(parts)
-        self.rows = nn.Embedding(len(lefts), 1)
+        self.rows = nn.Embedding(len(inventory.rows), 1)
         nn.init.zeros_(self.rows.weight)
 
     def forward(self, vectors: Tensor, relation: Tensor) -> Tensor:
@@ -330,7 +319,7 @@ class PairScores(nn.Module):
         node = torch.repeat_interleave(torch.arange(len(sizes)), sizes).to(vectors.device)
         row = choice_rows(self._inventory, relation).to(vectors.device)
         scores = self.rows(row)[:, 0]
-        for part, value in zip(self.parts, (self.left, self.right, self.symmetry), strict=True):
+        for part, value in zip(self.parts, self.values, strict=True):
             table = part(vectors)
             scores = scores + table.flatten()[node * table.shape[1] + value[row]]
         return scores.double()

@@ -1,10 +1,11 @@
-"""The scores theta . f(l, r, w) of a log-linear model, by compiled code.
+"""The scores theta . f(l, r, w) of a log-linear model, and the contexts that have weights, by compiled code.
 
 A *context* is something true of a constituent w, such as "its tag is VERB".  A feature is the conjunction of
 a context and the value of a *part* of the pair (l, r), such as "the left puncteme is a comma".  So a context
 has a block of consecutive weights, one for each value of one part.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -18,11 +19,15 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.ragged import runs, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.views import Contexts
+from pyropunct.models.symmetry import CLASSES, symmetry_classes
 
 Array = NDArray[Any]
 
 VIEWS_PER_THREAD = 200
 """With fewer views than this, a thread costs more than it saves."""
+
+KEYS_PER_THREAD = 20_000
+"""With fewer keys to look up than this, a thread costs more than it saves."""
 
 
 class Part(IntEnum):
@@ -61,11 +66,10 @@ class PairParts(NamedTuple):
     most: int
 
 
-def parts_of_pairs(inventory: Inventory, symmetry: Array, num_classes: int) -> PairParts:
+def parts_of_pairs(inventory: Inventory, marks: Sequence[str]) -> PairParts:
     """The parts of an inventory's pairs.
 
-    :param symmetry: the class of symmetry of each row.
-    :param num_classes: the number of classes.
+    :param marks: the inventory's tokens, for their symmetry.
     """
     relations = inventory.num_relations
     lefts, rights = zip(*inventory.rows, strict=True)
@@ -74,7 +78,7 @@ def parts_of_pairs(inventory: Inventory, symmetry: Array, num_classes: int) -> P
         Part.PAIR: (np.concatenate([np.arange(size) for size in sizes]), sizes),
         Part.LEFT: _numbered([[left for left, _ in pairs] for pairs in inventory.pairs]),
         Part.RIGHT: _numbered([[right for _, right in pairs] for pairs in inventory.pairs]),
-        Part.SYMMETRY: (symmetry, np.full(relations, num_classes)),
+        Part.SYMMETRY: (np.array(symmetry_classes(inventory, marks)), np.full(relations, len(CLASSES))),
         Part.ANY_LEFT: _numbered([lefts], relations),
         Part.ANY_RIGHT: _numbered([rights], relations),
     }
@@ -143,7 +147,8 @@ class _LinearScores(torch.autograd.Function):
         scores, values = np.zeros(int(features.score_start[-1])), weights.detach().cpu().numpy()
 
         def work(first: int, last: int) -> None:
-            _add_scores(features, values, first, last, _sums(features, values), scores)
+            sums = np.empty((6, features.parts.most), values.dtype)
+            _add_scores(features, values, first, last, sums, scores)
 
         in_threads(work, parts_of(len(features.relation), VIEWS_PER_THREAD))
         return torch.from_numpy(scores).to(weights.device)
@@ -156,7 +161,7 @@ class _LinearScores(torch.autograd.Function):
 
         def work(first: int, last: int) -> Tensor:
             result = torch.zeros(shape, dtype=dtype)
-            sums = _sums(ctx.features, result.numpy())
+            sums = np.empty((6, ctx.features.parts.most), result.numpy().dtype)
             _add_gradients(ctx.features, flows, first, last, sums, result.numpy())
             return result
 
@@ -164,11 +169,6 @@ class _LinearScores(torch.autograd.Function):
         for other in others:
             total += other
         return total.to(device), None
-
-
-def _sums(features: Features, like: Array) -> Array:
-    """Room for a number for each value of each part."""
-    return np.empty((6, features.parts.most), like.dtype)
 
 
 @compiled
@@ -261,9 +261,8 @@ def _in_use(number: Array, size: int) -> tuple[Array, Array, Array]:
     _count(number, uses)
     distinct = np.flatnonzero(uses)
     counts = uses[distinct]
-    place = uses  # no longer needed as it is
-    place[distinct] = np.arange(len(distinct))
-    return distinct, counts, place[number]
+    uses[distinct] = np.arange(len(distinct))  # from now on, the place of each number
+    return distinct, counts, uses[number]
 
 
 @compiled
@@ -285,12 +284,8 @@ class _Pick(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        return _sparse_vector(ctx.places, gradient, ctx.shape), None
-
-
-def _sparse_vector(places: Tensor, values: Tensor, shape: torch.Size) -> Tensor:
-    """A sparse vector with values at these places, which are in order."""
-    return torch.sparse_coo_tensor(places[None], values, shape, check_invariants=False, is_coalesced=True)
+        indices, options = ctx.places[None], {"check_invariants": False, "is_coalesced": True}
+        return torch.sparse_coo_tensor(indices, gradient, ctx.shape, **options), None
 
 
 @compiled
@@ -302,3 +297,84 @@ def _copy_runs(source, starts, sizes, target):
         for offset in range(len(block)):
             block[offset] = values[offset]
         end += len(block)
+
+
+def gather_contexts(view: Array, number: Array, views: int) -> Contexts:
+    """Put contexts into the order of their views; contexts with the number -1 are left out.
+
+    :param view: the view of each context, in any order.
+    :param number: ``int32``, the number of each context.
+    :param views: how many views there are.
+    """
+    sizes = np.zeros(views, np.int64)
+    _count_known(view, number, sizes)
+    start = starts_of(sizes)
+    result = np.empty(start[-1], number.dtype)
+    _gather(view, number, start[:-1].copy(), result)
+    return Contexts(start, result)
+
+
+@compiled
+def _count_known(view: Array, number: Array, sizes: Array) -> None:
+    for use in range(len(view)):
+        sizes[view[use]] += number[use] >= 0
+
+
+@compiled
+def _gather(view: Array, number: Array, end: Array, result: Array) -> None:
+    for use in range(len(view)):
+        if number[use] >= 0:
+            result[end[view[use]]] = number[use]
+            end[view[use]] += 1
+
+
+class Index(NamedTuple):
+    """An index of sorted 64-bit keys by their first bits, over which they are spread evenly.
+
+    :ivar keys: the keys, as the model keeps them.
+    :ivar known: the same keys as unsigned numbers.
+    :ivar first: for each value of the first bits, the first key with this value or a greater one.
+    :ivar shift: by how many bits to shift a key so that its first bits remain.
+    :ivar compared: the bits that are compared.  The keys of a small model are shortened: their last bits are
+        all zero, and do not count.
+    """
+
+    keys: Tensor
+    known: Array
+    first: Array
+    shift: int
+    compared: np.uint64
+
+    def find(self, keys: Array) -> Array:
+        """(len(keys),) ``int32``, the places of keys among the known ones, -1 for unknown keys."""
+        result = np.empty(len(keys), np.int32)
+
+        def work(first: int, last: int) -> None:
+            places = result[first:last]
+            _find(self.known, self.first, np.uint64(self.shift), self.compared, keys[first:last], places)
+
+        in_threads(work, parts_of(len(keys), KEYS_PER_THREAD))
+        return result
+
+
+def index_of(keys: Tensor) -> Index:
+    """Index sorted 64-bit keys by about as many beginnings as there are keys."""
+    known = keys.cpu().numpy().view(np.uint64)
+    bits = max(1, len(known).bit_length())
+    beginnings = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
+    first = np.append(np.searchsorted(known, beginnings), len(known))
+    used = int(np.bitwise_or.reduce(known)) or 1
+    return Index(keys, known, first, 64 - bits, np.uint64(2**64 - (used & -used)))
+
+
+@compiled
+def _find(
+    known: Array, first: Array, shift: np.uint64, compared: np.uint64, keys: Array, result: Array
+) -> None:
+    for place in range(len(keys)):
+        key = keys[place] & compared
+        beginning = np.int64(key >> shift)
+        at, end = first[beginning], first[beginning + 1]
+        while at < end and known[at] < key:
+            at += 1
+        result[place] = at if at < end and known[at] == key else -1
