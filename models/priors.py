@@ -136,7 +136,8 @@ class _SharedHalfSquare(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, share: Array, sizes: Array) -> Tensor:
-        weighted = x.detach() * torch.from_numpy(np.repeat(share, sizes)).to(x)
+        values = x.detach().cpu().numpy()
+        weighted = torch.from_numpy(np.repeat(share.astype(values.dtype), sizes)).to(x.device).mul_(x)
         ctx.save_for_backward(weighted)
         return torch.dot(weighted, x) / 2
 

@@ -27,8 +27,7 @@ from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
-from pyropunct.models.economy import Economy
-from pyropunct.models.symmetry import unmatched_rows
+from pyropunct.models.symmetry import Economy, unmatched_rows
 from pyropunct.models.trees import TreeBatch, join_surfaces
 
 Syntax = Callable[..., TreeBatch]
@@ -61,8 +60,8 @@ class Story(PyroModule):
     :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only to draw or to score trees.
     :param marks: the tokens of the inventory, for symmetry and economy.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
-    :param economy_weight: kappa, the weight of the economy regulariser (`pyropunct.models.economy`), which
-        counts only in training mode.
+    :param economy_weight: kappa, the weight of the economy regulariser (`pyropunct.models.symmetry.Economy`),
+        which counts only in training mode.
     :param empty_score: a number added to the score of the empty pair of every constituent.  Most constituents
         sprout nothing.  From equal scores, training tends to explain a final period by several constituents,
         and lets the channel absorb all periods but one: a local optimum.
@@ -217,8 +216,8 @@ class Story(PyroModule):
         """Regularisation factors of each tree: soft constraints on its punctemes.
 
         Symmetry asks for balanced punctemes: exp(-xi E[c(T')]^2), of section 2.3.  Economy, in training, asks
-        for few: exp(-kappa n(T')), see `pyropunct.models.economy`.  E is then under the posterior with the
-        factor of economy.
+        for few: exp(-kappa n(T')), see `pyropunct.models.symmetry.Economy`.  E is then under the posterior
+        with the factor of economy.
         """
         relation, forest = told.trees.relation, told.trees.forest
         where = torch.from_numpy(choice_start(self.inventory, relation)), forest

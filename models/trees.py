@@ -1,6 +1,6 @@
 """Trees as integers, many at a time: what the models read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -41,19 +41,17 @@ class TreeBatch:
 
     def to(self, device: torch.device | str) -> "TreeBatch":
         """The same trees with their tensors on ``device``."""
-        moved = {name: getattr(self, name).to(device) for name in ("forest", *COLUMNS)}
-        more = {name: column.to(device) for name, column in self.more.items()}
-        return TreeBatch(**moved, more=more)
+        return self._changed(self.forest.to(device), lambda column: column.to(device))
 
     def pick(self, trees: Sequence[int]) -> "TreeBatch":
         """A batch of the trees with these numbers, in this order."""
-        nodes = self.forest.nodes_of(trees)
-        place = torch.from_numpy(nodes).to(self.relation.device)
-        return TreeBatch(
-            self.forest.pick(trees).to(self.relation.device),
-            **{name: getattr(self, name)[place] for name in COLUMNS},
-            more={name: column[place] for name, column in self.more.items()},
-        )
+        device = self.relation.device
+        place = torch.from_numpy(self.forest.nodes_of(trees)).to(device)
+        return self._changed(self.forest.pick(trees).to(device), lambda column: column[place])
+
+    def _changed(self, forest: Forest, change: Callable[[Tensor], Tensor]) -> "TreeBatch":
+        more = {name: change(column) for name, column in self.more.items()}
+        return TreeBatch(forest, *(change(getattr(self, name)) for name in COLUMNS), more)
 
 
 def join_surfaces(surfaces: Sequence[Tensor]) -> Tensor:

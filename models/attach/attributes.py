@@ -89,11 +89,9 @@ class Attributes:
         self._single: dict[str, Ints] = {}
         self._several: dict[str, tuple[Ints, Ints]] = {}
         forest = self.forest = trees.forest
-        self.head: Ints = forest.head.cpu().numpy()
-        self.tree: Ints = forest.tree.cpu().numpy()
-        self.left_slot: Ints = forest.left_slot.cpu().numpy()
-        self.right_slot: Ints = forest.right_slot.cpu().numpy()
-        self._node_start: Ints = forest.node_start.cpu().numpy()
+        columns = forest.head, forest.tree, forest.left_slot, forest.right_slot, forest.node_start
+        arrays: list[Ints] = [column.cpu().numpy() for column in columns]
+        self.head, self.tree, self.left_slot, self.right_slot, self._node_start = arrays
         # Word i of a tree has slot i on its left; each earlier tree has one slot more than it has nodes.
         self.first_word = self.left_slot - self.tree
         self.last_word = self.right_slot - 1 - self.tree

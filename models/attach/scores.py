@@ -284,8 +284,10 @@ class _Pick(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        indices, options = ctx.places[None], {"check_invariants": False, "is_coalesced": True}
-        return torch.sparse_coo_tensor(indices, gradient, ctx.shape, **options), None
+        places, shape = ctx.places[None], ctx.shape  # in order
+        return torch.sparse_coo_tensor(
+            places, gradient, shape, check_invariants=False, is_coalesced=True
+        ), None
 
 
 @compiled

@@ -47,7 +47,7 @@ class Recipe:
     :ivar prior_keep: the mean of the prior of the logits of keeping two tokens as they are.
     :ivar symmetry_weight: xi of equation (5), the weight of the penalty on unbalanced punctemes.
     :ivar economy_weight: kappa, the weight of the penalty on marks that explain nothing or sit further inside
-        than need be; see `pyropunct.models.economy`.
+        than need be; see `pyropunct.models.symmetry.Economy`.
     :ivar empty_score: what is added to the score of the empty pair of every constituent, for an attach model
         that does not start by preferring it, as those of the package do.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.

@@ -12,8 +12,8 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.economy import above, sprouted
 from pyropunct.models.story import Story
+from pyropunct.models.symmetry import above, sprouted
 
 MARKS = ("^", "(", ")")
 SHAPES = [[2, 0, 2], [0, 1, 4, 2], [2, 0]]

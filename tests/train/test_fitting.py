@@ -14,7 +14,7 @@ from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.fitted.registry import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
-from pyropunct.models.economy import Economy
+from pyropunct.models.symmetry import Economy
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
