@@ -253,7 +253,11 @@ class HeadOutward(PyroModule):
         open_sides = [(root, side, self.stop) for root in range(num_trees) for side in (LEFT, RIGHT)]
         wave = 0
         while open_sides:
-            self._check_sizes(sizes)
+            if max(sizes) > self.max_words:
+                raise OverlongTreeError(
+                    f"a tree has grown to {max(sizes)} words, more than {self.max_words} (max_words), and "
+                    f"still grows; the trees of this model have {self.mean_length():.4g} words on average"
+                )
             asked = [(words[head].decision % self.num_tags, *side) for head, *side in open_sides]
             contexts = self._context(*torch.tensor(asked, device=device).unbind(1))
             drawn = self._decide(f" {wave}", contexts).tolist()
@@ -279,13 +283,6 @@ class HeadOutward(PyroModule):
         unknown = torch.zeros_like(decisions)
         relation, tag = decisions // self.num_tags, decisions % self.num_tags
         return TreeBatch(forest_of(heads), relation, tag, form=unknown, shape=unknown.clone())
-
-    def _check_sizes(self, sizes: list[int]) -> None:
-        if max(sizes) > self.max_words:
-            raise OverlongTreeError(
-                f"a tree has grown to {max(sizes)} words, more than {self.max_words} (max_words), and still "
-                f"grows; the trees of this model have {self.mean_length():.4g} words on average"
-            )
 
 
 def _interpolate(counts: Tensor, shorter: Tensor, smoothing: float) -> Tensor:

@@ -51,7 +51,7 @@ class TreeBatch:
 
     def _changed(self, forest: Forest, change: Callable[[Tensor], Tensor]) -> "TreeBatch":
         more = {name: change(column) for name, column in self.more.items()}
-        return TreeBatch(forest, *(change(getattr(self, name)) for name in COLUMNS), more)
+        return TreeBatch(forest, **{name: change(getattr(self, name)) for name in COLUMNS}, more=more)
 
 
 def join_surfaces(surfaces: Sequence[Tensor]) -> Tensor:

@@ -131,11 +131,6 @@ class Attributes:
         """(N,) 0: where `TreeBatch.more` does not say more, all trees are of one treebank."""
         return np.zeros(len(self.head), np.int64)
 
-    @cached_property
-    def size(self) -> Ints:
-        """(N,) the number of words of each constituent."""
-        return self.last_word - self.first_word + 1
-
     def at(self, column: Ints, index: Ints) -> Ints:
         """``column[index]``, and `NOTHING` where the index is -1."""
         return np.where(index >= 0, column[index], NOTHING)
@@ -165,7 +160,7 @@ class Attributes:
     @cached_property
     def length(self) -> Ints:
         """The number of words, in classes 1, 2, 3, 4-5, 6-8, 9-13, 14-21, 22 and more."""
-        return np.searchsorted(LENGTH_CLASSES, self.size)
+        return np.searchsorted(LENGTH_CLASSES, self.last_word - self.first_word + 1)
 
     @cached_property
     def distance(self) -> Ints:

@@ -122,16 +122,13 @@ class CorrectingAttach(LogLinearAttach):
 
     def scorer(self, trees: TreeBatch) -> Scorer:
         """theta . f(l, r, w_e) + kappa[d, m, s] of the pairs of views."""
-        others, staying = super().scorer(trees), self._staying_scores(trees)
-        return lambda views: others(views) + self.of_views(staying, trees, views)
-
-    def _staying_scores(self, trees: TreeBatch) -> Tensor:
-        """kappa[d, m, s] of the pairs of all nodes, (C,), node after node."""
+        relation = trees.relation.cpu()
         had = torch.stack([trees.more[name].cpu() for name in ERROR_COLUMNS[:2]], -1)
-        node, row = self.pairs_of_nodes(trees.relation.cpu())
+        node, row = self.pairs_of_nodes(relation)
         stays = self._row_numbers[row] == had[node]
-        place = (trees.relation.cpu() * 4 + _sides(had != 0))[node] * 4 + _sides(stays)
-        return self.staying.flatten()[place.to(trees.relation.device)]
+        place = (relation * 4 + _sides(had != 0))[node] * 4 + _sides(stays)
+        others, staying = super().scorer(trees), self.staying.flatten()[place.to(trees.relation.device)]
+        return lambda views: others(views) + self.of_views(staying, trees, views)
 
 
 def _sides(of_pair: Tensor) -> Tensor:

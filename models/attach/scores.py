@@ -74,15 +74,15 @@ def parts_of_pairs(inventory: Inventory, marks: Sequence[str]) -> PairParts:
     relations = inventory.num_relations
     lefts, rights = zip(*inventory.rows, strict=True)
     sizes = np.diff(inventory.pair_start)
-    columns = {
-        Part.PAIR: (np.concatenate([np.arange(size) for size in sizes]), sizes),
-        Part.LEFT: _numbered([[left for left, _ in pairs] for pairs in inventory.pairs]),
-        Part.RIGHT: _numbered([[right for _, right in pairs] for pairs in inventory.pairs]),
-        Part.SYMMETRY: (np.array(symmetry_classes(inventory, marks)), np.full(relations, len(CLASSES))),
-        Part.ANY_LEFT: _numbered([lefts], relations),
-        Part.ANY_RIGHT: _numbered([rights], relations),
-    }
-    values, counts = zip(*(columns[part] for part in Part), strict=True)
+    columns = [  # in the order of `Part`
+        (np.concatenate([np.arange(size) for size in sizes]), sizes),
+        _numbered([[left for left, _ in pairs] for pairs in inventory.pairs]),
+        _numbered([[right for _, right in pairs] for pairs in inventory.pairs]),
+        (np.array(symmetry_classes(inventory, marks)), np.full(relations, len(CLASSES))),
+        _numbered([lefts], relations),
+        _numbered([rights], relations),
+    ]
+    values, counts = zip(*columns, strict=True)
     table = np.stack(counts, -1)
     return PairParts(inventory.pair_start, np.stack(values, -1), table, int(table.max()))
 
