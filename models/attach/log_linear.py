@@ -300,8 +300,7 @@ class LogLinearAttach(Attach):
     def _of_single_values(self, templates: tuple[int, ...]) -> _Single:
         """The templates with one context for each view; kept, since they are asked for often."""
         if templates not in self._single:
-            names = {template: self._names(template) for template in templates}
-            names = {template: each for template, each in names.items() if not SEVERAL.intersection(each)}
+            names = {number: each for number in templates if SEVERAL.isdisjoint(each := self._names(number))}
             place = {name: at for at, name in enumerate(dict.fromkeys(chain.from_iterable(names.values())))}
             table = np.full((len(names), max(map(len, names.values()), default=0)), -1)
             for row, each in zip(table, names.values(), strict=True):

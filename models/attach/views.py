@@ -75,10 +75,8 @@ class Views(NamedTuple):
 
 def join_views(parts: Sequence[Views]) -> Views:
     """Views of the same trees in one line, part after part, without contexts."""
-    node, sizes, token, slot = (
-        torch.cat(columns)
-        for columns in zip(*((part.node, part.sizes, part.token, part.slot) for part in parts), strict=True)
-    )
+    columns = [(part.node, part.sizes, part.token, part.slot) for part in parts]
+    node, sizes, token, slot = map(torch.cat, zip(*columns, strict=True))
     return Views(node, torch.nn.functional.pad(sizes.cumsum(0), (1, 0)), token, slot)
 
 
