@@ -1,6 +1,6 @@
 """Features of words that were learned elsewhere from much text, for networks to read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Any, Protocol
 
@@ -53,13 +53,14 @@ class SentenceCache:
         self.most_words = most_words
         self.rows: dict[tuple[str, ...], Tensor] = {}
 
-    def use(self, sentence: tuple[str, ...], row: Tensor) -> None:
-        """Keep the tensor of a sentence, which is the one used last now."""
-        self.rows.pop(sentence, None)
-        self.rows[sentence] = row
+    def use(self, sentences: Iterable[tuple[str, ...]], rows: Iterable[Tensor]) -> None:
+        """Keep the tensors of sentences, which are those used last now.
 
-    def forget(self) -> None:
-        """Drop the sentences whose use is longest ago, until there is room for the others."""
+        The sentences whose use is longest ago are dropped, until there is room for the others.
+        """
+        for sentence, row in zip(sentences, rows, strict=True):
+            self.rows.pop(sentence, None)
+            self.rows[sentence] = row
         surplus = sum(map(len, self.rows)) - self.most_words
         for sentence in list(self.rows):
             if surplus <= 0:
@@ -95,10 +96,8 @@ class Kept:
             part = new[start : start + ENCODED_TOGETHER]
             for key, features in zip(part, self.source.features(part), strict=True):
                 rows[key] = features[: len(key)].half()
-        for key in keys:
-            self._cache.use(key, rows[key])
         of_sentences = [rows[key] for key in keys]
-        self._cache.forget()
+        self._cache.use(keys, of_sentences)
         return of_sentences
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:

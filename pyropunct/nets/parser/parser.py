@@ -108,9 +108,8 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
     ) -> Iterator[list[WeightedTree]]:
         network, batch = self.network, self.encode(sentences)
         contexts = network.contexts(batch)
-        for words, states in zip(sentences, self._states(batch, contexts), strict=True):
-            self._recent.use(words, states[: len(words)])
-        self._recent.forget()
+        rows = zip(self._states(batch, contexts), sentences, strict=True)
+        self._recent.use(sentences, (states[: len(words)] for states, words in rows))
         scores = network.scores(contexts, batch.lengths)
         arcs = scores.arcs.log_softmax(-1).double().cpu().numpy()
         counts = [
