@@ -1,10 +1,10 @@
 """The parser: applied, and taken apart to be saved."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from pyropunct.rivals.ma_2014.treatments import (
 from pyropunct.rivals.transitions.actions import Action, check_kinds, moves_of
 from pyropunct.rivals.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import BEHIND, FIRST_MARK
-from pyropunct.rivals.transitions.parser import TransitionParser, search_numbers
+from pyropunct.rivals.transitions.parser import TransitionParser
 from pyropunct.rivals.transitions.search import search
 from pyropunct.rivals.transitions.systems import ARC_STANDARD
 from pyropunct.rivals.transitions.templates import compiled_templates, number_of, templates_in
@@ -65,19 +65,6 @@ class ArcStandardRecipe:
     def __post_init__(self) -> None:
         if self.oracle is Oracle.DYNAMIC and self.beam != 1:
             raise ValueError(f"a dynamic oracle trains parsers with a beam of 1, not of {self.beam}")
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain types, from which `from_json` makes an equal recipe."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The recipe that `to_json` wrote.
-
-        :raises ValueError: if these are not the settings of a recipe.
-        """
-        beam, iterations, seed = search_numbers(plain)
-        return cls(Treatment(plain["treatment"]), beam, iterations, seed, Oracle(plain["oracle"]))
 
 
 class ParsedSentence(NamedTuple):

@@ -1,7 +1,7 @@
 """Trained parsers with transitions, and their parts in a model file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -11,15 +11,18 @@ from pyropunct.rivals.transitions.actions import Action, rows_of, tensors_of
 from pyropunct.rivals.transitions.perceptron import Rows, Weights, weights_of
 
 
-def search_numbers(plain: Mapping[str, Any]) -> tuple[int, int, int]:
-    """The beam, the iterations and the seed of a recipe that was written as plain types.
+def recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
+    """The recipe of a kind, a dataclass with default settings, that was written as plain types.
 
-    :raises ValueError: if they are no such numbers.
+    :raises ValueError: if a setting has the wrong type, a number is negative, or the beam is 0.
     """
-    numbers = beam, iterations, seed = [plain[name] for name in ("beam", "iterations", "seed")]
-    if not all(type(number) is int and number >= 0 for number in numbers) or not beam:
-        raise ValueError(f"beam, iterations and seed are {numbers}")
-    return beam, iterations, seed
+    settings = {}
+    for name, default in vars(kind()).items():
+        value, expected = plain[name], type(default)
+        if issubclass(expected, int) and (type(value) is not expected or value < (name == "beam")):
+            raise ValueError(f"{name} is {value!r}")
+        settings[name] = expected(value)
+    return kind(**settings)
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class TransitionParser:
         """The parser as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
         plain = {
             "vocabulary": {"actions": [list(action) for action in self.actions], "root": self.root},
-            "recipe": self.recipe.to_json(),
+            "recipe": asdict(self.recipe),
             "report": dict(self.report),
         }
         return plain, tensors_of(self.rows)
@@ -68,7 +71,7 @@ class TransitionParser:
             if not isinstance(vocabulary["root"], str):
                 raise ValueError("the relation of roots is no text")
             rows = rows_of(tensors, cls.scored(actions))
-            recipe = cls.recipe_kind.from_json(plain["recipe"])
+            recipe = recipe_of(cls.recipe_kind, plain["recipe"])
             return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,9 +1,9 @@
 """The parser: applied, and taken apart to be saved."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from pyropunct.rivals.transitions.actions import (
 )
 from pyropunct.rivals.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import BEHIND, FIRST_MARK, MARK, TAG, WORD
-from pyropunct.rivals.transitions.parser import TransitionParser, search_numbers
+from pyropunct.rivals.transitions.parser import TransitionParser
 from pyropunct.rivals.transitions.search import search
 from pyropunct.rivals.transitions.systems import ARC_EAGER
 from pyropunct.rivals.transitions.templates import compiled_templates, number_of, templates_in
@@ -48,21 +48,6 @@ class ArcEagerRecipe:
     beam: int = 5
     iterations: int = 15
     seed: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain types, from which `from_json` makes an equal recipe."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The recipe that `to_json` wrote.
-
-        :raises ValueError: if these are not the settings of a recipe.
-        """
-        beam, iterations, seed = search_numbers(plain)
-        if type(plain["reads_marks"]) is not bool:
-            raise ValueError("whether it reads marks is neither true nor false")
-        return cls(plain["reads_marks"], beam, iterations, seed)
 
 
 class ArcEagerParser(TransitionParser):
