@@ -17,10 +17,9 @@ from pyropunct.rivals.ma_2014.treatments import (
     Treatment,
     treated,
 )
-from pyropunct.rivals.transitions.actions import Action, check_kinds, moves_of
 from pyropunct.rivals.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import BEHIND, FIRST_MARK
-from pyropunct.rivals.transitions.parser import TransitionParser
+from pyropunct.rivals.transitions.parser import Action, TransitionParser, check_kinds, moves_of
 from pyropunct.rivals.transitions.search import search
 from pyropunct.rivals.transitions.systems import ARC_STANDARD
 from pyropunct.rivals.transitions.templates import compiled_templates, number_of, templates_in

@@ -20,9 +20,9 @@ from pyropunct.rivals.ma_2014.parser import (
     templates_of,
 )
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, ProjectiveTree, treated, tree_of
-from pyropunct.rivals.transitions.actions import Action, moves_of, relation_numbers
 from pyropunct.rivals.transitions.arc_standard import SHIFT
 from pyropunct.rivals.transitions.learning import Actions, Change, learned, searched
+from pyropunct.rivals.transitions.parser import Action, moves_of, relation_numbers
 from pyropunct.rivals.transitions.perceptron import Weights, averaged
 from pyropunct.rivals.transitions.systems import ARC_STANDARD
 

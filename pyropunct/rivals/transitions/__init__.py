@@ -8,8 +8,7 @@
 - `pyropunct.rivals.transitions.perceptron`: their weights.
 - `pyropunct.rivals.transitions.search`: beam search and early update.
 - `pyropunct.rivals.transitions.learning`: one example after the other.
-- `pyropunct.rivals.transitions.actions`: actions as numbers, and weights as they are saved.
-- `pyropunct.rivals.transitions.parser`: trained parsers, and their parts in a file.
+- `pyropunct.rivals.transitions.parser`: trained parsers, their actions, and their parts in a file.
 
 `pyropunct.rivals.ma_2014` and `pyropunct.rivals.zhang_2013` are the parsers.  What numba has compiled
 is kept on disk: see `pyropunct.inference.compiling` before changing anything here or there.

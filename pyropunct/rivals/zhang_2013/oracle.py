@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pyropunct.rivals.transitions.actions import Action
 from pyropunct.rivals.transitions.arc_eager import FULL, LEFT, REDUCE, RIGHT, SHIFT
+from pyropunct.rivals.transitions.parser import Action
 
 
 class ParsedStream(NamedTuple):

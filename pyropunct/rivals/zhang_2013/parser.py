@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.rivals.transitions.actions import (
-    Action,
-    check_kinds,
-    relation_numbers,
-)
 from pyropunct.rivals.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import BEHIND, FIRST_MARK, MARK, TAG, WORD
-from pyropunct.rivals.transitions.parser import TransitionParser
+from pyropunct.rivals.transitions.parser import Action, TransitionParser, check_kinds, relation_numbers
 from pyropunct.rivals.transitions.search import search
 from pyropunct.rivals.transitions.systems import ARC_EAGER
 from pyropunct.rivals.transitions.templates import compiled_templates, number_of, templates_in

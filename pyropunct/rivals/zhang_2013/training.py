@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.compare.progress import Advance
-from pyropunct.rivals.transitions.actions import Action
 from pyropunct.rivals.transitions.arc_eager import LEFT
 from pyropunct.rivals.transitions.learning import Actions, Change, learned, searched
+from pyropunct.rivals.transitions.parser import Action
 from pyropunct.rivals.transitions.perceptron import Weights, averaged
 from pyropunct.rivals.transitions.systems import ARC_EAGER
 from pyropunct.rivals.zhang_2013.oracle import transitions_to

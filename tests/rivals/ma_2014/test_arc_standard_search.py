@@ -17,7 +17,7 @@ from pyropunct.rivals.ma_2014.oracle import transitions_to, tree_after
 from pyropunct.rivals.ma_2014.parser import ArcStandardParser, ArcStandardRecipe, encoded, templates_of
 from pyropunct.rivals.ma_2014.training import train_arc_standard
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment, treated
-from pyropunct.rivals.transitions.actions import moves_of
+from pyropunct.rivals.transitions.parser import moves_of
 from pyropunct.rivals.transitions.perceptron import no_weights
 from pyropunct.rivals.transitions.search import search
 from pyropunct.rivals.transitions.systems import ARC_STANDARD

@@ -13,8 +13,8 @@ from pyropunct.rivals.ma_2014.exploring import BEST, BEST_RIGHT, FOLLOWED, RIGHT
 from pyropunct.rivals.ma_2014.parser import ArcStandardRecipe, Oracle, encoded, templates_of
 from pyropunct.rivals.ma_2014.training import train_arc_standard
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment, treated, tree_of
-from pyropunct.rivals.transitions.actions import moves_of
 from pyropunct.rivals.transitions.arc_standard import LEFT, RIGHT, SHIFT
+from pyropunct.rivals.transitions.parser import moves_of
 from pyropunct.rivals.transitions.perceptron import no_weights
 from pyropunct.treebank.tree import projectivise
 
