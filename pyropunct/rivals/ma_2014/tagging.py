@@ -1,8 +1,7 @@
-"""A greedy tagger with a perceptron, compiled: the tag of a word by its letters, its neighbours and tags
-before.
+"""A greedy perceptron tagger, compiled: it tags a word by its letters, its neighbours and the tags before.
 
-The words of a sentence are tagged from left to right; what is learned from, after each sentence, are the
-words whose tags are wrong (after Collins 2002, with an answer for each word alone instead of Viterbi's).
+It tags the words of a sentence from left to right, and learns after each sentence from the words with wrong
+tags (after Collins 2002, but greedily, without Viterbi search).
 """
 
 from typing import Any
@@ -16,7 +15,7 @@ from pyropunct.rivals.transitions.perceptron import Weights, add_scores, change,
 Array = NDArray[Any]
 
 AROUND = 2
-"""How many words before and behind a word are looked at."""
+"""The number of words before and behind a word whose atoms are features."""
 
 OF_WORD = ("w", "lower", "first", "last", "last2", "last3", "shape")
 """The atoms of a word: its form, in lower case; its first letter; its last one, two and three; its shape."""

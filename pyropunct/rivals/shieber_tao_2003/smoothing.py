@@ -1,16 +1,16 @@
 """Conditional distributions estimated from counts, with backoff to shorter contexts.
 
 A context h = (h_1, .., h_k) is shortened from the left: to (h_2, .., h_k), then (h_3, .., h_k), and so on to
-the empty one.  So what is to be kept longest stands last.  Below the empty context lies the uniform
-distribution over all V outcomes.  With c(h y) the number of times that y was seen in h, c(h) the sum of these
-over y, and h' the next shorter context:
+the empty one, so the part of the context that is kept longest stands last.  The empty context backs off to
+the uniform distribution over all V outcomes.  With c(h y) the number of times that y was
+seen in h, c(h) the sum of these over y, and h' the next shorter context:
 
-Witten-Bell (Witten & Bell 1991, method C) makes as much room for outcomes that are new in a context as the
-T(h) different outcomes that it has had take up::
+Witten-Bell (Witten & Bell 1991, method C) reserves mass for new outcomes in proportion to T(h), the number
+of different outcomes seen in the context::
 
     p(y | h) = (c(h y) + T(h) p(y | h')) / (c(h) + T(h))
 
-Katz (1987) discounts counts by the estimate of Good and Turing and gives what is saved to unseen outcomes::
+Katz (1987) discounts counts by the estimate of Good and Turing and gives the saved mass to unseen outcomes::
 
     p(y | h) = d(c(h y)) c(h y) / c(h)    if c(h y) > 0
                alpha(h) p(y | h')         otherwise
@@ -38,10 +38,10 @@ LEAST_SAVED = 1e-9
 
 
 class Level(ABC):
-    """What was seen in the contexts of one length.
+    """The smoothed distributions of the contexts of one length.
 
-    :param keys: (events,) the number h V + y of each event that was seen: an outcome y in the context with
-        the number h.  They ascend.
+    :param keys: (events,) the number h V + y of each seen event, in ascending order: an outcome y in the
+        context with the number h.
     :param counts: (events,) c(h y).
     :param number: V.
     :param shorter: (events,) p(y | h').
@@ -55,7 +55,7 @@ class Level(ABC):
         self._estimate(shorter)
 
     def _estimate(self, shorter: Floats) -> None:  # noqa: B027  # not every smoothing needs more than counts
-        """Compute from the counts what the smoothing needs besides them."""
+        """Compute further statistics of the smoothing from the counts."""
 
     @abstractmethod
     def extended(self, keys: Integers, shorter: Floats) -> Floats:
@@ -142,8 +142,8 @@ class Backoff:
 
     :param smoothing: the kind of smoothing.
     :param events: (N, k + 1) h_1 .. h_k and y of each, numbers from 0.
-    :param sizes: (k + 1) how many values each of them may have; V is the last.
-    :raises ValueError: if a number is not smaller than its size says, or if there may be too many different
+    :param sizes: (k + 1) the number of values of each part; V is the last.
+    :raises ValueError: if a number is not below its size, or if there may be too many different
         events for numbers of 63 bits.
     """
 
@@ -159,7 +159,7 @@ class Backoff:
         """(M,) p(y | h).
 
         :param events: (M, k + 1) h_1 .. h_k and y of each.
-        :raises ValueError: if a number is not smaller than its size says.
+        :raises ValueError: if a number is not below its size.
         """
         return self._probability(self._keys(events))
 
@@ -168,7 +168,7 @@ class Backoff:
         return np.ravel_multi_index(tuple(events.T), self._sizes)
 
     def _modulus(self, length: int) -> int:
-        """What leaves of such a number, as a remainder, the last so many parts of the context, and y."""
+        """The modulus that keeps the last ``length`` parts of the context, and y, of an event's number."""
         return prod(self._sizes[len(self._sizes) - 1 - length :])
 
     def _probability(self, keys: Integers) -> Floats:
