@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -327,8 +328,10 @@ def learned_rules(
     listed = set(_tokens_of_marks(model).values()) if nunberg else set()
     probabilities, tokens = _probabilities(table.double().numpy()), model.vocabulary.tokens
     pairs = []
-    for a, b in _neighbours(tokens):
-        before = tokens[a], tokens[b]
+    for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
+        if right == START:  # which is always on the left
+            continue
+        before = left, right
         outcomes = tuple(
             Outcome(
                 after,
@@ -362,14 +365,6 @@ def require_edits(model: FittedStory) -> Tensor:
     if table is None:
         raise NoEditsError(f"the channel {model.recipe.channel} has no edits, so there are no rules to show")
     return table
-
-
-def _neighbours(tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
-    """The numbers of all tokens that can stand side by side: the start is always on the left."""
-    for a in range(len(tokens)):
-        for b, token in enumerate(tokens):
-            if token != START:
-                yield a, b
 
 
 def _afters(a: str, b: str) -> tuple[tuple[str, ...], ...]:
