@@ -15,10 +15,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from pyropunct.divergence import strange
 from pyropunct.errors import FailureError, UserError
 from pyropunct.files import model_path, model_there, real, remove_unwritten, written_whole
 from pyropunct.fitted.small_tensors import small, whole
+from pyropunct.nets.divergence import strange
 
 MODEL = "pyropunct model"
 """The format of a file with a model: the name of the only entry of its header."""

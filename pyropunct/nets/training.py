@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from pyropunct.divergence import DivergedError
+from pyropunct.nets.divergence import DivergedError
 from pyropunct.nets.trained import TrainedNetwork
 
 LENGTH_NOISE = 0.1

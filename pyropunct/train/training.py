@@ -16,7 +16,6 @@ from pyro.infer.autoguide import AutoGuide, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
 from torch import Tensor
 
-from pyropunct.divergence import DivergedError, strange
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, unusual
 from pyropunct.fitted.registry import ATTACH, CHANNEL, is_own
@@ -29,6 +28,7 @@ from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
+from pyropunct.nets.divergence import DivergedError, strange
 from pyropunct.nets.pretrained import Pretrained, features_of_words
 from pyropunct.punctuator import Punctuator
 from pyropunct.testing import check_attach, check_channel

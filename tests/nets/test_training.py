@@ -12,8 +12,8 @@ import torch
 from encoders import MadeUp
 from sentences import embedded
 
-from pyropunct.divergence import DivergedError
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.nets.divergence import DivergedError
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger

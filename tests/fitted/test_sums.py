@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.sums import ExactSum
+from pyropunct.fitted.evaluation import ExactSum
 
 FINITE = st.floats(-1e300, 1e300)
 
