@@ -19,7 +19,7 @@ Source: Li, Wang & Eisner (2019, section 3.1); the matrices of their Algorithm 1
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -174,6 +174,15 @@ def _costly(weights: TensorWeights, cost: Tensor) -> TensorWeights:
     return Weights(torch.complex(weights.pair, slope.mul_(DUAL)), *still)
 
 
+class _Sweep(NamedTuple):
+    """Inside passes over a problem: one for each joint value of other sites, with its weights."""
+
+    problem: Problem
+    solver: Solver
+    joint: Sequence[TensorWeights]
+    passed: Sequence[Any]
+
+
 class _Inside(torch.autograd.Function):
     """`expected_cost`; real numbers alone where there is no cost."""
 
@@ -184,10 +193,9 @@ class _Inside(torch.autograd.Function):
         if cost is not None:
             joint = [_costly(weights, cost) for weights in joint]
         rows, passed = zip(*map(solver.inside, joint), strict=True)
-        ctx.problem, ctx.solver = problem, solver
         ctx.save_for_backward(*leaves)
         if any(ctx.needs_input_grad):
-            ctx.joint, ctx.passed = joint, passed
+            ctx.sweep = _Sweep(problem, solver, joint, passed)
         result = _stacked(list(rows), batch, problem)
         if cost is None:
             return result, torch.zeros_like(result)
@@ -196,8 +204,8 @@ class _Inside(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, evidence_grad: Tensor, expectation_grad: Tensor) -> tuple[Tensor | None, ...]:
         leaves = ctx.saved_tensors
-        gradients = _InsideGradients.apply(ctx, evidence_grad, expectation_grad, *leaves)
-        if ctx.joint[0].pair.is_complex():
+        gradients = _InsideGradients.apply(ctx.sweep, evidence_grad, expectation_grad, *leaves)
+        if ctx.sweep.joint[0].pair.is_complex():
             what = "second derivatives of an expected cost"
             gradients = last_derivatives(gradients, (evidence_grad, expectation_grad, *leaves), what)
         return None, None, *gradients
@@ -213,16 +221,16 @@ class _InsideGradients(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, inside: Any, evidence_grad: Tensor, expectation_grad: Tensor, *leaves: Tensor
+        ctx: Any, sweep: _Sweep, evidence_grad: Tensor, expectation_grad: Tensor, *leaves: Tensor
     ) -> tuple[Tensor, ...]:
-        ctx.problem, ctx.solver = inside.problem, inside.solver
+        ctx.problem, ctx.solver = sweep.problem, sweep.solver
         ctx.save_for_backward(evidence_grad, *leaves)
-        seeds = _seed_rows(evidence_grad, inside.solver)
-        if inside.joint[0].pair.is_complex():
+        seeds = _seed_rows(evidence_grad, sweep.solver)
+        if sweep.joint[0].pair.is_complex():
             # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
-            seeds = torch.complex(seeds, -_seed_rows(expectation_grad, inside.solver) / DUAL)
-        columns = zip(inside.joint, inside.passed, seeds, strict=True)
-        rows = [inside.solver.gradients(*column) for column in columns]
+            seeds = torch.complex(seeds, -_seed_rows(expectation_grad, sweep.solver) / DUAL)
+        columns = zip(sweep.joint, sweep.passed, seeds, strict=True)
+        rows = [sweep.solver.gradients(*column) for column in columns]
         return _like_leaves([[part.real for part in row] for row in rows], evidence_grad, leaves)
 
     @staticmethod

@@ -14,6 +14,8 @@ from pyro.nn import PyroModule
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from pyropunct.inference.pyro.private import sites_of
+
 Made = TypeVar("Made", bound=nn.Module)
 
 OF_SCALE = " scale"
@@ -44,7 +46,7 @@ def settle(
     :raises ValueError: if a site has no value, or a value of another shape, or if a value has no site.
     """
     scales = {} if scales is None else scales
-    found = places(module) | places(module, "_pyro_samples")
+    found = places(module) | places(module, sites_of)
     shapes = {name: shape for name, place in found.items() if (shape := _shape(place)) is not None}
     for name in sorted(values.keys() - shapes.keys()):
         raise ValueError(f"{name} cannot be kept: it is no PyroSample attribute of the model")
@@ -167,20 +169,24 @@ def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[No
             setattr(*place, value)
 
 
-def places(module: nn.Module, where: str = "_settled") -> dict[str, Place]:
-    """The attributes that modules within a module list under a name: settled ones, or those still sites."""
+def _settled(owner: PyroModule) -> Iterable[str]:
+    return vars(owner).get("_settled", ())
+
+
+def places(module: nn.Module, listed: Callable[[PyroModule], Iterable[str]] = _settled) -> dict[str, Place]:
+    """The attributes that modules within a module list: settled ones, or those still sites (`sites_of`)."""
     return {
         f"{path}.{attribute}" if path else attribute: Place(owner, attribute)
         for path, owner in module.named_modules()
         if isinstance(owner, PyroModule)
-        for attribute in vars(owner).get(where, ())
+        for attribute in listed(owner)
     }
 
 
 def _shape(place: Place) -> tuple[int, ...] | None:
     """The shape of a value, None if it follows from other sites."""
     owner, attribute = place
-    prior: Any = owner._pyro_samples.get(attribute)
+    prior: Any = sites_of(owner).get(attribute)
     if prior is None:
         return tuple(getattr(owner, attribute).shape)
     if not hasattr(prior, "sample"):
@@ -190,9 +196,9 @@ def _shape(place: Place) -> tuple[int, ...] | None:
 
 def _set(place: Place, value: Tensor, scale: Tensor | None) -> None:
     owner, attribute = place
-    if attribute in owner._pyro_samples:
+    if attribute in sites_of(owner):
         delattr(owner, attribute)
-        owner._settled = (*vars(owner).get("_settled", ()), attribute)
+        owner._settled = (*_settled(owner), attribute)
     owner.register_buffer(attribute, value)
     if scale is not None:
         owner.register_buffer(attribute + OF_SCALE, scale)

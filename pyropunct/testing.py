@@ -31,6 +31,7 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, any_over
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.problem import Problem, choice_start
+from pyropunct.inference.pyro.private import sites_of
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.attach.base import Attach, ScoresError
 from pyropunct.models.attach.views import Views, join_views, views_of
@@ -237,7 +238,7 @@ def _check_totals(channel: Channel, name: str) -> None:
 
 def _check_joint_values(channel: Channel, name: str) -> None:
     one, other, both = (_drawn(channel) for _ in range(3))
-    sites = places(channel, "_pyro_samples")
+    sites = places(channel, sites_of)
     for path, _, site in (name.rpartition(".") for name in sites):
         values = [getattr(model.get_submodule(path), site) for model in (one, other)]
         setattr(both.get_submodule(path), site, torch.stack(values))
@@ -266,6 +267,6 @@ def _seeded(seed: int) -> Iterator[None]:
 def _drawn(module: Module) -> Module:
     """A copy that is not in training, with values from the prior in place of sites."""
     drawn = copy.deepcopy(module).eval()
-    for place in places(drawn, "_pyro_samples").values():
+    for place in places(drawn, sites_of).values():
         setattr(*place, getattr(*place))
     return drawn

@@ -10,6 +10,7 @@
   marginals and posterior draws all pass.
 - `PointGuide` overrides and calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`: guides learn
   which sites there are when they are called first, and have no hook for it.
+- `sites_of` reads ``_pyro_samples`` of `pyro.nn.PyroModule`: the attributes that are still sites.
 - `calling_module` reads ``sys._getframe``, which is CPython's: a tensor does not know who looks at it.
 
 What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful` and ``get_plates``, the methods
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyro.infer.autoguide import AutoDelta
+from pyro.nn import PyroModule
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import _PYRO_STACK
 
@@ -40,6 +42,11 @@ def dimension_of_values(msg: Any) -> int | None:
     :param msg: the message of the site.
     """
     return (msg["infer"] or {}).get("_enumerate_dim")
+
+
+def sites_of(module: PyroModule) -> dict[str, Any]:
+    """The `PyroSample` attributes of a module and their priors; those of modules in it do not count."""
+    return vars(module).get("_pyro_samples", {})
 
 
 class OfPreparedModels:

@@ -10,6 +10,7 @@ import torch
 from pyro import poutine
 from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from pyro.infer.autoguide import AutoDelta
+from pyro.nn import PyroModule, PyroSample
 from pyro.poutine.runtime import _PYRO_STACK
 
 from pyropunct.inference.pyro import private
@@ -20,6 +21,7 @@ from pyropunct.inference.pyro.private import (
     calling_module,
     dimension_of_values,
     handlers_in_force,
+    sites_of,
 )
 
 
@@ -44,6 +46,14 @@ def test_the_dimension_of_enumerated_values() -> None:
     trace = poutine.trace(poutine.enum(model, first_available_dim=-3)).get_trace()
     assert dimension_of_values(trace.nodes["which"]) == -3
     assert dimension_of_values(trace.nodes["seen"]) is None
+
+
+def test_the_sites_of_a_module() -> None:
+    module = PyroModule()
+    assert sites_of(module) == {}
+    module.weight = PyroSample(dist.Normal(0.0, 1.0))
+    assert list(sites_of(module)) == ["weight"]
+    assert sites_of(module) is module._pyro_samples
 
 
 @pytest.mark.parametrize("elbo", [Trace_ELBO, TraceEnum_ELBO])
