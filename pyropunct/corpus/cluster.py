@@ -148,7 +148,7 @@ def make_all(
     tasks = deque((job, shard) for shard in shards)
     for task, result in completed(client, make, tasks):
         _, shard = task
-        problem = f"{type(result).__name__}: {result}" if isinstance(result, Exception) else result.problem
+        problem = f"{type(result).__name__}: {result}" if isinstance(result, Exception) else result
         if problem is None:
             in_a_row = 0
             advance(shard.sentences)

@@ -223,29 +223,21 @@ class Job(NamedTuple):
         return Path(self.out) / f"{number:08d}{REJECTS}"
 
 
-class Made(NamedTuple):
-    """What came of making a shard.
-
-    :ivar number: of the shard.
-    :ivar problem: why it could not be made; None if it is there.
-    """
-
-    number: int
-    problem: str | None = None
-
-
 _ALONE = Lock()
 """A model is not made for several threads at a time."""
 
 
-def make(job: Job, shard: Shard) -> Made:
-    """Make a shard: it is there whole or not at all, and what could not be used is listed beside it."""
+def make(job: Job, shard: Shard) -> str | None:
+    """Make a shard: it is there whole or not at all, and what could not be used is listed beside it.
+
+    :returns: why it could not be made; None if it is there.
+    """
     with _ALONE:
         try:
             _write(job, shard, _loaded(job))
         except Exception as error:  # of any kind: it is told where the corpus is looked after
-            return Made(shard.number, _in_one_line(error))
-    return Made(shard.number)
+            return _in_one_line(error)
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -308,16 +300,13 @@ def text_of(shard: Shard) -> Iterator[BinaryIO]:
     :raises CorpusError: if its file cannot be read.
     """
     with contents(shard.file) as stream:
+        left = shard.start.offset
         if stream.seekable() and not shard.file.lower().endswith(COMPRESSED):
-            stream.seek(shard.start.offset)
+            stream.seek(left)
         else:
-            _skip(stream, shard.start.offset)
+            while left and (some := stream.read(min(left, SIZE))):
+                left -= len(some)
         yield cast(BinaryIO, _Section(stream, shard.size))
-
-
-def _skip(stream: BinaryIO, size: int) -> None:
-    while size and (some := stream.read(min(size, SIZE))):
-        size -= len(some)
 
 
 class _Section:

@@ -26,9 +26,6 @@ from pyropunct.treebank.conllu_block import (
 from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.lines import BEGINNING, Start
 
-WRONG_ID = "the id {!r} is not of the form 1, 1-2 or 1.1"
-WRONG_HEAD = "the head {!r} is not a whole number"
-
 
 def blocks_or_errors(
     lines: Iterable[str | TreebankError], name: str, start: Start = BEGINNING

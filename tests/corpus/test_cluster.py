@@ -12,7 +12,7 @@ import pytest
 from pyropunct.corpus import cluster
 from pyropunct.corpus.cluster import ClusterError, check_workers, completed, connected, cut_all, make_all
 from pyropunct.corpus.inputs import CorpusError
-from pyropunct.corpus.shards import Job, Made, Shard
+from pyropunct.corpus.shards import Job, Shard
 from pyropunct.treebank.lines import Start
 
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
@@ -62,21 +62,21 @@ TRIES: Counter[int] = Counter()
 """How often each shard was tried by what follows, which Dask finds by its name."""
 
 
-def made_with_trouble(job: Job, shard: Shard) -> Made:
+def made_with_trouble(job: Job, shard: Shard) -> str | None:
     TRIES[shard.number] += 1
     if shard.number == 3 and TRIES[3] < 3:
         raise OSError("the disk is asleep")
-    return Made(shard.number, "no" if shard.number == 5 else None)
+    return "no" if shard.number == 5 else None
 
 
-def made_first_alone(job: Job, shard: Shard) -> Made:
+def made_first_alone(job: Job, shard: Shard) -> str | None:
     TRIES[shard.number] += 1
     time.sleep(0.05)
-    return Made(shard.number, "not alone" if shard.number == 1 and TRIES.total() > 1 else None)
+    return "not alone" if shard.number == 1 and TRIES.total() > 1 else None
 
 
-def not_made(job: Job, shard: Shard) -> Made:
-    return Made(shard.number, "the disk is full")
+def not_made(job: Job, shard: Shard) -> str | None:
+    return "the disk is full"
 
 
 def test_what_fails_is_tried_again_and_then_left_out(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

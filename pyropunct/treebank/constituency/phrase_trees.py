@@ -1,7 +1,7 @@
 """Bracketed phrase-structure trees, as the Penn Treebank writes them, read one after the other."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -65,15 +65,34 @@ def read_phrase_trees(lines: Iterable[str], name: str) -> Iterator[PhraseTree]:
     :raises TreebankError: at the first bracket, label or word that cannot be part of a tree; it names the
         line, and the tree by its position, ``#17``.
     """
-    reader = _BracketReader(name)
+    waiting: list[_Bracket] = []
+    trees = 0
     for number, line in enumerate(lines, start=1):
-        if line.startswith("<") and not reader.inside:
+        if line.startswith("<") and not waiting:
             continue
         for atom in _ATOM.findall(line):
-            tree = reader.read(atom, number)
-            if tree is not None:
-                yield tree
-    reader.finish()
+            trees += not waiting
+            if wrong := _wrong(atom, number, waiting):
+                problem, place = wrong
+                raise TreebankError(name, problem, place, f"#{trees}")
+            if atom == "(":
+                waiting.append(_Bracket(number))
+            elif atom == ")":
+                bracket = waiting.pop()
+                word, daughters = "".join(bracket.words), tuple(bracket.daughters)
+                tree = PhraseTree(bracket.label, bracket.line, word, daughters)
+                if waiting:
+                    waiting[-1].daughters.append(tree)
+                else:
+                    yield tree
+            elif waiting[-1].label:
+                waiting[-1].words.append(atom)
+            else:
+                waiting[-1].label = atom
+    if waiting:
+        problem = f"the text ends before {len(waiting)} brackets are closed"
+        problem = problem.replace("1 brackets are", "a bracket is")
+        raise TreebankError(name, problem, waiting[0].line, f"#{trees}")
 
 
 @dataclass(slots=True)
@@ -86,90 +105,25 @@ class _Bracket:
     daughters: list[PhraseTree] = field(default_factory=list)
 
 
-class _BracketReader:
-    """Builds trees from brackets, labels and words.
+def _wrong(atom: str, line: int, waiting: Sequence[_Bracket]) -> tuple[str, int] | None:
+    """Why a bracket, label or word cannot come next in a tree, and the line to blame; None if it can.
 
-    :ivar inside: whether a tree has begun and not ended.
+    :param waiting: the brackets that are open, the outermost first.
     """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._open: list[_Bracket] = []
-        self._trees = 0
-
-    @property
-    def inside(self) -> bool:
-        return bool(self._open)
-
-    def read(self, atom: str, line: int) -> PhraseTree | None:
-        """Take one bracket, label or word, and return the tree that it completes, if any.
-
-        :raises TreebankError: if it cannot come next in a tree.
-        """
-        if atom == "(":
-            self._begin(line)
-        elif atom == ")":
-            return self._end(line)
-        else:
-            self._read_name(atom, line)
-        return None
-
-    def finish(self) -> None:
-        """Check at the end of the text that the last tree is complete.
-
-        :raises TreebankError: if a bracket is still open.
-        """
-        if self._open:
-            problem = f"the text ends before {len(self._open)} brackets are closed"
-            raise self._error(problem.replace("1 brackets are", "a bracket is"), self._open[0].line)
-
-    def _begin(self, line: int) -> None:
-        if not self._open:
-            self._trees += 1
-        elif self._open[-1].words:
-            raise self._untagged(self._open[-1], line)
-        elif len(self._open) > 1 and not self._open[-1].label:
-            problem = "a bracket inside the tree has no label (is one before it not closed?)"
-            raise self._error(problem, self._open[-1].line)
-        elif len(self._open) == DEEPEST:
-            raise self._error(f"more than {DEEPEST} brackets are open at a time", line)
-        self._open.append(_Bracket(line))
-
-    def _read_name(self, name: str, line: int) -> None:
-        if not self._open:
-            self._trees += 1
-            raise self._error(f"{name} stands outside of all brackets", line)
-        bracket = self._open[-1]
-        if bracket.daughters:
-            raise self._error(f"the word {name} has no tag (write it as (TAG {name}))", line)
-        if bracket.label:
-            bracket.words.append(name)
-        else:
-            bracket.label = name
-
-    def _end(self, line: int) -> PhraseTree | None:
-        if not self._open:
-            self._trees += 1
-            raise self._error("a closing bracket stands outside of all brackets", line)
-        bracket = self._open[-1]
-        self._check(bracket)
-        node = PhraseTree(bracket.label, bracket.line, "".join(bracket.words), tuple(bracket.daughters))
-        self._open.pop()
-        if not self._open:
-            return node
-        self._open[-1].daughters.append(node)
-        return None
-
-    def _check(self, bracket: _Bracket) -> None:
-        if len(bracket.words) > 1:
-            raise self._untagged(bracket, bracket.line)
-        if not bracket.words and not bracket.daughters:
-            raise self._error(f"the bracket ({bracket.label}) holds no word", bracket.line)
-
-    def _untagged(self, bracket: _Bracket, line: int) -> TreebankError:
+    if not waiting:
+        what = "a closing bracket" if atom == ")" else atom
+        return None if atom == "(" else (f"{what} stands outside of all brackets", line)
+    bracket = waiting[-1]
+    if (atom == "(" and bracket.words) or (atom == ")" and len(bracket.words) > 1):
         word = bracket.words[-1]
         problem = f"the word {word} below {bracket.label} has no tag (write it as (TAG {word}))"
-        return self._error(problem, line)
-
-    def _error(self, problem: str, line: int) -> TreebankError:
-        return TreebankError(self._name, problem, line, f"#{self._trees}")
+        return problem, line if atom == "(" else bracket.line
+    if atom == "(" and len(waiting) > 1 and not bracket.label:
+        return "a bracket inside the tree has no label (is one before it not closed?)", bracket.line
+    if atom == "(" and len(waiting) == DEEPEST:
+        return f"more than {DEEPEST} brackets are open at a time", line
+    if atom == ")" and not bracket.words and not bracket.daughters:
+        return f"the bracket ({bracket.label}) holds no word", line
+    if atom not in ("(", ")") and bracket.daughters:
+        return f"the word {atom} has no tag (write it as (TAG {atom}))", line
+    return None
