@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -183,39 +183,21 @@ class Runner:
         :raises ComparisonFolderError: if a saved part is damaged.
         """
         if name not in self._trained:
-            if self.path is not None:
-                self._trained[name] = self._kept(
-                    model_path(self.path / PARTS / name), name, train, save, load
-                )
-            else:
-                began = self.clock()
-                model, seconds = train(), self.clock() - began
-                with TemporaryDirectory() as scratch:
-                    place = Path(scratch) / Path(name).name
+            with nullcontext(self.path) if self.path is not None else TemporaryDirectory() as folder:
+                place = model_path(Path(folder) / PARTS / name)
+                if not self.has(name):
+                    began = self.clock()
+                    model, seconds = train(), self.clock() - began
                     save(model, place)
-                    self._trained[name] = Trained(load(place), seconds)
+                    self._seconds[name] = seconds
+                    self._write_description({})
+                try:
+                    self._trained[name] = Trained(load(place), self._seconds[name])
+                except ValueError as error:
+                    raise ComparisonFolderError(
+                        f"{error}; delete {place}, and the same command trains it again"
+                    ) from error
         return self._trained[name]
-
-    def _kept(
-        self,
-        place: Path,
-        name: str,
-        train: Callable[[], Model],
-        save: Callable[[Model, Path], object],
-        load: Callable[[Path], Model],
-    ) -> Trained[Model]:
-        if not self.has(name):
-            began = self.clock()
-            model, seconds = train(), self.clock() - began
-            save(model, place)
-            self._seconds[name] = seconds
-            self._write_description({})
-        try:
-            return Trained(load(place), self._seconds[name])
-        except ValueError as error:
-            raise ComparisonFolderError(
-                f"{error}; delete {place}, and the same command trains it again"
-            ) from error
 
     def write(self, results: Comparison) -> None:
         """Write the results into the folder, if there is one.

@@ -1,8 +1,9 @@
 """The results of a comparison of systems that restore punctuation: tables, significance and a plot."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,37 +14,30 @@ from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column, Table
 from pyropunct.files import written_whole
 from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.results import ParserResult, SystemResult, TreebankSize
+from pyropunct.rivals.restoration.results import Outcome, ParserResult, SystemResult, TreebankSize
+
+
+def _of_both(
+    key: str, title: str, value: Callable[[Outcome], Any], evidence: Callable[[Outcome], Any]
+) -> Iterator[Column[SystemResult]]:
+    """The columns of a score with gold and with predicted trees."""
+
+    def column(trees: str) -> Column[SystemResult]:
+        outcome: Callable[[SystemResult], Outcome] = attrgetter(f"with_{trees}_trees")
+        names = f"{key}_{trees}_trees", f"{title}, {trees} trees"
+        return Column(
+            *names,
+            lambda system: value(outcome(system)),
+            4,
+            evidence=lambda system: evidence(outcome(system)),
+        )
+
+    return map(column, ("gold", "predicted"))
+
 
 SCORES: tuple[Column[SystemResult], ...] = (
-    Column(
-        "perplexity_gold_trees",
-        "perplexity, gold trees",
-        lambda system: system.with_gold_trees.perplexity,
-        4,
-        evidence=lambda system: system.with_gold_trees.log_probs,
-    ),
-    Column(
-        "perplexity_predicted_trees",
-        "perplexity, predicted trees",
-        lambda system: system.with_predicted_trees.perplexity,
-        4,
-        evidence=lambda system: system.with_predicted_trees.log_probs,
-    ),
-    Column(
-        "aed_gold_trees",
-        "AED, gold trees",
-        lambda system: system.with_gold_trees.aed,
-        4,
-        evidence=lambda system: system.with_gold_trees.counts[:, 0],
-    ),
-    Column(
-        "aed_predicted_trees",
-        "AED, predicted trees",
-        lambda system: system.with_predicted_trees.aed,
-        4,
-        evidence=lambda system: system.with_predicted_trees.counts[:, 0],
-    ),
+    *_of_both("perplexity", "perplexity", attrgetter("perplexity"), attrgetter("log_probs")),
+    *_of_both("aed", "AED", attrgetter("aed"), lambda outcome: outcome.counts[:, 0]),
     Column(
         "f1_predicted_trees",
         "micro F1, predicted trees",

@@ -2,7 +2,7 @@
 
 import platform
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
@@ -14,7 +14,7 @@ import torch
 from pyropunct.compare.progress import Watch, unwatched
 from pyropunct.compare.runner import Runner, Trained, checksum, load_parts, save_parts
 from pyropunct.compare.seeds import Runs
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, fold_recipe
+from pyropunct.nets.parser import BiaffineParser, ParserRecipe, WeightedTree, attachment_scores, fold_recipe
 from pyropunct.nets.parser.jackknife import folds_of, others_of, parse_folds
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
@@ -191,37 +191,26 @@ class _Run:
 
     def _parser(self, share: int) -> Trained[BiaffineParser]:
         """The parser of the first percents of the training sentences."""
-        train = share_of(self.treebanks, share)
-        return self._trained_parser(
-            f"parser-{share}",
-            lambda: parser_of(
-                train,
-                self.treebanks.dev,
-                self.conditions.parser_recipe,
-                self.conditions,
-                self.watch,
-                f"on {share}%",
-            ),
-        )
+        train, recipe = share_of(self.treebanks, share), self.conditions.parser_recipe
+        return self._trained_parser(f"parser-{share}", train, self.treebanks.dev, recipe, f"on {share}%")
 
     def _fold_parser(self, parts: Sequence[Sequence[Sentence]], fold: int) -> Trained[BiaffineParser]:
         """The parser of all folds but one; dev is not looked at."""
-        return self._trained_parser(
-            f"fold-{fold + 1}",
-            lambda: parser_of(
-                others_of(parts, fold),
-                None,
-                fold_recipe(self.conditions.parser_recipe),
-                self.conditions,
-                self.watch,
-                f"for fold {fold + 1} of {len(parts)}",
-            ),
-        )
+        train, recipe = others_of(parts, fold), fold_recipe(self.conditions.parser_recipe)
+        purpose = f"for fold {fold + 1} of {len(parts)}"
+        return self._trained_parser(f"fold-{fold + 1}", train, None, recipe, purpose)
 
-    def _trained_parser(self, name: str, train: Callable[[], BiaffineParser]) -> Trained[BiaffineParser]:
+    def _trained_parser(
+        self,
+        name: str,
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence] | None,
+        recipe: ParserRecipe,
+        purpose: str,
+    ) -> Trained[BiaffineParser]:
         return self.runner.trained(
             self._part(name),
-            train,
+            lambda: parser_of(train, dev, recipe, self.conditions, self.watch, purpose),
             save_parts,
             lambda place: load_parts(place, BiaffineParser.from_parts, self.conditions.pretrained),
         )
