@@ -20,15 +20,16 @@ def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Pun
     :param sentence: the sentence, or its tree.
     :param punctemes: the left and right puncteme of each word's constituent.
     """
-    tree, forms = (sentence, sentence.forms) if isinstance(sentence, Tree) else _written(sentence, punctemes)
+    if isinstance(sentence, Tree):
+        tree, forms = sentence, sentence.forms
+    else:
+        tree = sentence.tree
+        forms = sentence.words_apart(bracket_slots(tree, punctemes))
     pieces: dict[int, list[str]] = {}
     for word in reversed(tree.top_down):
         inner: list[str] = []
-        for child in [child for child in tree.children[word] if child < word]:
-            inner += pieces.pop(child)
-        inner += filter(None, [forms[word - 1]])
-        for child in [child for child in tree.children[word] if child > word]:
-            inner += pieces.pop(child)
+        for part in sorted([word, *tree.children[word]]):
+            inner += filter(None, [forms[word - 1]]) if part == word else pieces.pop(part)
         left, right = (displayed(side) for side in punctemes[word - 1])
         if left or right:
             inner = [*left, *inner, *right]
@@ -36,13 +37,6 @@ def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Pun
             inner[-1] = f"{inner[-1]}]"
         pieces[word] = inner
     return " ".join(pieces[tree.root])
-
-
-def _written(
-    sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]
-) -> tuple[Tree, Sequence[str]]:
-    """The tree of a sentence, and its words as they are written where no bracket parts them."""
-    return sentence.tree, sentence.words_apart(bracket_slots(sentence.tree, punctemes))
 
 
 def bracket_slots(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> set[int]:

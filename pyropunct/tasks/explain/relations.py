@@ -96,17 +96,13 @@ class RelationPunctemes:
 
         :param pairs: how many puncteme pairs to list.
         """
+        columns = ("relation", "count", "entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
         return {
-            "relation": self.relation,
-            "count": self.count,
-            "entropy": self.entropy,
-            "nonempty": self.nonempty,
-            "symmetric": self.symmetric,
-            "symmetric_of_nonempty": self.symmetric_of_nonempty,
+            **{name: getattr(self, name) for name in columns},
             "pairs": [
                 {
-                    "left": [display(token) for token in pair.left],
-                    "right": [display(token) for token in pair.right],
+                    "left": list(map(display, pair.left)),
+                    "right": list(map(display, pair.right)),
                     "share": pair.share,
                     "symmetric": pair.is_symmetric,
                 }
@@ -166,10 +162,6 @@ def _shares(model: FittedStory, relation: int, expected: NDArray[Any]) -> tuple[
     of_pairs = expected[first:last]
     shares = of_pairs / of_pairs.sum()
     return tuple(
-        PairShare(
-            decode(inventory.rows[first + place][0]),
-            decode(inventory.rows[first + place][1]),
-            float(shares[place]),
-        )
+        PairShare(*map(decode, inventory.rows[first + place]), float(shares[place]))
         for place in np.argsort(-shares, kind="stable").tolist()
     )

@@ -242,33 +242,27 @@ class LearnedRules:
 
         What compares with Nunberg's rules is None if they were not asked for.
         """
-        precisions = {
-            name: {**value._asdict(), "share": value.share} for name, value in self.precision.items()
+        compared = {
+            "precision": {
+                name: {**value._asdict(), "share": value.share} for name, value in self.precision.items()
+            },
+            "recall": {name: value._asdict() for name, value in self.recall.items()},
+            "unlearned": [_plain(rule) for rule in self.unlearned],
         }
-        recalls = {name: value._asdict() for name, value in self.recall.items()}
+        settings = ("sentences", "confidence", "least", "level", "nunberg")
         return {
-            "sentences": self.sentences,
-            "confidence": self.confidence,
-            "least": self.least,
-            "level": self.level,
-            "nunberg": self.nunberg,
-            "precision": precisions if self.nunberg else None,
-            "recall": recalls if self.nunberg else None,
-            "unlearned": [_plain_rule(rule) for rule in self.unlearned] if self.nunberg else None,
+            **{name: getattr(self, name) for name in settings},
+            **(compared if self.nunberg else dict.fromkeys(compared)),
             "occurring": self.occurring,
-            "pairs": [self._plain_pair(pair) for pair in self.pairs],
-        }
-
-    def _plain_pair(self, pair: LearnedPair) -> dict[str, Any]:
-        return {
-            "before": displayed_tokens(pair.before),
-            "listed": pair.listed if self.nunberg else None,
-            "rule": None if pair.rule is None else _plain_rule(pair.rule),
-            "rank": pair.rank,
-            "count": pair.count,
-            "occurs": pair.occurs,
-            "outcomes": [
-                {**outcome._asdict(), "after": displayed_tokens(outcome.after)} for outcome in pair.outcomes
+            "pairs": [
+                {
+                    "before": list(map(display, pair.before)),
+                    "listed": pair.listed if self.nunberg else None,
+                    "rule": None if pair.rule is None else _plain(pair.rule),
+                    **{name: getattr(pair, name) for name in ("rank", "count", "occurs")},
+                    "outcomes": list(map(_plain, pair.outcomes)),
+                }
+                for pair in self.pairs
             ],
         }
 
@@ -324,9 +318,11 @@ def learned_rules(
     table = require_edits(model)
     intervals = _intervals(model, level, seed)
     counts = None if sentences is None else _counts(model, sentences, advance)
-    rules, unlearned = _in_tokens_of(model) if nunberg else ({}, ())
-    listed = set(_tokens_of_marks(model).values()) if nunberg else set()
-    probabilities, tokens = _probabilities(table.double().numpy()), model.vocabulary.tokens
+    token = _tokens_of_marks(model) if nunberg else {}
+    rules, unlearned = _in_tokens(token) if nunberg else ({}, ())
+    listed = set(token.values())
+    # Sums of rounded probabilities may exceed 1.
+    probabilities, tokens = np.minimum(_outcomes(table.double().numpy()), 1), model.vocabulary.tokens
     pairs = []
     for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
         if right == START:  # which is always on the left
@@ -381,11 +377,6 @@ def _outcomes(edits: NDArray[Any]) -> NDArray[Any]:
     return merged
 
 
-def _probabilities(edits: NDArray[Any]) -> NDArray[Any]:
-    """`_outcomes` of probabilities."""
-    return np.minimum(_outcomes(edits), 1)  # which sums of rounded numbers may exceed
-
-
 def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | None:
     """(2, tokens, tokens, 4) both ends of the central credible intervals, if the posterior is known."""
     if not model.scales:
@@ -400,7 +391,7 @@ def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | No
     with torch.no_grad(), other_values(channel, drawn):
         table = channel.edit_table()
     assert table is not None  # as edit_probabilities is not
-    tables = _probabilities(table.numpy())
+    tables = np.minimum(_outcomes(table.numpy()), 1)
     return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
 
 
@@ -420,15 +411,18 @@ def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance 
 
 def _tokens_of_marks(model: FittedStory) -> dict[str, str]:
     """The model's token for each of Nunberg's marks that it knows."""
-    known = set(model.vocabulary.tokens)
-    spellings = {mark: DASHES if mark in DASHES else (mark,) for mark in MARKS}
-    tokens = {mark: [form for form in forms if form in known] for mark, forms in spellings.items()}
-    return {mark: known_forms[0] for mark, known_forms in tokens.items() if known_forms}
+    known = model.vocabulary.token_number
+    forms = ((mark, form) for mark in MARKS for form in (reversed(DASHES) if mark in DASHES else (mark,)))
+    return {mark: form for mark, form in forms if form in known}
 
 
-def _in_tokens_of(model: FittedStory) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:
-    """Nunberg's rules by their pairs, in the model's tokens; and those of which it lacks a mark."""
-    token = _tokens_of_marks(model)
+def _in_tokens(
+    token: Mapping[str, str],
+) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:
+    """Nunberg's rules by their pairs, in the model's tokens; and those of which it lacks a mark.
+
+    :param token: the model's token for each mark that it knows.
+    """
     rules, unlearned = {}, []
     for rule in nunberg_rules():
         if not token.keys() >= set(rule.before):
@@ -439,11 +433,7 @@ def _in_tokens_of(model: FittedStory) -> tuple[dict[tuple[str, str], NunbergRule
     return rules, tuple(unlearned)
 
 
-def _plain_rule(rule: NunbergRule) -> dict[str, Any]:
-    before, after = map(displayed_tokens, (rule.before, rule.after))
-    return {"before": before, "after": after, "schema": rule.schema}
-
-
-def displayed_tokens(tokens: Iterable[str]) -> list[str]:
-    """Tokens as a person reads them."""
-    return [display(token) for token in tokens]
+def _plain(row: NunbergRule | Outcome) -> dict[str, Any]:
+    """The columns of a row; its tokens as a person reads them."""
+    plain = row._asdict()
+    return plain | {name: list(map(display, plain[name])) for name in ("before", "after") if name in plain}

@@ -179,7 +179,10 @@ class UnderlyingTree:
         moving = list(words)
         self._check_there(moving)
         heads = self.sentence.tree.heads
-        families = self._families()
+        families: dict[int, list[int]] = {word: [] for word in (0, *self.words)}
+        for word in self.words:
+            families[word].append(word)
+            families[heads[word - 1]].append(word)
         for head in {heads[word - 1] for word in moving}:
             if not head:
                 root = next(word for word in moving if not heads[word - 1])
@@ -188,7 +191,7 @@ class UnderlyingTree:
             rest = [word for word in families[head] if word not in moving]
             border = self._border(rest, place)
             families[head] = [*rest[:border], *moved, *rest[border:]]
-        return self._linearised(families)
+        return replace(self, words=linearised(self.sentence.tree, families))
 
     def reordered(self, words: Iterable[int]) -> "UnderlyingTree":
         """The tree with the same words in another order.
@@ -199,22 +202,6 @@ class UnderlyingTree:
         if sorted(order) != sorted(self.words):
             raise self._error("a new order has to have the same words, each once")
         return replace(self, words=order)
-
-    def _families(self) -> dict[int, list[int]]:
-        """Each word with its dependents, from left to right."""
-        families: dict[int, list[int]] = {word: [] for word in self.words}
-        for word in self.words:
-            families[word].append(word)
-            head = self.sentence.tree.heads[word - 1]
-            if head:
-                families[head].append(word)
-        return families
-
-    def _linearised(self, families: dict[int, list[int]]) -> "UnderlyingTree":
-        number = {word: place for place, word in enumerate(self.words, start=1)}
-        orders = {number[head]: [number[word] for word in family] for head, family in families.items()}
-        order = linearised(self.tree, orders)
-        return replace(self, words=tuple(self.words[place - 1] for place in order))
 
     def _border(self, family: Sequence[int], place: str) -> int:
         """The index in a head's family at which to insert moved constituents."""
