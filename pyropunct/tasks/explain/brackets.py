@@ -20,10 +20,9 @@ def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Pun
     :param sentence: the sentence, or its tree.
     :param punctemes: the left and right puncteme of each word's constituent.
     """
-    if isinstance(sentence, Tree):
-        tree, forms = sentence, sentence.forms
-    else:
-        tree = sentence.tree
+    tree = sentence if isinstance(sentence, Tree) else sentence.tree
+    forms: Sequence[str] = tree.forms
+    if isinstance(sentence, Sentence):
         forms = sentence.words_apart(bracket_slots(tree, punctemes))
     pieces: dict[int, list[str]] = {}
     for word in reversed(tree.top_down):

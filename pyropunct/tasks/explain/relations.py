@@ -161,7 +161,7 @@ def _shares(model: FittedStory, relation: int, expected: NDArray[Any]) -> tuple[
     first, last = inventory.pair_start[relation : relation + 2]
     of_pairs = expected[first:last]
     shares = of_pairs / of_pairs.sum()
-    return tuple(
-        PairShare(*map(decode, inventory.rows[first + place]), float(shares[place]))
-        for place in np.argsort(-shares, kind="stable").tolist()
-    )
+    ordered = [
+        (inventory.rows[first + place], place) for place in np.argsort(-shares, kind="stable").tolist()
+    ]
+    return tuple(PairShare(decode(row[0]), decode(row[1]), float(shares[place])) for row, place in ordered)
