@@ -8,14 +8,98 @@ probabilities :data:`TRUE_EDITS`.  A model that is fitted to the treebank should
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from math import inf, log
 from typing import Literal
 
 from pyropunct.embedded.channel import surface_distribution
-from pyropunct.embedded.constituents import Constituent
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.tree import Tree
+
+# What the rules look at
+
+CAN_BE_ASKED = frozenset({"nsubj", "obj", "obl", "advmod"})
+AUXILIARIES = frozenset({"aux", "cop"})
+WH_WORDS = frozenset({"who", "what", "which", "where", "when", "why", "how"})
+
+
+@dataclass(frozen=True)
+class Constituent:
+    """A word of a tree with all its descendants.
+
+    Relations are given without their subtype unless said otherwise.
+
+    :ivar tree: the tree.
+    :ivar word: the number of the head word of the constituent.
+    """
+
+    tree: Tree
+    word: int
+
+    @property
+    def relation(self) -> str:
+        """The relation to its head, subtype included."""
+        return self.tree.relations[self.word - 1]
+
+    @property
+    def tag(self) -> str:
+        """The tag of its head word."""
+        return self.tree.tags[self.word - 1]
+
+    @property
+    def form(self) -> str:
+        """The form of its head word."""
+        return self.tree.forms[self.word - 1]
+
+    @property
+    def head(self) -> "Constituent":
+        """The constituent around it.  The root has none."""
+        return Constituent(self.tree, self.tree.heads[self.word - 1])
+
+    @property
+    def on_left(self) -> bool:
+        """Whether it stands to the left of its head."""
+        return self.word < self.tree.heads[self.word - 1]
+
+    @property
+    def children(self) -> list["Constituent"]:
+        """The constituents directly inside it, from left to right."""
+        return [Constituent(self.tree, word) for word in self.tree.children[self.word]]
+
+    @property
+    def siblings(self) -> list["Constituent"]:
+        """The other constituents that depend on its head."""
+        return [sibling for sibling in self.head.children if sibling.word != self.word]
+
+    @property
+    def first(self) -> int:
+        """The number of its first word."""
+        return self.tree.spans[self.word - 1][0]
+
+    @property
+    def last(self) -> int:
+        """The number of its last word."""
+        return self.tree.spans[self.word - 1][1]
+
+    def has(self, *relations: str) -> bool:
+        """Whether one of its children has one of these relations."""
+        return any(_without_subtype(child.relation) in relations for child in self.children)
+
+    @property
+    def interrogative(self) -> bool:
+        """Whether it is a question: an auxiliary before the subject, or a question word before the verb."""
+        left = [child for child in self.children if child.on_left]
+        relations = [_without_subtype(child.relation) for child in left]
+        if "nsubj" in relations and AUXILIARIES & set(relations[: relations.index("nsubj")]):
+            return True
+        asked = [child for child in left if _without_subtype(child.relation) in CAN_BE_ASKED]
+        return any(self.tree.forms[child.first - 1].lower() in WH_WORDS for child in asked)
+
+
+def _without_subtype(relation: str) -> str:
+    return relation.partition(":")[0]
+
 
 Puncteme = tuple[str, ...]
 Pair = tuple[Puncteme, Puncteme]
@@ -41,7 +125,7 @@ def true_attach(tree: Tree, node: int) -> dict[Pair, float]:
     :return: for each pair of punctemes (left, right) its probability; the others have none.
     """
     constituent = Constituent(tree, node)
-    rule = RULES.get(constituent.relation, _plain)
+    rule = RULES.get(constituent.relation, lambda _: NOTHING)
     dot = (ABBREVIATION_DOT,) if _is_abbreviation(constituent) else ()
     pairs: dict[Pair, float] = {}
     for notation, probability in rule(constituent).items():
@@ -206,14 +290,6 @@ def _open_complement(complement: Constituent) -> dict[str, float]:
     return {"“ | ”": 0.85, "|": 0.15} if complement.tag == "NOUN" else NOTHING
 
 
-def _set_off(constituent: Constituent) -> dict[str, float]:
-    return COMMAS
-
-
-def _plain(constituent: Constituent) -> dict[str, float]:
-    return NOTHING
-
-
 RULES: dict[str, Callable[[Constituent], dict[str, float]]] = {
     "root": _root,
     "ccomp": _clause_as_object,
@@ -230,8 +306,8 @@ RULES: dict[str, Callable[[Constituent], dict[str, float]]] = {
     "obj": _argument,
     "obl": _oblique,
     "xcomp": _open_complement,
-    "vocative": _set_off,
-    "discourse": _set_off,
+    "vocative": lambda _: COMMAS,
+    "discourse": lambda _: COMMAS,
 }
 """The rule of each relation; the constituents of other relations stay without punctuation."""
 

@@ -5,7 +5,7 @@ the rules of `pyropunct.treebank.spacing` hold.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -337,6 +337,10 @@ def _marks(layout: Layout) -> Iterator[tuple[int, str]]:
         yield from zip(tokens, slot[len(slot) - len(tokens) :], strict=True)
 
 
+_Clitic = tuple[str, bool]
+"""A word on one side of pairs, and whether it is the second of them."""
+
+
 def _together(
     words: Counter[tuple[str, str, bool]],
 ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]:
@@ -347,71 +351,36 @@ def _together(
     next word, so "il" is not an enclitic, however often it follows "qu'".  Joined words are found among the
     pairs without a clitic.
     """
-    leads = _Leads(words)
-    found: dict[bool, set[str]] = {False: set(), True: set()}
-    while (clitic := leads.surest()) is not None:
-        found[clitic.behind].add(clitic.word)
-        leads.explain(clitic)
-    joined = (pair for pair, (apart, together) in leads.pairs.items() if together - apart > BETWEEN_WORDS)
-    return frozenset(found[True]), frozenset(found[False]), frozenset(joined)
+    pairs: dict[tuple[str, str], tuple[int, int]] = {}
+    of: dict[_Clitic, list[tuple[str, str]]] = {}
+    apart: Counter[_Clitic] = Counter()
+    together: Counter[_Clitic] = Counter()
+    for left, right in dict.fromkeys((left, right) for left, right, _ in words):
+        pairs[left, right] = counts = words[left, right, True], words[left, right, False]
+        for clitic in (left, False), (right, True):
+            of.setdefault(clitic, []).append((left, right))
+            apart[clitic] += counts[0]
+            together[clitic] += counts[1]
 
+    def sureness(clitic: _Clitic) -> tuple[float, int, str, bool]:
+        """Its share of neighbours without a space; of equal shares that with more kinds of neighbours.
 
-class _Clitic(NamedTuple):
-    """A word on one side of pairs.
-
-    :ivar behind: whether it is the second of them.
-    """
-
-    word: str
-    behind: bool
-
-
-class _Leads:
-    """Pairs of neighbours without a known clitic, and the counts of the words on either side of them.
-
-    :ivar pairs: for each pair how often it is written with a space, and how often without.
-    """
-
-    def __init__(self, words: Counter[tuple[str, str, bool]]) -> None:
-        self.pairs: dict[tuple[str, str], list[int]] = {}
-        self._of: dict[_Clitic, list[tuple[str, str]]] = {}
-        self._counts: dict[_Clitic, list[int]] = {}
-        for (left, right, space), count in words.items():
-            self.pairs.setdefault((left, right), [0, 0])[not space] += count
-        for pair, counts in self.pairs.items():
-            for clitic in _sides(pair):
-                self._of.setdefault(clitic, []).append(pair)
-                self._add(clitic, counts, 1)
-
-    def _add(self, clitic: _Clitic, counts: Sequence[int], sign: int) -> None:
-        total = self._counts.setdefault(clitic, [0, 0])
-        for which, count in enumerate(counts):
-            total[which] += sign * count
-
-    def surest(self) -> _Clitic | None:
-        """The word with the greatest share of neighbours without a space, None if no word is mostly without.
-
-        For each word, `BETWEEN_WORDS` cases with a space are added to its counts.
+        `BETWEEN_WORDS` cases with a space are added to its counts.
         """
-        likely = (one for one, (apart, together) in self._counts.items() if together - apart > BETWEEN_WORDS)
-        return max(likely, key=self._sureness, default=None)
+        share = together[clitic] / (together[clitic] + apart[clitic] + BETWEEN_WORDS)
+        return share, len(of[clitic]), *clitic
 
-    def _sureness(self, clitic: _Clitic) -> tuple[float, int, str, bool]:
-        """Its share of neighbours without a space; of equal shares that with more kinds of neighbours."""
-        apart, together = self._counts[clitic]
-        return together / (together + apart + BETWEEN_WORDS), len(self._of[clitic]), *clitic
-
-    def explain(self, clitic: _Clitic) -> None:
-        """Remove the pairs of a clitic."""
-        for pair in self._of[clitic]:
-            counts = self.pairs.pop(pair, None)
-            if counts is not None:
-                for side in _sides(pair):
-                    self._add(side, counts, -1)
-
-
-def _sides(pair: tuple[str, str]) -> tuple[_Clitic, _Clitic]:
-    return _Clitic(pair[0], False), _Clitic(pair[1], True)
+    found: dict[bool, set[str]] = {False: set(), True: set()}
+    while likely := [one for one in of if together[one] - apart[one] > BETWEEN_WORDS]:
+        surest = max(likely, key=sureness)
+        found[surest[1]].add(surest[0])
+        for pair in of[surest]:
+            spaced, unspaced = pairs.pop(pair, (0, 0))
+            for clitic in (pair[0], False), (pair[1], True):
+                apart[clitic] -= spaced
+                together[clitic] -= unspaced
+    joined = (pair for pair, (spaced, unspaced) in pairs.items() if unspaced - spaced > BETWEEN_WORDS)
+    return frozenset(found[True]), frozenset(found[False]), frozenset(joined)
 
 
 def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:

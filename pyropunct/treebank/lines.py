@@ -125,17 +125,12 @@ class ByteLines(Iterator[bytes]):
 
 
 def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a text; see `decoded_lines`."""
-    return decoded_lines(ByteLines(stream), name)
-
-
-def decoded_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    """Lines as text, without line ends and without a byte order mark.
+    """The lines of a text, without line ends and without a byte order mark.
 
     :raises TreebankError: at the first line that is not UTF-8, holds a zero byte, or is longer than a
         megabyte.
     """
-    for line in lines_or_errors(lines, name):
+    for line in lines_or_errors(ByteLines(stream), name):
         if isinstance(line, TreebankError):
             raise line
         yield line
@@ -144,7 +139,7 @@ def decoded_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
 def lines_or_errors(
     lines: Iterable[bytes], name: str, start: Start = BEGINNING
 ) -> Iterator[str | TreebankError]:
-    """`decoded_lines`, with errors in the places of lines that cannot be read.
+    """`read_lines`, with errors in the places of lines that cannot be read.
 
     :param start: where the lines begin.
     """

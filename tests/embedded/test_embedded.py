@@ -26,11 +26,11 @@ from generator.grammar import Grammar
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.embedded.channel import surface_distribution
-from pyropunct.embedded.constituents import Constituent
 from pyropunct.embedded.rules import (
     ABBREVIATIONS,
     TRUE_DIRECTION,
     TRUE_EDITS,
+    Constituent,
     Pair,
     true_attach,
     true_log_prob,
