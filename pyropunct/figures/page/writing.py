@@ -160,17 +160,14 @@ def _about(treebank: Treebank, model: str, recipe: Recipe) -> dict[str, Any]:
     }
 
 
-class _Names:
+class _Names(dict[str, int]):
     """Numbers for names, in the order in which they are first asked for."""
 
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def __call__(self, name: str) -> int:
-        return self.numbers.setdefault(name, len(self.numbers))
+    def __missing__(self, name: str) -> int:
+        return self.setdefault(name, len(self))
 
     def each(self, names: Sequence[str]) -> list[int]:
-        return [self(name) for name in names]
+        return [self[name] for name in names]
 
 
 @dataclass
@@ -183,7 +180,7 @@ class _Tables:
     kinds: _Names = field(default_factory=_Names)
 
     def to_json(self) -> dict[str, list[str]]:
-        return {name: list(names.numbers) for name, names in vars(self).items()}
+        return {name: list(names) for name, names in vars(self).items()}
 
 
 def _data(trees: Sequence[PunctuatedTree]) -> dict[str, Any]:
@@ -209,9 +206,9 @@ def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
         "fates": [
             [
                 fate.word,
-                -1 if fate.token is None else tables.marks(display(fate.token)),
+                -1 if fate.token is None else tables.marks[display(fate.token)],
                 fate.slot,
-                tables.edits(fate.edit),
+                tables.edits[fate.edit],
             ]
             for fate in token_fates(tree.derivations)
         ],
@@ -255,7 +252,7 @@ def _drawing(tree: PunctuatedTree, tables: _Tables) -> list[Any]:
 
 
 def _element(element: Label | Stroke, tables: _Tables) -> list[int | str]:
-    kind = tables.kinds(element.kind)
+    kind = tables.kinds[element.kind]
     if isinstance(element, Label):
         return [kind, element.text, round(element.x), round(element.y)]
     return [kind, *(round(place) for point in element.points for place in point)]

@@ -120,12 +120,9 @@ class Conversion:
     def to_json(self) -> dict[str, Any]:
         """The counts, ready for JSON."""
         return {
-            "trees": self.trees,
-            "words": self.words,
-            "marks": self.marks,
-            "empty": self.empty,
-            "unknown_tags": dict(self.unknown_tags.most_common()),
-            "unknown_phrases": dict(self.unknown_phrases.most_common()),
+            name: dict(count.most_common()) if isinstance(count, Counter) else count
+            for name, count in vars(self).items()
+            if name != "rules"
         }
 
     def blocks(self, lines: Iterable[str], name: str) -> Iterator[str]:
