@@ -226,13 +226,7 @@ def _within(head: Ints, tree: Ints, number: int) -> list[int]:
     return np.where(head[nodes] < 0, 0, head[nodes] - nodes[0] + 1).tolist()
 
 
-class _Spans(NamedTuple):
-    first: Ints
-    last: Ints
-    height: Ints
-
-
-def _spans(head: Ints, depth: Ints, tree: Ints) -> _Spans:
+def _spans(head: Ints, depth: Ints, tree: Ints) -> tuple[Ints, Ints, Ints]:
     """The first and last word of each constituent, and its height; deepest constituents first.
 
     :raises ValueError: if a constituent is not one span.
@@ -251,7 +245,7 @@ def _spans(head: Ints, depth: Ints, tree: Ints) -> _Spans:
     if len(broken):
         word = broken[0] - int((tree < tree[broken[0]]).sum()) + 1
         raise ValueError(f"the constituent of word {word} is not one span: lift the tree first")
-    return _Spans(first, last, height)
+    return first, last, height
 
 
 def _children(head: Ints, chosen: NDArray[np.bool_]) -> tuple[Ints, Ints]:

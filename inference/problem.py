@@ -13,6 +13,9 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.kernels.structure import FlatStructure, Structure, flattened
 from pyropunct.inference.machines.automata import Automata
 
+OF_FOREST = Structure._fields[: Structure._fields.index("relation")]
+"""The fields of a `Structure` that are those of its forest."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -54,40 +57,19 @@ class Problem:
     def structure(self) -> Structure:
         """All that has no weight, as arrays for the kernels."""
         forest, inventory, automata = self.forest, self.inventory, self.automata
-        left, right = inventory.left_tries, inventory.right_tries
-
-        def array(tensor: Tensor) -> NDArray[np.int64]:
-            return np.ascontiguousarray(tensor.cpu().numpy())
-
+        columns = {
+            **{name: getattr(forest, name).cpu().numpy() for name in OF_FOREST},
+            **{name: getattr(automata, name) for name in ("state_start", "arc_start", "source", "target")},
+            **{f"left_{name}": column for name, column in inventory.left_tries._asdict().items()},
+            **{f"right_{name}": column for name, column in inventory.right_tries._asdict().items()},
+        }
         return Structure(
-            node_start=array(forest.node_start),
-            slot_start=array(forest.slot_start),
-            root=array(forest.root),
-            bottom_up=array(forest.bottom_up),
-            left_slot=array(forest.left_slot),
-            word_slot=array(forest.word_slot),
-            right_slot=array(forest.right_slot),
-            left_child_start=array(forest.left_child_start),
-            left_child=array(forest.left_child),
-            right_child_start=array(forest.right_child_start),
-            right_child=array(forest.right_child),
-            relation=array(self.relation),
-            slot_automaton=array(self.slot_automaton),
-            state_start=automata.state_start,
-            arc_start=automata.arc_start,
-            source=automata.source,
-            target=automata.target,
+            **columns,
+            relation=self.relation.cpu().numpy(),
+            slot_automaton=self.slot_automaton.cpu().numpy(),
             num_tokens=automata.num_tokens,
             start_token=-1 if inventory.start_token is None else inventory.start_token,
             end_token=-1 if inventory.end_token is None else inventory.end_token,
-            left_start=left.start,
-            left_token=left.token,
-            left_parent=left.parent,
-            left_of_pair=left.of_pair,
-            right_start=right.start,
-            right_token=right.token,
-            right_parent=right.parent,
-            right_of_pair=right.of_pair,
             pair_start=inventory.pair_start,
             empty_left=inventory.empty_left,
             choice_start=self.choice_start,
