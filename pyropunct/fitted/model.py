@@ -232,16 +232,14 @@ class FittedModel(FittedStory):
         tagger, share = None, 0.0
         if "tagger" in plain:
             tagger, share = saved_tagger(plain["tagger"], inside("tagger", tensors), story.vocabulary, parser)
-        parsed = None
-        if "parsed" in plain:
-            parsed = FittedStory(**parsed_story(plain, tensors, pretrained)._asdict())
+        if "slot_strings" in plain:
+            story = replace(story, slot_strings=SlotStrings.from_json(plain["slot_strings"]))
         return cls(
-            **story._asdict(),
+            **vars(story),
             conventions=Conventions.from_json(plain["conventions"]),
             parser=parser,
-            slot_strings=SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None,
             reader=saved_network(RunningReader, "reader", plain, tensors, pretrained),
-            parsed=parsed,
+            parsed=parsed_story(plain, tensors, pretrained) if "parsed" in plain else None,
             tagger=tagger,
             share=share,
         )

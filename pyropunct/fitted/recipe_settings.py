@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pyropunct.errors import UserError
-from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.recipes import KINDS, Recipe
 from pyropunct.limits import Limits, Range, limits, listed
 
 
@@ -63,21 +63,11 @@ def parsed_value(name: str, text: str, kind: type) -> Any:
         return text
     if kind is tuple:
         return listed(text)
-    return _truth(name, text) if kind is bool else _number(name, text, kind)
-
-
-def _truth(name: str, value: str) -> bool:
-    if value not in ("true", "false"):
-        raise SettingError(f"{name} is true or false, not {value!r}")
-    return value == "true"
-
-
-def _number(name: str, value: str, kind: type) -> int | float:
+    read = {"true": True, "false": False}.__getitem__ if kind is bool else kind
     try:
-        number: int | float = kind(value)
-    except ValueError:
-        wanted = "a whole number" if kind is int else "a number"
-        raise SettingError(f"{name} is {wanted}, not {value!r}") from None
-    if isinstance(number, float) and not math.isfinite(number):
-        raise SettingError(f"{name} is a finite number, not {value!r}")
-    return number
+        value = read(text)
+    except (KeyError, ValueError):
+        raise SettingError(f"{name} is {KINDS[kind]}, not {text!r}") from None
+    if kind is float and not math.isfinite(value):
+        raise SettingError(f"{name} is a finite number, not {text!r}")
+    return value

@@ -133,7 +133,7 @@ class Recipe:
         for name, usual in default.items():
             kinds = (int, float) if isinstance(usual, float) else (type(usual),)
             if name not in (*OPTIONS, "families") and type(known[name]) not in kinds:
-                raise TypeError(f"{name} is {known[name]!r}, not {_KINDS[type(usual)]}")
+                raise TypeError(f"{name} is {known[name]!r}, not {KINDS[type(usual)]}")
         texts("families", known["families"])
         for name in OPTIONS:
             if not isinstance(known[name], Mapping | tuple):
@@ -141,7 +141,8 @@ class Recipe:
         return cls(**{**known, "families": tuple(plain["families"])})
 
 
-_KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
+KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text", tuple: "some texts"}
+"""What a value of each type is called in messages."""
 
 OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 """The fields that hold options."""

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Collection, Mapping
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
@@ -61,7 +62,7 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     if variant is None:
         raise UnknownVariantError(f"the module {module!r} has no class {attribute!r}")
     (base,) = (base for names, base in BASES if names is known)
-    if not isinstance(variant, type) or not issubclass(variant, _base(base)):
+    if not isinstance(variant, type) or not issubclass(variant, resolve_name(base)):
         raise UnknownVariantError(f"{name!r} is no variant: it is not a subclass of {base.replace(':', '.')}")
     return variant
 
@@ -94,13 +95,6 @@ def _is_trusted(name: str, trusted: Trusted) -> bool:
     if isinstance(trusted, bool):
         return trusted
     return name == trusted if isinstance(trusted, str) else name in trusted
-
-
-def _base(name: str) -> type:
-    """A class, imported on demand, so that names are known before torch is imported."""
-    module, _, attribute = name.partition(":")
-    base: type = getattr(importlib.import_module(module), attribute)
-    return base
 
 
 def _imported(module: str, name: str) -> ModuleType:

@@ -4,13 +4,14 @@ A tensor is called ``PART/NAME``; the story for parsed trees is the part ``parse
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.small_tensors import rounded_rows
 from pyropunct.fitted.stories import blank_story, settle_story
+from pyropunct.fitted.story import FittedStory
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
@@ -32,23 +33,6 @@ OF_SYNTAX = "story/syntax."
 """How the names of the syntax model's tensors begin; it is the same for parsed trees as for given ones."""
 
 Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
-
-
-class SavedStory(NamedTuple):
-    """A story from a model's file.
-
-    :ivar vocabulary: what it was made for.
-    :ivar recipe: how it was trained.
-    :ivar story: the story, in evaluation mode.
-    :ivar report: how training went.
-    :ivar attach_pretrained: gives features of words that its attach model reads, if it reads such.
-    """
-
-    vocabulary: Vocabulary
-    recipe: Recipe
-    story: Story
-    report: Mapping[str, Any]
-    attach_pretrained: Pretrained | None
 
 
 def inside(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -89,7 +73,7 @@ def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
 
 def saved_story(
     plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
-) -> SavedStory:
+) -> FittedStory:
     """The story of a model's file.
 
     :param plain: its description.
@@ -111,12 +95,12 @@ def saved_story(
     for name, scale in scales.items():
         if not bool((scale > 0).all()):
             raise ValueError(f"the scale of {name} is not above zero everywhere")
-    return SavedStory(vocabulary, recipe, story, plain["report"], source)
+    return FittedStory(vocabulary, recipe, story, plain["report"], attach_pretrained=source)
 
 
 def parsed_story(
     plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
-) -> SavedStory:
+) -> FittedStory:
     """The story for parsed trees, which shares all but its pairs and weights with that of the whole model.
 
     :param plain: the description of the whole.

@@ -6,7 +6,7 @@ from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pyropunct.fitted.recipe_settings import SettingError, parsed_setting, parsed_value
-from pyropunct.fitted.recipes import OWN_SETTINGS, Recipe
+from pyropunct.fitted.recipes import KINDS, OWN_SETTINGS, Recipe
 from pyropunct.fitted.registry import ATTACH, CHANNEL, find
 
 VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
@@ -83,7 +83,7 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
     for name, value in options.items():
         kind = _kind_of(part, getattr(recipe, part), name)
         if not _fits(value, kind):
-            raise VariantOptionError(f"{part}.{name} is {_described(kind)}, not {value!r}")
+            raise VariantOptionError(f"{part}.{name} is {KINDS[kind]}, not {value!r}")
         options[name] = float(value) if kind is float else value
     offered = {name: getattr(recipe, own) for name, own in OWN_SETTINGS[part].items()} | given | options
     parameters = inspect.signature(variant).parameters
@@ -154,12 +154,6 @@ def _fits(value: Any, kind: type) -> bool:
     if kind is float:
         return isinstance(value, float | int) and not isinstance(value, bool)
     return type(value) is kind
-
-
-def _described(kind: type) -> str:
-    return {float: "a number", int: "a whole number", bool: "true or false", str: "a text"}.get(
-        kind, "some texts"
-    )
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:

@@ -77,11 +77,6 @@ def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:
     return tables.risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
 
 
-def _probability(tables: _Tables, chosen: NDArray[Any]) -> Probabilities:
-    """The probability of each of the chosen strings in its slot."""
-    return tuple(tables.share[np.arange(len(chosen)), chosen].tolist())
-
-
 def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
     """What more draws can be expected to save, if the strings of the slots are chosen now.
 
@@ -100,6 +95,20 @@ def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
     return float(regrets(*tables, chosen, (draws.weights**2).sum()).sum())
 
 
+def _decision(
+    draws: "Draws", tables: _Tables, chosen: NDArray[Any], risk: float, regret: float | None = None
+) -> Decision:
+    """The decision for the chosen strings.
+
+    :param chosen: (n + 1,) the numbers of the strings.
+    :param regret: computed if it is None.
+    """
+    regret = _regret(draws, tables, chosen) if regret is None else regret
+    surface = tuple(draws.strings[number] for number in chosen.tolist())
+    probability = tuple(tables.share[np.arange(len(chosen)), chosen].tolist())
+    return Decision(surface, float(risk), regret, probability)
+
+
 def minimum_bayes_risk(draws: "Draws") -> Decision:
     """The drawn surface with the least expected loss: equation (10), computed exactly in O(m n).
 
@@ -110,9 +119,7 @@ def minimum_bayes_risk(draws: "Draws") -> Decision:
     best = np.flatnonzero(risks <= risks.min() + EQUAL)
     first, share = _frequencies(draws, best)
     chosen = _least(first, -share)
-    regret = _regret(draws, tables, draws.numbers[chosen])
-    probability = _probability(tables, draws.numbers[chosen])
-    return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), regret, probability)
+    return _decision(draws, tables, draws.numbers[chosen], risks[chosen])
 
 
 def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
@@ -126,10 +133,7 @@ def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
     strings = np.arange(len(draws.strings))
     best = [_least(strings, row, -share) for row, share in zip(tables.risk, tables.share, strict=True)]
     least = tables.risk[np.arange(len(best)), best].sum()
-    surface = tuple(draws.strings[number] for number in best)
-    chosen = np.array(best)
-    regret = _regret(draws, tables, chosen)
-    return Decision(surface, float(least), regret, _probability(tables, chosen))
+    return _decision(draws, tables, np.array(best), least)
 
 
 def most_frequent(draws: "Draws") -> Decision:
@@ -141,8 +145,7 @@ def most_frequent(draws: "Draws") -> Decision:
     risks = _risks(draws, tables)
     first, share = _frequencies(draws, np.arange(len(draws.numbers)))
     chosen = _least(first, -share, risks[first])
-    probability = _probability(tables, draws.numbers[chosen])
-    return Decision(tuple(draws.surface(chosen)), float(risks[chosen]), math.inf, probability)
+    return _decision(draws, tables, draws.numbers[chosen], risks[chosen], math.inf)
 
 
 def _frequencies(draws: "Draws", chosen: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -298,17 +298,15 @@ class RawReader:
         """The words that the treebank makes of a written word.  Known words have no clitics."""
         if token.lower() in self._words:
             return split_word(token, self.conventions.splits, (), ())
-        return split_word(token, self.conventions.splits, self._proclitics, self._enclitics)
+        return split_word(token, self.conventions.splits, *self._clitics)
 
     @cached_property
-    def _proclitics(self) -> list[str]:
-        return self._clitics(self.conventions.spacing.proclitics)
+    def _clitics(self) -> tuple[list[str], list[str]]:
+        """The clitics that words begin with, and those that they end with."""
+        spacing = self.conventions.spacing
+        return self._signed(spacing.proclitics), self._signed(spacing.enclitics)
 
-    @cached_property
-    def _enclitics(self) -> list[str]:
-        return self._clitics(self.conventions.spacing.enclitics)
-
-    def _clitics(self, clitics: Iterable[str]) -> list[str]:
+    def _signed(self, clitics: Iterable[str]) -> list[str]:
         """Clitics with an apostrophe or another sign, which marks them off from the rest of any word."""
         signed = [clitic for clitic in clitics if clitic not in self._known and not clitic.isalnum()]
         straight = {clitic.replace("’", "'") for clitic in signed}
@@ -346,7 +344,10 @@ class RawReader:
 
     @cached_property
     def _separators(self) -> re.Pattern[str]:
-        return _one_of(mark for mark in self._known if _is_dash(mark) or _is_unspaced(mark))
+        """A pattern for any mark that splits a token, longer ones first; nothing if there are none."""
+        marks = [mark for mark in self._known if _is_dash(mark) or not space_between_words(mark, mark)]
+        longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
+        return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
 
     @cached_property
     def _front(self) -> RunsOfMarks:
@@ -378,19 +379,9 @@ def _directed(slots: Sequence[Sequence[_Mark]]) -> Iterator[list[str]]:
     return (list(islice(directed, len(slot))) for slot in slots)
 
 
-def _one_of(marks: Iterable[str]) -> re.Pattern[str]:
-    """A pattern for any of the marks, longer ones first; it matches nothing if there are none."""
-    longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
-    return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
-
-
 def _is_dash(mark: str) -> bool:
     """Whether a mark is a dash other than the hyphen, which belongs to words."""
     return mark not in "-‐‑" and all(unicodedata.category(character) == "Pd" for character in mark)
-
-
-def _is_unspaced(mark: str) -> bool:
-    return not space_between_words(mark, mark)
 
 
 def opens(mark: str) -> bool:

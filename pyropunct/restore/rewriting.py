@@ -86,7 +86,7 @@ def with_given(draws: "Draws", given: Surface) -> "Draws":
     """
     for slot, marks in enumerate(given):
         if not {START, ABBREVIATION_DOT}.issuperset(marks):
-            draws = rewritten(draws, _constant(tuple(marks)), [slot])
+            draws = rewritten(draws, dict.fromkeys(draws.strings, tuple(marks)).__getitem__, [slot])
     return draws
 
 
@@ -100,12 +100,9 @@ def with_probable_changes(draws: "Draws", given: Surface, least: float) -> "Draw
         share = np.bincount(column, draws.weights, len(draws.strings))
         rare = {draws.strings[number] for number in np.flatnonzero((share > 0) & (share < least)).tolist()}
         if rare - {kept}:
-            draws = rewritten(draws, partial(_undone, rare, kept), [slot])
+            new = {string: kept if string in rare else string for string in draws.strings}
+            draws = rewritten(draws, new.__getitem__, [slot])
     return draws
-
-
-def _undone(rare: Collection[String], kept: String, drawn: String) -> String:
-    return kept if drawn in rare else drawn
 
 
 def with_own_unknown(draws: "Draws", given: Surface, known: Collection[str]) -> "Draws":
@@ -145,10 +142,6 @@ def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
         return replace(draws, strings=tuple(number), numbers=numbers, weights=np.ones(1))
     weights = draws.weights[kept]
     return replace(draws, numbers=draws.numbers[kept], weights=weights / weights.sum())
-
-
-def _constant(string: String) -> Callable[[String], String]:
-    return lambda _: string
 
 
 def with_abbreviation_dots(draws: "Draws", given: Surface) -> "Draws":

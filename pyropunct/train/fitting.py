@@ -1,7 +1,7 @@
 """Fitting: from a treebank to a `Punctuator`."""
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -138,21 +138,17 @@ def fit(
         return model
     networks = NetworkRecipes() if networks is None else networks
     rate = ENCODER_RATE if fine_tune else 0.0
-    options: dict[str, Any] = {"pretrained": pretrained, "encoder_rate": rate, "seed": seed, "device": device}
-    with watching("parser") as watch:
-        trained = train_parser(
-            train, dev, networks.parser, **options, checkpoint=files["parser"], watch=watch
-        )
-    with watching("reader") as watch:
-        reader = train_reader(
-            train,
-            dev,
-            networks.reader,
-            pretrained=frozen,
-            seed=seed,
-            checkpoint=files["reader"],
-            watch=watch,
-        )
+    options: dict[str, Any] = {"pretrained": pretrained, "encoder_rate": rate, "device": device}
+
+    @contextmanager
+    def part(name: str) -> Iterator[dict[str, Any]]:
+        with watching(name) as watch:
+            yield {"seed": seed, "checkpoint": files[name], "watch": watch}
+
+    with part("parser") as watched:
+        trained = train_parser(train, dev, networks.parser, **options, **watched)
+    with part("reader") as watched:
+        reader = train_reader(train, dev, networks.reader, pretrained=frozen, **watched)
     model = replace(model, parser=trained, reader=reader)
     if number > 1:
         with watching("folds") as watch:
@@ -160,19 +156,16 @@ def fit(
                 train,
                 fold_recipe(networks.parser),
                 folds=number,
+                seed=seed,
                 **options,
                 checkpoints=lambda fold: files[f"fold-{fold + 1}"],
                 watch=watch,
             )
-        with watching("parsed") as watch:
-            model = fit_parsed(
-                model, train, parses, dev, seed=seed, device=device, checkpoint=files["parsed"], watch=watch
-            )
+        with part("parsed") as watched:
+            model = fit_parsed(model, train, parses, dev, device=device, **watched)
     if tagger:
-        with watching("tagger") as watch:
-            model = fit_tagger(
-                model, train, dev, networks.tagger, seed=seed, checkpoint=files["tagger"], watch=watch
-            )
+        with part("tagger") as watched:
+            model = fit_tagger(model, train, dev, networks.tagger, **watched)
     return model
 
 
