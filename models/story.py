@@ -21,8 +21,7 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence
 from pyropunct.inference.problem import choice_rows, choice_start
-from pyropunct.inference.pyro.factors import tree_expectation, tree_factor
-from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs
+from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs, tree_expectation, tree_factor
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of

@@ -32,8 +32,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
-from pyropunct.inference.pyro.factors import tree_expectation, tree_factor
-from pyropunct.inference.pyro.pairs import PunctemePairs, one_by_one
+from pyropunct.inference.pyro.pairs import PunctemePairs, one_by_one, tree_expectation, tree_factor
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.inference.pyro.factors import tree_expectation
 from pyropunct.inference.pyro.handles import (
     Handles,
     HandlesMessenger,
@@ -25,7 +24,7 @@ from pyropunct.inference.pyro.handles import (
     handles,
     origins,
 )
-from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
+from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs, tree_expectation
 from pyropunct.inference.pyro.surface import Underlying
 
 START = torch.tensor([0, 2, 5])
