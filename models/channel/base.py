@@ -38,7 +38,8 @@ class Channel(PyroModule):
     def weights(self) -> Mapping[str, Tensor]:
         """The weights that the moves name, computed from `PyroSample` sites: probabilities, or their factors.
 
-        Dimensions on the left, of joint values of other sites, are the same moves' other weights.
+        Dimensions on the left belong to joint values of other sites: the weights of the moves for each of
+        them.
         """
         raise NotImplementedError
 

@@ -21,7 +21,7 @@ OWN_SETTINGS: dict[str, dict[str, str]] = {
     "attach": {"families": "families", "least": "least", "prior_scale": "prior_scale"},
     "channel": {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"},
 }
-"""Options of attach models and of channels that are settings of every recipe, and the settings' names."""
+"""Constructor options of attach models and channels that every recipe sets, each with the setting's name."""
 
 Options = tuple[tuple[str, Any], ...] | Mapping[str, Any]
 """Names and values."""
@@ -122,14 +122,13 @@ class Recipe:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
-        """The recipe that `to_json` wrote.
+        """The recipe that `to_json` wrote; a setting that is missing, because it is newer, has its default.
 
-        :raises KeyError: if a setting is missing.
         :raises TypeError: if a value, or that of options, has another type.
         :raises ValueError: if the families are no texts.
         """
         default = asdict(cls())
-        known = {name: plain[name] for name in default}
+        known = {name: plain.get(name, default[name]) for name in default}
         for name, usual in default.items():
             kinds = (int, float) if isinstance(usual, float) else (type(usual),)
             if name not in (*OPTIONS, "families") and type(known[name]) not in kinds:
@@ -138,7 +137,7 @@ class Recipe:
         for name in OPTIONS:
             if not isinstance(known[name], Mapping | tuple):
                 raise TypeError(f"{name} is {known[name]!r}, not options by their names")
-        return cls(**{**known, "families": tuple(plain["families"])})
+        return cls(**{**known, "families": tuple(known["families"])})
 
 
 KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text", tuple: "some texts"}

@@ -46,8 +46,8 @@ def decide(
 
     :param parses: for each sentence its trees, with weights that add up to 1.
     :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-    :param samples: the greatest number of draws of a sentence, which its trees share in equal numbers, so
-        that it may be exceeded by less than the number of trees in each round.
+    :param samples: the greatest number of draws of a sentence.  Its trees have equally many, so each round
+        may make up to one draw more for each tree.
     :param seed: equal seeds give equal results, independently of the other sentences.
     :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are left out,
         since they cannot be printed.

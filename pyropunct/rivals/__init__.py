@@ -1,1 +1,1 @@
-"""Older systems to compare with, one paper a room, and their comparisons."""
+"""Systems to compare with, one room a paper or a comparison."""
