@@ -24,6 +24,7 @@ from pyropunct.fitted.model_file import (
     read_model_file,
     write_model_file,
 )
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.registry import Trusted, UnknownVariantError, UntrustedVariantError
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.learned import other_values
@@ -539,6 +540,12 @@ def test_missing_settings(model: Path) -> None:
         del description["recipe"]["channel"]
     with pytest.raises(ModelFileError, match="cannot be made a model again: KeyError: 'channel'"):
         Punctuator.load(model)
+
+
+def test_a_setting_that_is_newer_than_a_model_has_its_default(model: Path) -> None:
+    with changed(model) as (description, _):
+        del description["recipe"]["economy_weight"]
+    assert Punctuator.load(model).recipe.economy_weight == Recipe().economy_weight
 
 
 @pytest.mark.parametrize("number", [-1, 10**6, 2**70, True, 0.5])
