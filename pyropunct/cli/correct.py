@@ -39,8 +39,7 @@ def correct(
     """
     from pyropunct.cli.sources import text_work
     from pyropunct.tasks.correct.hearing import WritersRate
-    from pyropunct.tasks.correct.loading import load_corrector
-    from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+    from pyropunct.tasks.correct.noisy_channel import NoisyChannel, load_corrector
 
     use.start()
     corrector = load_corrector(model, variants=use.trust_variants, encoder=use.encoder)

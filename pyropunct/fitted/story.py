@@ -204,12 +204,12 @@ class FittedStory:
         :param problem: as `problems` gives it.
         :param choices: (nodes,) the pair that each node chooses from its set W_d.
         """
+        relation, chosen, decode = problem.relation.tolist(), choices.tolist(), self.vocabulary.decode_string
         for tree in range(len(problem.forest.node_start) - 1):
-            yield [self._pair(problem, node, int(choices[node])) for node in problem.forest.nodes(tree)]
-
-    def _pair(self, problem: Problem, node: int, choice: int) -> tuple[Puncteme, Puncteme]:
-        left, right = problem.inventory.pairs[int(problem.relation[node])][choice]
-        return self.vocabulary.decode_string(left), self.vocabulary.decode_string(right)
+            pairs = [
+                problem.inventory.pairs[relation[node]][chosen[node]] for node in problem.forest.nodes(tree)
+            ]
+            yield [(decode(left), decode(right)) for left, right in pairs]
 
     def draws(
         self,

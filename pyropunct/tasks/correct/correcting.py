@@ -7,15 +7,12 @@ The model is that of Li, Wang & Eisner (2019, section 6.2)::
 where T'_e, the underlying tree of the wrong sentence, is the most probable one under a model of wrong text.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Self
 
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
-from pyropunct.fitted.registry import Trusted
 from pyropunct.fitted.saved_parts import inside, within
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.punctuator import Punctuator
@@ -31,17 +28,16 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
+from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
-from pyropunct.tasks.correct.system import Correcting
+from pyropunct.tasks.correct.system import Correcting, Parts
 from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
 from pyropunct.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws
-
-String = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -94,19 +90,14 @@ class Corrector(Correcting):
         write_model_file(path, plain, tensors | within("writer", weights))
 
     @classmethod
-    def from_parts(
-        cls,
-        path: str | Path,
-        plain: Mapping[str, Any],
-        tensors: Mapping[str, Tensor],
-        variants: Trusted = (),
-        encoder: str | Path | None = None,
-    ) -> Self:
+    def from_parts(cls, parts: Parts) -> Self:
         """See `Correcting.from_parts`."""
-        if "writer" not in plain:
+        path = parts.path
+        if "writer" not in parts.plain:
             raise ModelFileError(f"{path}: is no corrector (fit one with `pyropunct fit-correction`)")
-        reader = Punctuator.from_parts(path, plain, tensors, variants, encoder)
-        writer = Punctuator.from_parts(path, plain["writer"], inside("writer", tensors), variants)
+        reader = Punctuator.from_parts(*parts)
+        weights = inside("writer", parts.tensors)
+        writer = Punctuator.from_parts(path, parts.plain["writer"], weights, parts.variants)
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFileError(f"{path}: its writer is not the model of a corrector")
         if reader.vocabulary.tokens != writer.vocabulary.tokens:

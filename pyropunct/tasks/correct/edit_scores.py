@@ -5,7 +5,6 @@ Counts are summed over all sentences before they are divided.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -29,9 +28,8 @@ class SlotEdit(NamedTuple):
     marks: tuple[str, ...]
 
 
-@dataclass
-class EditScores:
-    """Counts of edits, which `add` updates.
+class EditScores(NamedTuple):
+    """Counts of edits.
 
     :ivar right: the number of edits of the system that are gold edits.
     :ivar proposed: the number of edits of the system.
@@ -41,20 +39,6 @@ class EditScores:
     right: int = 0
     proposed: int = 0
     gold: int = 0
-
-    def add(self, source: Surface, new: Surface, wanted: Surface) -> None:
-        """Count one sentence.
-
-        :param source: its original punctuation.
-        :param new: the system's punctuation.
-        :param wanted: the right punctuation.
-        :raises ValueError: if the numbers of slots differ.
-        """
-        for wrong, changed, right in zip(source, new, wanted, strict=True):
-            shared = shared_edits(marks_of(wrong), marks_of(changed), marks_of(right))
-            self.right += shared.right
-            self.proposed += shared.proposed
-            self.gold += shared.gold
 
     @property
     def precision(self) -> float:
@@ -75,12 +59,17 @@ class EditScores:
 def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Iterable[Surface]) -> EditScores:
     """The counts of some sentences.
 
+    :param source: their original punctuation.
+    :param found: the system's punctuation.
+    :param wanted: the right punctuation.
     :raises ValueError: if the numbers of sentences or of slots differ.
     """
-    scores = EditScores()
-    for sentence in zip(source, found, wanted, strict=True):
-        scores.add(*sentence)
-    return scores
+    of_slots = [
+        shared_edits(*map(marks_of, slot))
+        for sentence in zip(source, found, wanted, strict=True)
+        for slot in zip(*sentence, strict=True)
+    ]
+    return EditScores(*map(sum, zip(*of_slots, strict=True)))
 
 
 def gold_edits(wrong: String, right: String) -> list[SlotEdit]:

@@ -44,11 +44,13 @@ def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Su
     error_trees = []
     for first in range(0, len(trees), BATCH_SIZE):
         part = slice(first, first + BATCH_SIZE)
-        for tree, surface, punctemes in zip(
-            trees[part], surfaces[part], _best(model, trees[part], surfaces[part]), strict=True
-        ):
+        batch = model.encode_trees(trees[part])
+        problem = tree_problem(model.story, batch, model.vocabulary.encode_surfaces(surfaces[part]))
+        best = model.sprouted(problem, best_derivation(problem))
+        for tree, surface, punctemes in zip(trees[part], surfaces[part], best, strict=True):
             given = {field.name: getattr(tree, field.name) for field in fields(Tree)}
-            error_trees.append(ErrorTree(**given, punctemes=punctemes, wrong=tuple(map(tuple, surface))))
+            wrong = tuple(map(tuple, surface))
+            error_trees.append(ErrorTree(**given, punctemes=tuple(punctemes), wrong=wrong))
     return error_trees
 
 
@@ -68,19 +70,3 @@ def read_parses(
         read = read_errors(reader, trees, [surfaces[place] for place in places])
         by_place |= dict(zip(places, read, strict=True))
     return [by_place[place] for place in range(len(parses))]
-
-
-def _best(
-    model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]
-) -> list[tuple[tuple[Puncteme, Puncteme], ...]]:
-    """The best derivation of each sentence of a batch."""
-    vocabulary = model.vocabulary
-    batch = model.encode_trees(trees)
-    problem = tree_problem(model.story, batch, vocabulary.encode_surfaces(surfaces))
-    pairs = problem.inventory.pairs
-    chosen = [
-        pairs[relation][choice]
-        for relation, choice in zip(problem.relation.tolist(), best_derivation(problem).tolist(), strict=True)
-    ]
-    decoded = [(vocabulary.decode_string(left), vocabulary.decode_string(right)) for left, right in chosen]
-    return [tuple(decoded[node] for node in batch.forest.nodes(tree)) for tree in range(len(trees))]

@@ -17,7 +17,7 @@ that differ from x_e by a few likely errors.  They are listed in two steps, and 
 
 import heapq
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -143,17 +143,6 @@ def wrong_sentences(
     return [WrongSentence(trees, tuple(map(tuple, surface))) for trees, surface in pairs]
 
 
-class _Listed(NamedTuple):
-    """A sentence with the changes of its list: for each right punctuation the slots that differ from x_e."""
-
-    noisy: WrongSentence
-    changes: list[dict[int, String]]
-
-    def surface(self, number: int) -> tuple[String, ...]:
-        changed = self.changes[number]
-        return tuple(changed.get(slot, string) for slot, string in enumerate(self.noisy.wrong))
-
-
 def hear(
     model: FittedModel,
     channel: ErrorChannel,
@@ -180,11 +169,11 @@ def hear(
         where = [contexts(parse.tree) for parse in sentence.trees]
         tagger = None if model.tagger is None or of_words is None else _Tagged(model.tagger, of_words)
         odds, unlisted = _log_odds(story, channel, sentence, where[0], tagger, least_odds)
-        listed = _Listed(sentence, _combinations(odds, least_odds, longest))
-        surfaces = tuple(listed.surface(number) for number in range(len(listed.changes)))
+        listed = _combinations(odds, least_odds, longest)
+        surfaces = tuple(_changed(sentence.wrong, changes) for changes in listed)
         log_prob = log_probs(story, [parse.tree for parse in sentence.trees], surfaces)
         log_weight = np.log([parse.weight for parse in sentence.trees])
-        log_error = np.stack([_log_errors(channel, listed, context) for context in where])
+        log_error = np.stack([_log_errors(channel, sentence.wrong, listed, context) for context in where])
         joint = np.logaddexp.reduce((log_weight[:, None] + log_prob)[:, None] + log_error)
         if tagger is not None and is_parsed and model.share:
             of_tagger = np.array([tagger.log_prob(surface) for surface in surfaces]) + log_error[0]
@@ -242,7 +231,7 @@ def _log_odds(
         for string in channel.sources(wrong)[1:]
     ]
     if tagger is None:
-        surfaces = [noisy.wrong, *(_changed(noisy.wrong, slot, string) for slot, string in tried)]
+        surfaces = [noisy.wrong, *(_changed(noisy.wrong, {slot: string}) for slot, string in tried)]
         log_prob = np.maximum(log_probs(model, [noisy.trees[0].tree], surfaces)[0], NEVER)
         of_words = (log_prob[1:] - log_prob[0]).tolist()
     else:
@@ -260,8 +249,8 @@ def _log_odds(
     return listed, unlisted
 
 
-def _changed(surface: tuple[String, ...], slot: int, string: String) -> tuple[String, ...]:
-    return (*surface[:slot], string, *surface[slot + 1 :])
+def _changed(surface: tuple[String, ...], changes: Mapping[int, String]) -> tuple[String, ...]:
+    return tuple(changes.get(slot, string) for slot, string in enumerate(surface))
 
 
 def _combinations(
@@ -277,20 +266,27 @@ def _combinations(
     return [{}, *(dict(made) for score, made in best if made and score >= enough)]
 
 
-def _log_errors(channel: ErrorChannel, listed: _Listed, where: Sequence[Context]) -> Floats:
+def _log_errors(
+    channel: ErrorChannel,
+    wrong: Sequence[String],
+    listed: Sequence[Mapping[int, String]],
+    where: Sequence[Context],
+) -> Floats:
     """(rates, list) log p(x_e | x_c, T) for each of `RATES`.
 
+    :param wrong: x_e.
+    :param listed: for each right punctuation the slots that differ from x_e.
     :param where: the context of each slot in T.
     """
-    wrong, rates = listed.noisy.wrong, np.array(RATES)
+    rates = np.array(RATES)
     with np.errstate(divide="ignore"):
         log_rates = np.log(rates)
     odds_of_wrong = [
         sum(channel.odds(string, context).values()) for string, context in zip(wrong, where, strict=True)
     ]
     log_none = -np.log1p(np.outer(rates, odds_of_wrong))
-    log_errors = np.tile(log_none.sum(1)[:, None], len(listed.changes))
-    for number, changed in enumerate(listed.changes):
+    log_errors = np.tile(log_none.sum(1)[:, None], len(listed))
+    for number, changed in enumerate(listed):
         for slot, string in changed.items():
             odds = channel.odds(string, where[slot])
             total = sum(odds.values())

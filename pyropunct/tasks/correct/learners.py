@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pyropunct.errors import UserError
+from pyropunct.tasks.correct.channel import String
 from pyropunct.treebank.marks import START, STRAIGHT, Surface, direct_quotes
-
-String = tuple[str, ...]
 
 _TAGS = {"``": "``", "''": "''"}
 """Marks that show their direction, with the tags that say so."""

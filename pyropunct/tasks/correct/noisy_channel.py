@@ -4,23 +4,24 @@ See `pyropunct.tasks.correct.hearing` for p(x_c | x_e, words), and `pyropunct.ta
 | x_c).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from torch import Tensor
 
+from pyropunct.fitted.model import read_parts
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.registry import Trusted
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS, Decision
 from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
 from pyropunct.tasks.correct.channel import ErrorChannel
+from pyropunct.tasks.correct.correcting import Corrector
 from pyropunct.tasks.correct.hearing import Floats, Heard, WritersRate, WrongSentence, hear
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
-from pyropunct.tasks.correct.system import Correcting
+from pyropunct.tasks.correct.system import Correcting, Parts
 
 
 @dataclass(frozen=True)
@@ -67,19 +68,13 @@ class NoisyChannel(Correcting):
         write_model_file(path, plain, tensors)
 
     @classmethod
-    def from_parts(
-        cls,
-        path: str | Path,
-        plain: Mapping[str, Any],
-        tensors: Mapping[str, Tensor],
-        variants: Trusted = (),
-        encoder: str | Path | None = None,
-    ) -> Self:
+    def from_parts(cls, parts: Parts) -> Self:
         """See `Correcting.from_parts`."""
+        path, plain = parts[:2]
         if "errors" not in plain:
             fit = "`pyropunct fit-correction TRAIN --model MODEL`"
             raise ModelFileError(f"{path}: is no corrector, but a model without errors: {fit}")
-        source = Punctuator.from_parts(path, plain, tensors, variants, encoder)
+        source = Punctuator.from_parts(*parts)
         try:
             errors, tokens = ErrorChannel.from_json(plain["errors"]), plain["errors"]["tokens"]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -88,6 +83,20 @@ class NoisyChannel(Correcting):
         if tokens != list(source.vocabulary.tokens):
             raise ModelFileError(f"{path}: its errors are those of other marks than its model knows")
         return cls(source, errors)
+
+
+def load_corrector(
+    path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
+) -> Correcting:
+    """Read a corrector of either kind that was saved, or a model that comes with the package.
+
+    See `Correcting.load`.
+
+    :raises ModelFileError: if the file is missing or damaged, or is no corrector of this program.
+    """
+    parts = Parts(path, *read_parts(path), variants, encoder)
+    kind: type[Correcting] = Corrector if "writer" in parts.plain else NoisyChannel
+    return kind.from_parts(parts)
 
 
 def decisions(heard: Iterable[Heard], settings: CorrectingSettings, rates: Floats) -> Iterator[Decision]:

@@ -14,11 +14,10 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, Source, punctuated
+from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.treebank.marks import Surface, marks_of
-
-String = tuple[str, ...]
 
 
 class Change(NamedTuple):
@@ -44,20 +43,26 @@ def changes(wrong: Surface, right: Surface) -> list[Change]:
     return [Change(slot, before, after) for slot, before, after in both if before != after]
 
 
+class Parts(NamedTuple):
+    """What the file of a corrector holds; see `pyropunct.fitted.model.FittedModel.from_parts`."""
+
+    path: str | Path
+    plain: Mapping[str, Any]
+    tensors: Mapping[str, Tensor]
+    variants: Trusted = ()
+    encoder: str | Path | None = None
+
+
 class Correcting(ABC):
     """A trained way to correct punctuation.  Its file is that of a model of right text with one part more."""
 
     @classmethod
     @abstractmethod
-    def from_parts(
-        cls,
-        path: str | Path,
-        plain: Mapping[str, Any],
-        tensors: Mapping[str, Tensor],
-        variants: Trusted = (),
-        encoder: str | Path | None = None,
-    ) -> Self:
-        """The corrector of a description and tensors; see `pyropunct.fitted.model.FittedModel.from_parts`."""
+    def from_parts(cls, parts: Parts) -> Self:
+        """The corrector of what its file holds.
+
+        :raises ModelFileError: if it is damaged, or is not that of such a corrector.
+        """
 
     @classmethod
     def load(cls, path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
@@ -67,7 +72,7 @@ class Correcting(ABC):
         :param encoder: likewise, of the model that parses.
         :raises ModelFileError: if the file is missing or damaged, or is not that of such a corrector.
         """
-        return cls.from_parts(path, *read_parts(path), variants, encoder)
+        return cls.from_parts(Parts(path, *read_parts(path), variants, encoder))
 
     @property
     @abstractmethod

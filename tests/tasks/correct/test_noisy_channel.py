@@ -28,8 +28,7 @@ from pyropunct.tasks.correct.hearing import (
     wrong_sentences,
 )
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
-from pyropunct.tasks.correct.loading import load_corrector
-from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+from pyropunct.tasks.correct.noisy_channel import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import changes
 from pyropunct.treebank.marks import START, Surface, unpaired
