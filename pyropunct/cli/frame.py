@@ -59,6 +59,7 @@ def misuse_in_one_line() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        console.close()
         raise OneLineError(f"cannot write the help: {error.strerror}", FAILURE) from error
 
 
@@ -80,6 +81,8 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             if os.environ.get("PYROPUNCT_DEBUG"):
                 raise
+            if isinstance(error, OSError):
+                console.close()  # what could not be written now cannot be written at exit either
             raise OneLineError(*_explained(error)) from error
 
     return run

@@ -18,6 +18,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import StringIO
 from itertools import combinations
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -195,7 +196,8 @@ class Table(Generic[Row]):
             lined.add_column(Text(name), justify="left" if words else "right", overflow="fold")
         for row in rows:  # marks such as [ are text, not markup of rich
             lined.add_row(*(Text("\n".join(map(visible, cell.split("\n")))) for cell in row))
-        console = Console(width=width)
+        # Into memory: on standard output, rich would end the program when its reader has gone.
+        console = Console(file=StringIO(), width=width)
         with console.capture() as captured:
             console.print(lined)
         lines = [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]

@@ -152,7 +152,7 @@ class CorrectionComparison(Comparison):
 
     def _plain(self, results: Sequence[CorrectionResult]) -> list[dict[str, Any]]:
         rows = zip(self._table("", results).to_json(), results, strict=True)
-        return [{**row, **vars(result.scores)} for row, result in rows]
+        return [{**row, **result.scores._asdict()} for row, result in rows]
 
 
 def compare_correction(
