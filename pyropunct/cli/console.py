@@ -5,7 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from pyropunct.files import json_text
@@ -53,7 +53,8 @@ def flush() -> None:
 
 def close() -> None:
     """Discard output that is not written yet, now and at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(io.UnsupportedOperation):  # where standard output is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Mapping[str, Any]) -> None:

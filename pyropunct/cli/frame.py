@@ -81,7 +81,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             if os.environ.get("PYROPUNCT_DEBUG"):
                 raise
-            if isinstance(error, OSError):
+            if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EIO):
                 console.close()  # what could not be written now cannot be written at exit either
             raise OneLineError(*_explained(error)) from error
 
