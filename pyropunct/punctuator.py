@@ -150,7 +150,7 @@ def load(
 ) -> Punctuator:
     """A model that punctuates text.
 
-    :param model: the name of a model that comes with the package, or a model folder.
+    :param model: the name of a model that comes with the package, or the path of a model.
     :param variants: see `FittedModel.load`.
     :param encoder: see `FittedModel.load`.
     :param settings: how it restores text, by the names of `RestoreSettings`.

@@ -87,7 +87,7 @@ class NoModule:
 
 
 def called(*arguments: object) -> None:
-    """What must never be called, however a model folder names it."""
+    """What must never be called, however the file of a model names it."""
     raise AssertionError("a function was called in place of a variant")
 
 

@@ -5,7 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from pyropunct.files import json_text
@@ -53,8 +53,15 @@ def flush() -> None:
 
 def close() -> None:
     """Discard output that is not written yet, now and at exit."""
-    with suppress(io.UnsupportedOperation):  # where standard output is no file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def drop_unwritable() -> None:
+    """Write the output that is not written yet; discard it if that fails, so that it is not tried at exit."""
+    try:
+        flush()
+    except OSError:
+        close()
 
 
 def print_json(value: Mapping[str, Any]) -> None:

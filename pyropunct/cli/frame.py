@@ -59,7 +59,7 @@ def misuse_in_one_line() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        console.close()
+        console.drop_unwritable()
         raise OneLineError(f"cannot write the help: {error.strerror}", FAILURE) from error
 
 
@@ -81,8 +81,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             if os.environ.get("PYROPUNCT_DEBUG"):
                 raise
-            if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EIO):
-                console.close()  # what could not be written now cannot be written at exit either
+            console.drop_unwritable()
             raise OneLineError(*_explained(error)) from error
 
     return run

@@ -33,7 +33,7 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
     """Make sure at the start of a command that a file can be written, and that nothing is lost by this.
 
     :param out: where it is to be written; None if it is not.
-    :param inputs: the files and model folders that the command reads.
+    :param inputs: the files that the command reads.
     :raises UserError: if it is one of these or in one of them, is of another kind, or cannot be written.
     """
     if out is None:

@@ -98,7 +98,7 @@ class SlotEvaluations(NamedTuple):
 
 
 class WholeEvaluation(NamedTuple):
-    """What `Punctuator.evaluate_slots` finds.
+    """How well a model predicts last slots, other slots, and trees with their punctuation.
 
     :ivar own: how well the model predicts punctuation, given trees.
     :ivar unigram: the same of the unigram model of slots, None if there is none.
@@ -112,7 +112,7 @@ class WholeEvaluation(NamedTuple):
 
 
 class EvaluationSums:
-    """What `Punctuator.evaluate_slots` counts and adds up; sums of parts of a treebank can be added.
+    """The sums of `FittedStory.evaluation_sums`; sums of parts of a treebank can be added.
 
     :param plain: what `to_json` made of other sums, with which these begin.
     :raises ValueError: if it is no such thing.

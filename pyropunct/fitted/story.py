@@ -13,7 +13,7 @@ from torch import Tensor
 from pyropunct.draws import Draws
 from pyropunct.fitted.drawing import draw_surfaces
 from pyropunct.fitted.edits import Edit, merged_edits, named_edits
-from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
+from pyropunct.fitted.evaluation import Evaluation, EvaluationSums
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
@@ -133,36 +133,17 @@ class FittedStory:
         found = torch.cat(parts)
         return Evaluation(len(found), slots, float(found.sum()))
 
-    def evaluate_slots(
-        self, sentences: Iterable[Sentence], impossible: list[ImpossibleSentenceError] | None = None
-    ) -> "WholeEvaluation":
-        """`evaluate`, for last slots of sentences and all others apart, and the same of `slot_strings`.
-
-        In a sentence of n words the last slot counts with log p(x_n | x_0 .. x_n-1, T), the others with
-        log p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.
-
-        :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
-        :param impossible: takes an error for each sentence of probability zero, which is left out then, by
-            both models.
-        :returns: how well the model predicts them, how well the unigram model of slots does, if there is
-            one, and how well the model predicts trees (without words) and punctuation together, if it has a
-            model of trees.
-        :raises ImpossibleSurfaceError: as `log_prob` does, if there is no list that takes it, or if all
-            sentences are left out.
-        """
-        left_out: list[ImpossibleSentenceError] = [] if impossible is None else impossible
-        sums = self.evaluation_sums(sentences, left_out)
-        if left_out and (impossible is None or not sums.sentences):
-            raise left_out[0]
-        return sums.evaluation()
-
     def evaluation_sums(
         self, sentences: Iterable[Sentence], impossible: list[ImpossibleSentenceError]
     ) -> EvaluationSums:
-        """The sums of `evaluate_slots`, which may be those of a part of a treebank.
+        """Sums to evaluate last slots and all other slots apart, also by `slot_strings`, and whole trees.
 
-        :param sentences: which are worked on in batches; no more than one batch is kept.
-        :param impossible: as for `evaluate_slots`.
+        In a sentence of n words the last slot counts with log p(x_n | x_0 .. x_n-1, T), the others with
+        log p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.  Sums of
+        parts of a treebank can be added.
+
+        :param sentences: worked on in batches; no more than one batch is kept.
+        :param impossible: takes an error for each sentence of probability zero, which both models leave out.
         """
         sums = EvaluationSums()
         syntax = self.story.syntax if isinstance(self.story.syntax, HeadOutward) else None

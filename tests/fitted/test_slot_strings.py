@@ -82,7 +82,7 @@ def test_last_slots_are_those_of_evidence_that_leaves_them_open(small: Path) -> 
     trees = vocabulary.encode_trees([sentence.tree for sentence in sentences])
     with torch.no_grad():
         rest = log_evidence(tree_problem(model.story, trees, SlotEvidence(evidence))).sum()
-    own, unigram, with_trees = model.evaluate_slots(iter(sentences))
+    own, unigram, with_trees = model.evaluation_sums(iter(sentences), []).evaluation()
     whole = model.evaluate(sentences)
     assert own.all == pytest.approx(whole)
     assert own.others.log_likelihood == pytest.approx(float(rest), rel=1e-4)

@@ -1,4 +1,4 @@
-"""Correction by a noisy channel: its posterior, its decisions, its folders."""
+"""Correction by a noisy channel: its posterior, its decisions, its file."""
 
 import math
 from collections.abc import Iterator
