@@ -3,24 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.rivals.ma_2014 import templates
 from pyropunct.rivals.ma_2014.oracle import tree_after
-from pyropunct.rivals.ma_2014.treatments import (
-    MarkedSentence,
-    TreatedSentence,
-    Treatment,
-    treated,
-)
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, TreatedSentence, Treatment, treated
 from pyropunct.rivals.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT
-from pyropunct.rivals.transitions.cells import BEHIND, FIRST_MARK
-from pyropunct.rivals.transitions.parser import Action, TransitionParser, check_kinds, moves_of
-from pyropunct.rivals.transitions.search import search
+from pyropunct.rivals.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED
+from pyropunct.rivals.transitions.parser import Action, Actions, TransitionParser, matrix_of, moves_of
 from pyropunct.rivals.transitions.systems import ARC_STANDARD
 from pyropunct.rivals.transitions.templates import compiled_templates, number_of, templates_in
 
@@ -84,6 +76,12 @@ class ArcStandardParser(TransitionParser):
     recipe: ArcStandardRecipe
     what = "an arc-standard parser"
     recipe_kind = ArcStandardRecipe
+    kinds, needed = frozenset({SHIFT, LEFT, RIGHT}), frozenset({SHIFT})
+
+    @classmethod
+    def encoded_actions(cls, recipe: ArcStandardRecipe, actions: Sequence[Action]) -> Actions:
+        """Each action has weights of its own."""
+        return Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
 
     def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
         """The tree of each sentence: projective, with one root.  Trees of the sentences are not read.
@@ -96,52 +94,20 @@ class ArcStandardParser(TransitionParser):
         kept = treated(sentence, self.recipe.treatment)
         if not kept.tokens:
             raise ValueError("there is no word to parse")
-        moves, table, unknown = (
-            moves_of(self.actions),
-            templates_of(self.recipe.treatment),
-            np.zeros(0, np.int64),
-        )
-        matrix, beam = encoded(kept), self.recipe.beam
-        found = search(ARC_STANDARD, matrix, moves, table, self._weights, beam, unknown)
-        heads, relations = tree_after((self.actions[action] for action in found), self.root)
-        all_heads: list[int | None] = [None] * len(sentence.forms)
-        all_relations: list[str | None] = [None] * len(sentence.forms)
-        for token, head, relation in zip(kept.tokens, heads, relations, strict=True):
-            all_heads[token - 1] = kept.tokens[head - 1] if head else 0
-            all_relations[token - 1] = relation
-        return ParsedSentence(tuple(all_heads), tuple(all_relations))
-
-    @classmethod
-    def scored(cls, actions: Sequence[Action]) -> int:
-        """See `TransitionParser.scored`."""
-        check_actions(actions)
-        return len(actions)
-
-
-def check_actions(actions: Sequence[Action]) -> None:
-    """Make sure that actions are transitions, each there once, with which any sentence can be parsed.
-
-    :raises ValueError: if they are not.
-    """
-    check_kinds(actions, (SHIFT, LEFT, RIGHT), (SHIFT,), "an arc-standard parser")
-    if len(actions) < 2:
-        raise ValueError("the actions are not those of an arc-standard parser")
+        heads, relations = tree_after(self.best_actions(encoded(kept)), self.root)
+        numbers, tokens = (0, *kept.tokens), range(1, len(sentence.forms) + 1)
+        head_of = dict(zip(kept.tokens, (numbers[head] for head in heads), strict=True))
+        relation_of = dict(zip(kept.tokens, relations, strict=True))
+        return ParsedSentence(tuple(map(head_of.get, tokens)), tuple(map(relation_of.get, tokens)))
 
 
 def encoded(tokens: TreatedSentence) -> Array:
-    """A sentence as compiled code reads it: see `pyropunct.rivals.transitions.cells.WORD`."""
-    matrix = np.zeros((5, len(tokens.forms) + 1 + BEHIND), np.int64)
-    matrix[:, 1:-BEHIND] = (
-        [number_of(form) for form in tokens.forms],
-        [number_of(tag) for tag in tokens.tags],
-        tokens.opened,
-        tokens.closed,
-        [FIRST_MARK + number_of(tag) if tag else 0 for tag in tokens.beside],
-    )
-    return matrix
+    """A sentence as compiled code reads it."""
+    beside = [FIRST_MARK + number_of(tag) if tag else 0 for tag in tokens.beside]
+    rows = {OPENED: tokens.opened, CLOSED: tokens.closed, MARK: beside}
+    return matrix_of(tokens.forms, tokens.tags, rows)
 
 
-@lru_cache(8)
 def templates_of(treatment: Treatment) -> Array:
     """The templates for a treatment as compiled code reads them."""
     return compiled_templates(templates_in(TEMPLATES[treatment]), ATOMS)

@@ -1,8 +1,7 @@
 """Training: from a treebank to a parser."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,20 +10,12 @@ from numpy.typing import NDArray
 from pyropunct.compare.progress import Advance
 from pyropunct.rivals.ma_2014.exploring import BEST, BEST_RIGHT, FOLLOWED, explore
 from pyropunct.rivals.ma_2014.oracle import transitions_to
-from pyropunct.rivals.ma_2014.parser import (
-    ArcStandardParser,
-    ArcStandardRecipe,
-    Oracle,
-    check_actions,
-    encoded,
-    templates_of,
-)
+from pyropunct.rivals.ma_2014.parser import ArcStandardParser, ArcStandardRecipe, Oracle, encoded
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, ProjectiveTree, treated, tree_of
 from pyropunct.rivals.transitions.arc_standard import SHIFT
-from pyropunct.rivals.transitions.learning import Actions, Change, learned, searched
-from pyropunct.rivals.transitions.parser import Action, moves_of, relation_numbers
-from pyropunct.rivals.transitions.perceptron import Weights, averaged
-from pyropunct.rivals.transitions.systems import ARC_STANDARD
+from pyropunct.rivals.transitions.learning import Change, learned, searched
+from pyropunct.rivals.transitions.parser import Action, Actions, relation_numbers
+from pyropunct.rivals.transitions.perceptron import Weights
 
 Array = NDArray[Any]
 
@@ -72,19 +63,23 @@ def train_arc_standard(
     actions = ((SHIFT, ""), *sorted({step for goal in goals for step in goal if step[0] != SHIFT}))
     roots = Counter(tree.relations[tree.heads.index(0)] for tree in trees)
     root = max(roots, key=roots.__getitem__, default=ROOT)
-    check_actions(actions)
-    matrices = [encoded(tokens) for _, tokens in kept]
-    known = Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
-    random = np.random.default_rng(recipe.seed)
-    examples = _examples(matrices, trees, goals, actions)
-    weights, updates = learned(examples, _Changes(known, recipe, random), recipe.iterations, random, advance)
+    ArcStandardParser.check(actions)
+    known, random = ArcStandardParser.encoded_actions(recipe, actions), np.random.default_rng(recipe.seed)
+
+    def changes(example: _Example, weights: Weights, iteration: int) -> list[Change]:
+        if recipe.oracle is Oracle.STATIC:
+            return searched(known, example.sentence, example.gold, weights, recipe.beam)
+        follows_best = random.random(len(example.gold)) < (EXPLORED if iteration else 0.0)
+        return _explored(known, example, weights, follows_best)
+
+    examples = list(_examples([encoded(tokens) for _, tokens in kept], trees, goals, actions))
+    rows, updates = learned(known, examples, changes, recipe.iterations, random, advance)
     report = {
         "sentences": len(trees),
         "lifted_arcs": sum(tree.lifted for tree in trees),
         "lifted_sentences": sum(tree.lifted > 0 for tree in trees),
         "updates": updates,
     }
-    rows = averaged(weights, recipe.iterations * len(trees))
     return ArcStandardParser(recipe, actions, root, rows, report)
 
 
@@ -93,44 +88,23 @@ def _examples(
     trees: Iterable[ProjectiveTree],
     goals: Iterable[Sequence[Action]],
     actions: Sequence[Action],
-) -> list[_Example]:
+) -> Iterator[_Example]:
     numbers = {action: number for number, action in enumerate(actions)}
     relations = relation_numbers(actions)
+    for matrix, tree, goal in zip(matrices, trees, goals, strict=True):
+        steps = np.array([numbers[step] for step in goal])
+        own = [relations.get(relation, 0) for relation in tree.relations]
+        yield _Example(matrix, steps, np.array([0, *tree.heads]), np.array([0, *own]))
+
+
+def _explored(known: Actions, example: _Example, weights: Weights, follows_best: Array) -> list[Change]:
+    """The changes where the best action on a way through a sentence is wrong."""
+    sentence, _, heads, relations = example
+    found = explore(sentence, known.moves, known.table, weights, heads, relations, follows_best)
+    wrong = found[BEST] != found[BEST_RIGHT]
+    if not wrong.any():
+        return []
     return [
-        _Example(
-            matrix,
-            np.array([numbers[step] for step in goal]),
-            np.array([0, *tree.heads]),
-            np.array([0, *(relations.get(relation, 0) for relation in tree.relations)]),
-        )
-        for matrix, tree, goal in zip(matrices, trees, goals, strict=True)
+        Change(sentence, found[FOLLOWED], np.where(wrong, found[row], -1), 0, by)
+        for row, by in ((BEST_RIGHT, 1), (BEST, -1))
     ]
-
-
-@dataclass(frozen=True)
-class _Changes:
-    """The changes of weights, by the oracle of the recipe."""
-
-    actions: Actions
-    recipe: ArcStandardRecipe
-    random: np.random.Generator
-
-    def of(self, example: _Example, weights: Weights, iteration: int) -> list[Change]:
-        """The changes after an example."""
-        if self.recipe.oracle is Oracle.DYNAMIC:
-            return self._explored(example, weights, EXPLORED if iteration else 0.0)
-        return searched(self.actions, example.sentence, example.gold, weights, self.recipe.beam)
-
-    def _explored(self, example: _Example, weights: Weights, explored: float) -> list[Change]:
-        """The changes where the best action on a way through a sentence is not right."""
-        follows_best = self.random.random(len(example.gold)) < explored
-        sentence, _, heads, relations = example
-        _, moves, table = self.actions
-        found = explore(sentence, moves, table, weights, heads, relations, follows_best)
-        wrong = found[BEST] != found[BEST_RIGHT]
-        if not wrong.any():
-            return []
-        return [
-            Change(sentence, found[FOLLOWED], np.where(wrong, found[row], -1), 0, by)
-            for row, by in ((BEST_RIGHT, 1), (BEST, -1))
-        ]

@@ -1,16 +1,19 @@
 """Learning of weights, from one example after the other."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.compare.progress import Advance
-from pyropunct.rivals.transitions.perceptron import Weights, no_weights, with_room
+from pyropunct.rivals.transitions.parser import Actions
+from pyropunct.rivals.transitions.perceptron import Rows, Weights, averaged, no_weights, with_room
 from pyropunct.rivals.transitions.search import learn, search
 
 Array = NDArray[Any]
+
+Example = TypeVar("Example")
 
 
 class Change(NamedTuple):
@@ -23,41 +26,16 @@ class Change(NamedTuple):
     by: int
 
 
-Example = TypeVar("Example", contravariant=True)
+Changes = Callable[[Example, Weights, int], list[Change]]
+"""Computes the changes of weights after an example, in an iteration counted from 0."""
 
 
-class Actions(NamedTuple):
-    """The actions of a parser, as `pyropunct.rivals.transitions.search.search` reads them.
-
-    :ivar system: the number of a system of transitions.
-    :ivar moves: the actions.
-    :ivar table: the templates.
-    """
-
-    system: int
-    moves: Array
-    table: Array
-
-
-class Changes(Protocol[Example]):
-    """Says how examples change weights."""
-
-    @property
-    def actions(self) -> Actions:
-        """The actions that have weights."""
-        ...
-
-    def of(self, example: Example, weights: Weights, iteration: int) -> list[Change]:
-        """The changes after an example, in an iteration counted from 0."""
-        ...
-
-
-def searched(actions: Actions, sentence: Array, gold: Array, weights: Weights, beam: int) -> list[Change]:
-    """The changes after a search in which the right actions left the beam, or were not the best in the end.
+def searched(known: Actions, sentence: Array, gold: Array, weights: Weights, beam: int) -> list[Change]:
+    """The changes after a search in which the right actions left the beam, or lost in the end.
 
     :param gold: the numbers of the right actions.
     """
-    system, moves, table = actions
+    system, moves, table = known
     found = search(system, sentence, moves, table, weights, beam, gold)
     right = gold[: len(found)]
     differences = np.flatnonzero(found != right)
@@ -68,15 +46,16 @@ def searched(actions: Actions, sentence: Array, gold: Array, weights: Weights, b
 
 
 def learned(
+    known: Actions,
     examples: Sequence[Example],
     changes: Changes[Example],
     iterations: int,
     random: np.random.Generator,
     advance: Advance = lambda done: None,
-) -> tuple[Weights, list[int]]:
-    """The weights after all iterations, and how many examples changed them in each.
+) -> tuple[Rows, list[int]]:
+    """The averaged weights after all iterations, and the number of examples that changed them in each.
 
-    :param changes: gives the changes after an example.
+    :param known: the actions that have weights.
     :param iterations: how often each example is seen.
     :param random: orders the examples, anew in each iteration.
     :param advance: called after each iteration with 1.
@@ -86,13 +65,13 @@ def learned(
     for iteration in range(iterations):
         updates.append(0)
         for place in random.permutation(len(examples)):
-            found = changes.of(examples[place], weights, iteration)
+            found = changes(examples[place], weights, iteration)
             for change in found:
-                weights = _changed(weights, changes.actions, change, number)
+                weights = _changed(weights, known, change, number)
             updates[-1] += bool(found)
             number += 1
         advance(1)
-    return weights, updates
+    return averaged(weights, number), updates
 
 
 def _changed(weights: Weights, known: Actions, change: Change, number: int) -> Weights:
@@ -101,5 +80,5 @@ def _changed(weights: Weights, known: Actions, change: Change, number: int) -> W
     while first < len(actions):
         first = learn(system, sentence, moves, table, weights, followed, actions, first, by, number)
         if first < len(actions):
-            weights = with_room(weights, 2 * len(table), int(moves[:, 2:].max()) + 1)
+            weights = with_room(weights, 2 * len(table), known.weighted)
     return weights

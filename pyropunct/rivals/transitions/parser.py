@@ -1,27 +1,51 @@
 """Trained parsers with transitions, their actions as numbers, and their parts in a model file."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.rivals.transitions.cells import BEHIND, TAG, WORD
 from pyropunct.rivals.transitions.perceptron import MOST_ACTIONS, Rows, Weights, weights_of
+from pyropunct.rivals.transitions.search import search
+from pyropunct.rivals.transitions.templates import number_of
 
 Array = NDArray[Any]
 
 Action = tuple[int, str]
-"""The kind of a transition and its relation, which is empty for one that makes no arc."""
+"""The kind of a transition and its relation, which is empty for a transition without arc."""
+
+UNKNOWN = np.zeros(0, np.int64)
+"""The right actions where they are unknown."""
 
 
-@lru_cache(8)
+class Actions(NamedTuple):
+    """The actions of a parser, as `pyropunct.rivals.transitions.search.search` reads them.
+
+    :ivar system: the number of a system of transitions.
+    :ivar moves: the actions.
+    :ivar table: the templates.
+    """
+
+    system: int
+    moves: Array
+    table: Array
+
+    @property
+    def weighted(self) -> int:
+        """The number of actions and parts of actions that have weights."""
+        return int(self.moves[:, 2:].max()) + 1
+
+
 def moves_of(actions: Sequence[Action]) -> Array:
-    """(actions, 4) actions as `pyropunct.rivals.transitions.search.search` reads them: each has weights of
-    its own."""
+    """(actions, 4) actions as `pyropunct.rivals.transitions.search.search` reads them: each action has its
+    own weights."""
     numbers = relation_numbers(actions)
     rows = enumerate(actions)
     return np.array([(kind, numbers.get(relation, 0), place, -1) for place, (kind, relation) in rows])
@@ -33,36 +57,27 @@ def relation_numbers(actions: Iterable[Action]) -> dict[str, int]:
     return {relation: number for number, relation in enumerate(relations, start=1)}
 
 
-def check_kinds(actions: Sequence[Action], known: Iterable[int], needed: Iterable[int], what: str) -> None:
-    """Make sure that actions are transitions, each there once, with which any sentence can be parsed.
+def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequence[int]]) -> Array:
+    """(5, n + 5) a sentence as compiled code reads it: see `pyropunct.rivals.transitions.cells.WORD`.
 
-    :param known: the kinds of transitions of a system.
-    :param needed: the kinds without which some sentence cannot be parsed.
-    :param what: the name of its parser.
-    :raises ValueError: if they are not.
+    :param rows: further rows of the n words, by their numbers.
     """
-    right = all(type(kind) is int and isinstance(relation, str) for kind, relation in actions)
-    if not right or len(set(actions)) < len(actions):
-        raise ValueError("an action is not a transition, or is there twice")
-    kinds = {kind for kind, _ in actions}
-    if not set(needed) <= kinds <= set(known) or len(actions) >= MOST_ACTIONS:
-        raise ValueError(f"the actions are not those of {what}")
+    matrix = np.zeros((5, len(forms) + 1 + BEHIND), np.int64)
+    texts = {WORD: list(map(number_of, forms)), TAG: list(map(number_of, tags))}
+    for row, values in {**texts, **rows}.items():
+        matrix[row, 1:-BEHIND] = values
+    return matrix
 
 
-def tensors_of(rows: Rows) -> dict[str, Tensor]:
-    """Weights as `pyropunct.fitted.model_file` writes them."""
-    return {name: torch.from_numpy(array) for name, array in rows._asdict().items()}
+def _rows_of(tensors: Mapping[str, Tensor], weighted: int) -> Rows:
+    """The weights of a model file.
 
-
-def rows_of(tensors: Mapping[str, Tensor], actions: int) -> Rows:
-    """The weights that `tensors_of` took apart.
-
-    :param actions: how many actions there are.
+    :param weighted: how many actions and parts of actions have weights.
     :raises ValueError: if these are no weights of such actions.
     :raises LookupError: if something is missing.
     """
     rows = Rows(**{name: _whole_numbers(name, tensors[name]) for name in Rows._fields})
-    if set(tensors) != set(Rows._fields) or (len(rows.actions) and rows.actions.max() >= actions):
+    if set(tensors) != set(Rows._fields) or (len(rows.actions) and rows.actions.max() >= weighted):
         raise ValueError("there are weights of actions that it does not know")
     weights_of(rows)  # checks them
     return rows
@@ -74,7 +89,7 @@ def _whole_numbers(name: str, tensor: Tensor) -> Array:
     return tensor.numpy()
 
 
-def recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
+def _recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
     """The recipe of a kind, a dataclass with default settings, that was written as plain types.
 
     :raises ValueError: if a setting has the wrong type, a number is negative, or the beam is 0.
@@ -89,7 +104,7 @@ def recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class TransitionParser:
+class TransitionParser(ABC):
     """A trained parser with transitions and a perceptron.
 
     :ivar recipe: how it was trained.
@@ -99,6 +114,8 @@ class TransitionParser:
     :ivar report: what happened in training, in plain JSON types.
     :cvar what: its name in messages.
     :cvar recipe_kind: the class of its recipe.
+    :cvar kinds: the kinds of transitions of its system.
+    :cvar needed: the kinds without which it could not parse every sentence.
     """
 
     recipe: Any
@@ -108,19 +125,45 @@ class TransitionParser:
     report: Mapping[str, Any] = field(default_factory=dict)
     what: ClassVar[str]
     recipe_kind: ClassVar[Any]
+    kinds: ClassVar[frozenset[int]]
+    needed: ClassVar[frozenset[int]]
+
+    @classmethod
+    @abstractmethod
+    def encoded_actions(cls, recipe: Any, actions: Sequence[Action]) -> Actions:
+        """Actions and templates as compiled code reads them."""
+
+    @classmethod
+    def check(cls, actions: Sequence[Action]) -> None:
+        """Make sure that actions are distinct transitions with which any sentence can be parsed.
+
+        :raises ValueError: if they are not.
+        """
+        right = all(type(kind) is int and isinstance(relation, str) for kind, relation in actions)
+        if not right or len(set(actions)) < len(actions):
+            raise ValueError("an action is not a transition, or is there twice")
+        kinds = {kind for kind, _ in actions}
+        if not cls.needed <= kinds <= cls.kinds or not 1 < len(actions) < MOST_ACTIONS:
+            raise ValueError(f"the actions are not those of {cls.what}")
 
     @cached_property
-    def _weights(self) -> Weights:
-        return weights_of(self.rows)
+    def _search(self) -> tuple[Actions, Weights]:
+        return self.encoded_actions(self.recipe, self.actions), weights_of(self.rows)
+
+    def best_actions(self, sentence: Array) -> list[Action]:
+        """The transitions that beam search finds.
+
+        :param sentence: see `matrix_of`.
+        """
+        (system, moves, table), weights = self._search
+        found = search(system, sentence, moves, table, weights, self.recipe.beam, UNKNOWN)
+        return [self.actions[action] for action in found]
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The parser as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
-        plain = {
-            "vocabulary": {"actions": [list(action) for action in self.actions], "root": self.root},
-            "recipe": asdict(self.recipe),
-            "report": dict(self.report),
-        }
-        return plain, tensors_of(self.rows)
+        vocabulary = {"actions": [list(action) for action in self.actions], "root": self.root}
+        plain = {"vocabulary": vocabulary, "recipe": asdict(self.recipe), "report": dict(self.report)}
+        return plain, {name: torch.from_numpy(array) for name, array in self.rows._asdict().items()}
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
@@ -133,17 +176,10 @@ class TransitionParser:
             actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
             if not isinstance(vocabulary["root"], str):
                 raise ValueError("the relation of roots is no text")
-            rows = rows_of(tensors, cls.scored(actions))
-            recipe = recipe_of(cls.recipe_kind, plain["recipe"])
+            cls.check(actions)
+            recipe = _recipe_of(cls.recipe_kind, plain["recipe"])
+            rows = _rows_of(tensors, cls.encoded_actions(recipe, actions).weighted)
             return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ValueError(f"not the parts of {cls.what}: {reason}") from error
-
-    @classmethod
-    def scored(cls, actions: Sequence[Action]) -> int:
-        """How many actions and parts of actions have weights, if these are the actions.
-
-        :raises ValueError: if a sentence cannot be parsed with these actions.
-        """
-        raise NotImplementedError

@@ -2,18 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.rivals.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
-from pyropunct.rivals.transitions.cells import BEHIND, FIRST_MARK, MARK, TAG, WORD
-from pyropunct.rivals.transitions.parser import Action, TransitionParser, check_kinds, relation_numbers
-from pyropunct.rivals.transitions.search import search
+from pyropunct.rivals.transitions.cells import FIRST_MARK, MARK
+from pyropunct.rivals.transitions.parser import (
+    Action,
+    Actions,
+    TransitionParser,
+    matrix_of,
+    relation_numbers,
+)
 from pyropunct.rivals.transitions.systems import ARC_EAGER
-from pyropunct.rivals.transitions.templates import compiled_templates, number_of, templates_in
+from pyropunct.rivals.transitions.templates import compiled_templates, templates_in
 from pyropunct.rivals.zhang_2013 import templates
 from pyropunct.rivals.zhang_2013.oracle import ParsedStream, stream_after
 from pyropunct.rivals.zhang_2013.streams import Stream
@@ -52,6 +56,12 @@ class ArcEagerParser(TransitionParser):
     recipe: ArcEagerRecipe
     what = "an arc-eager parser"
     recipe_kind = ArcEagerRecipe
+    kinds, needed = frozenset(KINDS), frozenset(NEEDED)
+
+    @classmethod
+    def encoded_actions(cls, recipe: ArcEagerRecipe, actions: Sequence[Action]) -> Actions:
+        """The score of an arc is shared by its mark and its relation: see `moves_of`."""
+        return Actions(ARC_EAGER, moves_of(actions), templates_of(recipe.reads_marks))
 
     def parse(self, streams: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
         """The marks and trees of streams, of which words and tags alone are read.
@@ -63,45 +73,22 @@ class ArcEagerParser(TransitionParser):
         if self.recipe.reads_marks != (found is not None):
             raise ValueError("marks of another system are for a parser that was trained to read them")
         given = found if found is not None else [()] * len(streams)
-        return [self._parse(encoded(stream, marks)) for stream, marks in zip(streams, given, strict=True)]
-
-    def _parse(self, matrix: Array) -> ParsedStream:
-        moves, table = moves_of(self.actions), templates_of(self.recipe.reads_marks)
-        unknown = np.zeros(0, np.int64)
-        best = search(ARC_EAGER, matrix, moves, table, self._weights, self.recipe.beam, unknown)
-        return stream_after((self.actions[action] for action in best), self.root)
-
-    @classmethod
-    def scored(cls, actions: Sequence[Action]) -> int:
-        """See `TransitionParser.scored`."""
-        check_actions(actions)
-        return int(moves_of(actions).max()) + 1
-
-
-def check_actions(actions: Sequence[Action]) -> None:
-    """Make sure that any stream can be parsed with these actions.
-
-    :raises ValueError: if a stream cannot be parsed.
-    """
-    check_kinds(actions, KINDS, NEEDED, "an arc-eager parser")
+        return [
+            stream_after(self.best_actions(encoded(*both)), self.root)
+            for both in zip(streams, given, strict=True)
+        ]
 
 
 def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
-    """A stream from a sentence on, as compiled code reads it: `pyropunct.rivals.transitions.cells.WORD`.
+    """A stream from a sentence on, as compiled code reads it.
 
     :param found: the marks that another system predicted.
     :param first: the first word of the sentence, counted from 0.
     """
-    forms, tags, marks = stream.forms[first:], stream.tags[first:], found[first:]
-    matrix = np.zeros((5, len(forms) + 1 + BEHIND), np.int64)
-    matrix[WORD, 1:-BEHIND] = [number_of(form) for form in forms]
-    matrix[TAG, 1:-BEHIND] = [number_of(tag) for tag in tags]
-    if len(found):
-        matrix[MARK, 1:-BEHIND] = [FIRST_MARK + mark if mark != NONE else 0 for mark in marks]
-    return matrix
+    marks = [FIRST_MARK + mark if mark != NONE else 0 for mark in found[first:]]
+    return matrix_of(stream.forms[first:], stream.tags[first:], {MARK: marks} if found else {})
 
 
-@lru_cache(8)
 def moves_of(actions: Sequence[Action]) -> Array:
     """(actions, 4) actions as `pyropunct.rivals.transitions.search.search` reads them.
 
@@ -118,7 +105,6 @@ def moves_of(actions: Sequence[Action]) -> Array:
     return np.array(rows)
 
 
-@lru_cache(2)
 def templates_of(reads_marks: bool) -> Array:
     """The templates as compiled code reads them."""
     text = templates.WORDS + templates.TREES + (templates.MARKS if reads_marks else "")

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,21 +9,11 @@ from numpy.typing import NDArray
 
 from pyropunct.compare.progress import Advance
 from pyropunct.rivals.transitions.arc_eager import LEFT
-from pyropunct.rivals.transitions.learning import Actions, Change, learned, searched
+from pyropunct.rivals.transitions.learning import Change, learned, searched
 from pyropunct.rivals.transitions.parser import Action
-from pyropunct.rivals.transitions.perceptron import Weights, averaged
-from pyropunct.rivals.transitions.systems import ARC_EAGER
+from pyropunct.rivals.transitions.perceptron import Weights
 from pyropunct.rivals.zhang_2013.oracle import transitions_to
-from pyropunct.rivals.zhang_2013.parser import (
-    NEEDED,
-    ArcEagerParser,
-    ArcEagerRecipe,
-    Marks,
-    check_actions,
-    encoded,
-    moves_of,
-    templates_of,
-)
+from pyropunct.rivals.zhang_2013.parser import NEEDED, ArcEagerParser, ArcEagerRecipe, Marks, encoded
 from pyropunct.rivals.zhang_2013.streams import Stream
 
 Array = NDArray[Any]
@@ -77,16 +66,27 @@ def train_arc_eager(
         list(_rests(one, marks, [[numbers[step] for step in steps] for steps in goal]))
         for one, marks, goal in zip(some, given, goals, strict=True)
     ]
-    random = np.random.default_rng(recipe.seed)
-    known = Actions(ARC_EAGER, moves_of(actions), templates_of(recipe.reads_marks))
-    weights, updates = learned(examples, _Changes(known, recipe.beam), recipe.iterations, random, advance)
+    known, random = ArcEagerParser.encoded_actions(recipe, actions), np.random.default_rng(recipe.seed)
+
+    def changes(example: Sequence[_Rest], weights: Weights, iteration: int) -> list[Change]:
+        """The changes by early update, sentence by sentence."""
+        found: list[Change] = []
+        searched_through = 0  # so many of the actions from here on
+        for rest in example:
+            if searched_through <= 0:
+                new = searched(known, rest.words, rest.gold, weights, recipe.beam)
+                searched_through = len(new[0].actions) if new else len(rest.gold)
+                found += new
+            searched_through -= rest.own
+        return found
+
+    rows, updates = learned(known, examples, changes, recipe.iterations, random, advance)
     report = {
         "streams": len(some),
         "sentences": sum(len(one.sizes) for one in some),
         "lifted_arcs": sum(one.lifted for one in some),
         "updates": updates,
     }
-    rows = averaged(weights, recipe.iterations * len(examples))
     return ArcEagerParser(recipe, actions, max(roots, key=roots.__getitem__), rows, report)
 
 
@@ -117,25 +117,5 @@ def _actions(steps: Iterable[Action]) -> tuple[Action, ...]:
     if all(kind != LEFT for kind, _ in seen):
         seen.add((LEFT, UNSPECIFIED))
     actions = tuple(sorted(seen))
-    check_actions(actions)
+    ArcEagerParser.check(actions)
     return actions
-
-
-@dataclass(frozen=True)
-class _Changes:
-    """The changes of weights by early update, sentence by sentence."""
-
-    actions: Actions
-    beam: int
-
-    def of(self, example: Sequence[_Rest], weights: Weights, iteration: int) -> list[Change]:
-        """The changes after a stream."""
-        found: list[Change] = []
-        searched_through = 0  # so many of the actions from here on
-        for rest in example:
-            if searched_through <= 0:
-                new = searched(self.actions, rest.words, rest.gold, weights, self.beam)
-                searched_through = len(new[0].actions) if new else len(rest.gold)
-                found += new
-            searched_through -= rest.own
-        return found
