@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,9 @@ DESCRIPTION, PARTS = "comparison.json", "parts"
 
 Model = TypeVar("Model")
 """The type of a trained part."""
+
+Text = TypeVar("Text")
+Found = TypeVar("Found")
 
 
 class ComparisonFolderError(UserError, ValueError):
@@ -57,6 +60,9 @@ class Parts(Protocol):
         """The model as plain JSON types and tensors."""
 
 
+Taken = TypeVar("Taken", bound=Parts)
+
+
 def save_parts(model: Parts, place: Path) -> None:
     """Write a model to a model file."""
     write_model_file(place, *model.to_parts())
@@ -73,6 +79,17 @@ def load_parts(place: Path, from_parts: Callable[..., Model], *more: Any) -> Mod
         return from_parts(*parts, *more)
     except ValueError as error:
         raise ModelFileError(f"{place}: {error}") from error
+
+
+def timed(read: Callable[[Sequence[Text]], Found], texts: Sequence[Text]) -> tuple[Found, float]:
+    """The result of a system for some texts, and the seconds of processor time that it took.
+
+    The first text is read before: this compiles code, and looks weights up for the first time.
+    """
+    read(texts[:1])
+    began = time.process_time()
+    found = read(texts)
+    return found, max(time.process_time() - began, 1e-9)
 
 
 @dataclass
@@ -198,6 +215,12 @@ class Runner:
                         f"{error}; delete {place}, and the same command trains it again"
                     ) from error
         return self._trained[name]
+
+    def trained_parts(
+        self, name: str, train: Callable[[], Taken], from_parts: Callable[..., Taken], *more: Any
+    ) -> Trained[Taken]:
+        """As `trained` for a model that can be taken apart; see `load_parts`."""
+        return self.trained(name, train, save_parts, lambda place: load_parts(place, from_parts, *more))
 
     def write(self, results: Comparison) -> None:
         """Write the results into the folder, if there is one.

@@ -40,6 +40,11 @@ class ComparisonSettings:
                 )
                 raise SettingError(f"{field.name} is {value}: it must be {reach}")
 
+    @property
+    def tests(self) -> tuple[int, int]:
+        """The number of permutations of each significance test, and their seed."""
+        return self.permutations, self.seed
+
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON types."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))

@@ -111,6 +111,7 @@ class Table(Generic[Row]):
     :ivar baseline: the row against which each row is tested.
     :ivar permutations: the number of permutations of each test.
     :ivar seed: the seed of the permutations.
+    :ivar details: gives further values of a row for programs.
     """
 
     title: str
@@ -120,6 +121,7 @@ class Table(Generic[Row]):
     baseline: Baseline | None = None
     permutations: int = PERMUTATIONS
     seed: int = 0
+    details: Callable[[Row], Mapping[str, Any]] | None = None
     _p_values: dict[tuple[str, int, int], float] = field(default_factory=dict, repr=False, compare=False)
 
     # Tests of significance
@@ -310,6 +312,8 @@ class Table(Generic[Row]):
                 plain["spread"] = {key: spread(row) for key, spread in spreads.items()}
             if p_values:
                 plain["p"] = {key: p[index] for key, p in p_values.items() if p[index] is not None}
+            if self.details is not None:
+                plain.update(self.details(row))
         return rows
 
     def json(self) -> str:

@@ -1,66 +1,37 @@
 """Ways to treat punctuation in parsing side by side, as in Tables 4 and 5 of Ma, Zhang & Zhu (2014)."""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.comparison import Comparison
+from pyropunct.compare.comparison import TableComparison
 from pyropunct.compare.progress import Advance, Watch, unwatched
-from pyropunct.compare.runner import Runner, checksum, load_parts, save_parts
+from pyropunct.compare.runner import Runner, checksum, timed
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.rivals.ma_2014.parser import ArcStandardParser, ArcStandardRecipe, Oracle, ParsedSentence
 from pyropunct.rivals.ma_2014.settings import ParserSettings
-from pyropunct.rivals.ma_2014.tagger import train_perceptron_tagger, with_jackknifed_tags, with_tags
+from pyropunct.rivals.ma_2014.tagger import (
+    right_tags,
+    train_perceptron_tagger,
+    with_jackknifed_tags,
+    with_tags,
+)
 from pyropunct.rivals.ma_2014.training import train_arc_standard
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment
 
-WORDS, HEADS, LABELLED, COMPLETE, ROOT = range(5)
-"""The columns of counts: words; words with the right head; with the right head and relation; and 1 for a
-sentence whose heads all are right, and for one whose root is."""
+WORDS, HEADS, LABELLED, SENTENCES, COMPLETE, ROOT = range(6)
+"""The columns of counts: words; words with the right head; with the right head and relation; and 1 for each
+sentence, for a sentence whose heads all are right, and for a sentence whose root is right."""
 
 
-@dataclass(frozen=True)
-class WordScores:
-    """How well the words of sentences are parsed, marks apart.
-
-    :ivar table: (sentences, 5) the counts of each sentence.
-    """
-
-    table: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, parsed: Sequence[ParsedSentence], gold: Sequence[MarkedSentence]) -> "WordScores":
-        """The scores of parsed sentences."""
-        return cls(np.array([_counts(*pair) for pair in zip(parsed, gold, strict=True)], np.int64))
-
-    @property
-    def uas(self) -> float:
-        """The percentage of words with the right head."""
-        return self._share(HEADS, WORDS)
-
-    @property
-    def las(self) -> float:
-        """The percentage of words with the right head and the right relation, subtype included."""
-        return self._share(LABELLED, WORDS)
-
-    @property
-    def complete(self) -> float:
-        """The percentage of sentences in which all words have the right head."""
-        return 100 * float(self.table[:, COMPLETE].mean())
-
-    @property
-    def root(self) -> float:
-        """The percentage of sentences with the right root."""
-        return 100 * float(self.table[:, ROOT].mean())
-
-    def _share(self, part: int, whole: int) -> float:
-        return 100 * float(self.table[:, part].sum() / self.table[:, whole].sum())
+def word_counts(parsed: Sequence[ParsedSentence], gold: Sequence[MarkedSentence]) -> NDArray[np.int64]:
+    """(sentences, 6) how well the words of each sentence are parsed, marks apart."""
+    return np.array([_counts(*pair) for pair in zip(parsed, gold, strict=True)], np.int64)
 
 
 def _counts(parsed: ParsedSentence, gold: MarkedSentence) -> list[int]:
@@ -68,7 +39,7 @@ def _counts(parsed: ParsedSentence, gold: MarkedSentence) -> list[int]:
     right = [place for place in words if parsed.heads[place] == gold.heads[place]]
     labelled = sum(parsed.relations[place] == gold.relations[place] for place in right)
     root = any(gold.heads[place] == 0 for place in right)
-    return [len(words), len(right), labelled, len(right) == len(words), root]
+    return [len(words), len(right), labelled, 1, len(right) == len(words), root]
 
 
 class ParserResult(NamedTuple):
@@ -76,7 +47,7 @@ class ParserResult(NamedTuple):
 
     :ivar treatment: what became of marks.
     :ivar beam: the width of its beam.
-    :ivar scores: its scores.
+    :ivar counts: see `word_counts`.
     :ivar training_seconds: the processor time of its training.
     :ivar speed: the sentences of dev that it parsed in a second of processor time.
     :ivar report: what happened in its training.
@@ -84,35 +55,31 @@ class ParserResult(NamedTuple):
 
     treatment: Treatment
     beam: int
-    scores: WordScores
+    counts: NDArray[np.int64]
     training_seconds: float
     speed: float
     report: Mapping[str, Any]
 
 
+def _percentage(key: str, title: str, part: int, whole: int, *, tested: bool = False) -> Column[ParserResult]:
+    def value(result: ParserResult) -> float:
+        return 100 * float(result.counts[:, part].sum() / result.counts[:, whole].sum())
+
+    def evidence(result: ParserResult) -> NDArray[np.int64]:
+        return result.counts[:, part]
+
+    return Column(key, title, value, 2, evidence=evidence if tested else None, best=max)
+
+
 COLUMNS: tuple[Column[ParserResult], ...] = (
-    Column("beam", "beam", lambda result: result.beam),
-    Column("marks", "marks", lambda result: result.treatment.value),
-    Column(
-        "uas",
-        "UAS",
-        lambda result: result.scores.uas,
-        2,
-        evidence=lambda result: result.scores.table[:, HEADS],
-        best=max,
-    ),
-    Column(
-        "las",
-        "LAS",
-        lambda result: result.scores.las,
-        2,
-        evidence=lambda result: result.scores.table[:, LABELLED],
-        best=max,
-    ),
-    Column("complete", "complete", lambda result: result.scores.complete, 2),
-    Column("root", "root", lambda result: result.scores.root, 2),
-    Column("sentences_per_second", "sentences/s", lambda result: result.speed, 0),
-    Column("training_seconds", "training s", lambda result: result.training_seconds, 0),
+    Column("beam", "beam", attrgetter("beam")),
+    Column("marks", "marks", attrgetter("treatment.value")),
+    _percentage("uas", "UAS", HEADS, WORDS, tested=True),
+    _percentage("las", "LAS", LABELLED, WORDS, tested=True),
+    _percentage("complete", "complete", COMPLETE, SENTENCES),
+    _percentage("root", "root", ROOT, SENTENCES),
+    Column("sentences_per_second", "sentences/s", attrgetter("speed"), 0),
+    Column("training_seconds", "training s", attrgetter("training_seconds"), 0),
 )
 
 
@@ -124,54 +91,28 @@ def _marks_as_tokens(results: Sequence[ParserResult], row: int) -> int | None:
     return tokens.get(results[row].beam)
 
 
-@dataclass(frozen=True)
-class ParserComparison(Comparison):
-    """The results of all parsers.
+def parser_comparison(
+    settings: ParserSettings, train: int, dev: Mapping[str, int], tags: float, results: Sequence[ParserResult]
+) -> TableComparison[ParserResult]:
+    """A table with a row for each parser.
 
-    :ivar settings: the settings.
-    :ivar train: the number of sentences for training.
-    :ivar dev: the numbers of sentences and words on which everything was measured.
-    :ivar tags: the percentage of words of dev with the tags of the treebank.
-    :ivar results: the results.
+    :param train: the number of sentences for training.
+    :param dev: the numbers of sentences and words on which everything was measured.
+    :param tags: the percentage of words of dev with the tags of the treebank.
     """
-
-    settings: ParserSettings
-    train: int
-    dev: tuple[int, int]
-    tags: float
-    results: tuple[ParserResult, ...]
-
-    @cached_property
-    def tables(self) -> Sequence[Table[ParserResult]]:
-        """A row for each parser."""
-        settings, (sentences, words) = self.settings, self.dev
-        source = (
-            "of the treebanks"
-            if settings.tags == "gold"
-            else f"of a tagger, in training {settings.folds}-fold jackknifed"
-        )
-        lifted = self.results[0].report["lifted_sentences"]
-        notes = (
-            f"Trained on {self.train:,} sentences, {lifted:,} of them made projective, in "
-            f"{settings.iterations} iterations with a {settings.oracle} oracle, seed {settings.seed}; "
-            f"measured on {sentences:,} with {words:,} words, marks left out.",
-            f"Tags {source}; {self.tags:.2f} % of the tags of words are right.",
-            "Seconds are of processor time.",
-        )
-        against = Baseline("marks as tokens with the same beam", _marks_as_tokens)
-        options = settings.permutations, settings.seed
-        return [Table("Parsers", COLUMNS, self.results, notes, against, *options)]
-
-    def to_json(self) -> dict[str, Any]:
-        """All numbers in plain JSON types."""
-        rows = zip(self.tables[0].to_json(), self.results, strict=True)
-        return {
-            **self.settings.to_json(),
-            "right_tags": self.tags,
-            "train": {"sentences": self.train},
-            "dev": dict(zip(("sentences", "words"), self.dev, strict=True)),
-            "systems": [{**row, **result.report} for row, result in rows],
-        }
+    jackknifed = f"of a tagger, in training {settings.folds}-fold jackknifed"
+    notes = (
+        f"Trained on {train:,} sentences, {results[0].report['lifted_sentences']:,} of them made projective, "
+        f"in {settings.iterations} iterations with a {settings.oracle} oracle, seed {settings.seed}; "
+        f"measured on {dev['sentences']:,} with {dev['words']:,} words, marks left out.",
+        f"Tags {'of the treebanks' if settings.tags == 'gold' else jackknifed}; {tags:.2f} % of the tags of "
+        "words are right.",
+        "Seconds are of processor time.",
+    )
+    against = Baseline("marks as tokens with the same beam", _marks_as_tokens)
+    report = attrgetter("report")
+    table = Table("Parsers", COLUMNS, results, notes, against, *settings.tests, report)
+    return TableComparison(settings, {"right_tags": tags, "train": {"sentences": train}, "dev": dev}, table)
 
 
 def compare_parsers(
@@ -181,7 +122,7 @@ def compare_parsers(
     folder: str | Path | None = None,
     *,
     watch: Watch = unwatched,
-) -> ParserComparison:
+) -> TableComparison[ParserResult]:
     """Train parsers on some sentences and measure them on others.
 
     :param train: the training sentences, of two words or more.
@@ -207,8 +148,10 @@ def compare_parsers(
                 for beam in settings.beams
                 for marks in settings.marks
             )
-        size = len(dev), sum(sentence.marks.count(False) for sentence in dev)
-        comparison = ParserComparison(settings, len(train), size, _right_tags(dev, gold), results)
+        size = {"sentences": len(dev), "words": sum(sentence.marks.count(False) for sentence in dev)}
+        comparison = parser_comparison(
+            settings, len(train), size, right_tags(_tags_of_words(dev), _tags_of_words(gold)), results
+        )
         runner.write(comparison)
     return comparison
 
@@ -231,25 +174,17 @@ def _result(
     """A parser, trained now or before, and measured."""
     oracle = Oracle(settings.oracle)
     recipe = ArcStandardRecipe(treatment, beam, settings.iterations, settings.seed, oracle)
-    parser, seconds = runner.trained(
+    parser, seconds = runner.trained_parts(
         f"{treatment.value}-{beam}",
         lambda: train_arc_standard(train, recipe, advance=advance),
-        save_parts,
-        partial(load_parts, from_parts=ArcStandardParser.from_parts),
+        ArcStandardParser.from_parts,
     )
-    parser.parse(dev[:1])  # which looks its weights up for the first time
-    start = time.process_time()
-    parsed = parser.parse(dev)
-    speed = len(dev) / max(time.process_time() - start, 1e-9)
-    return ParserResult(treatment, beam, WordScores.of(parsed, dev), seconds, speed, parser.report)
+    parsed, spent = timed(parser.parse, dev)
+    return ParserResult(treatment, beam, word_counts(parsed, dev), seconds, len(dev) / spent, parser.report)
 
 
-def _right_tags(found: Sequence[MarkedSentence], gold: Sequence[MarkedSentence]) -> float:
-    """The percentage of words with the right tag."""
-    right = [
-        tag == other
-        for one, two in zip(found, gold, strict=True)
-        for tag, other, mark in zip(one.tags, two.tags, two.marks, strict=True)
-        if not mark
+def _tags_of_words(sentences: Iterable[MarkedSentence]) -> list[list[str]]:
+    return [
+        [tag for tag, mark in zip(sentence.tags, sentence.marks, strict=True) if not mark]
+        for sentence in sentences
     ]
-    return 100 * sum(right) / len(right)

@@ -145,6 +145,12 @@ def with_jackknifed_tags(
     return in_order(tagged)
 
 
+def right_tags(found: Iterable[Sequence[str]], gold: Iterable[Sequence[str]]) -> float:
+    """The percentage of right tags among the tags of sentences."""
+    pairs = [pair for both in zip(found, gold, strict=True) for pair in zip(*both, strict=True)]
+    return 100 * sum(tag == true for tag, true in pairs) / len(pairs)
+
+
 def _encoded(forms: Sequence[str]) -> Array:
     """A sentence as compiled code reads it."""
     edge = [_EDGE] * AROUND

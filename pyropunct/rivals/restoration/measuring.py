@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from pyropunct.compare.progress import Watch, unwatched
-from pyropunct.compare.runner import Runner, Trained, checksum, load_parts, save_parts
+from pyropunct.compare.runner import Runner, Trained, checksum
 from pyropunct.compare.seeds import Runs
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, WeightedTree, attachment_scores, fold_recipe
 from pyropunct.nets.parser.jackknife import folds_of, others_of, parse_folds
@@ -208,11 +208,11 @@ class _Run:
         recipe: ParserRecipe,
         purpose: str,
     ) -> Trained[BiaffineParser]:
-        return self.runner.trained(
+        return self.runner.trained_parts(
             self._part(name),
             lambda: parser_of(train, dev, recipe, self.conditions, self.watch, purpose),
-            save_parts,
-            lambda place: load_parts(place, BiaffineParser.from_parts, self.conditions.pretrained),
+            BiaffineParser.from_parts,
+            self.conditions.pretrained,
         )
 
     def _part(self, name: str) -> str:

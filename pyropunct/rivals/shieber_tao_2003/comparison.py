@@ -1,12 +1,14 @@
 """Systems that restore commas side by side, as in Table 1 of Shieber & Tao (2003), with significance."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pyropunct.compare.comparison import Comparison
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.compare.comparison import TableComparison
 from pyropunct.compare.progress import Watch, unwatched
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column, Table
@@ -42,83 +44,58 @@ class CommaResult(NamedTuple):
     scores: CommaScores
 
 
-@dataclass(frozen=True)
-class CommaComparison(Comparison):
-    """The results of all systems.
+def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
+    """The columns; F and the accuracy in sentences are tested.
 
-    :ivar settings: the settings.
-    :ivar train: the numbers of sentences and of commas for training.
-    :ivar dev: the numbers of sentences and of commas on which everything was measured.
-    :ivar results: the results.
+    :param baseline: the scores from which reductions of errors are counted.
     """
 
-    settings: CommaSettings
-    train: tuple[int, int]
-    dev: tuple[int, int]
-    results: tuple[CommaResult, ...]
+    def reduction(result: CommaResult) -> float | None:
+        return None if baseline is None else result.scores.error_reduction(baseline)
 
-    @property
-    def columns(self) -> tuple[Column[CommaResult], ...]:
-        """The columns; F and the accuracy in sentences are tested."""
-        baseline = next((result.scores for result in self.results if result.name == BASELINE), None)
-        return (
-            Column("model", "model", lambda result: result.name),
-            Column("title", "what it looks at", lambda result: result.title),
-            Column("trees", "trees", lambda result: result.trees),
-            Column("precision", "P", lambda result: result.scores.precision, 3),
-            Column("recall", "R", lambda result: result.scores.recall, 3),
-            Column(
-                "f",
-                "F",
-                lambda result: result.scores.f,
-                3,
-                evidence=lambda result: result.scores.table[:, (GOLD, RESTORED, RIGHT)],
-                statistic=f1,
-                best=max,
-            ),
-            Column("token_accuracy", "tokens", lambda result: result.scores.token_accuracy, 3),
-            Column(
-                "sentence_accuracy",
-                "sentences",
-                lambda result: result.scores.sentence_accuracy,
-                3,
-                evidence=lambda result: result.scores.table[:, CORRECT],
-                best=max,
-            ),
-            Column(
-                "error_reduction",
-                "reduction",
-                lambda result: None if baseline is None else result.scores.error_reduction(baseline),
-                3,
-            ),
-        )
+    def marks(result: CommaResult) -> NDArray[np.int64]:
+        return result.scores.table[:, (GOLD, RESTORED, RIGHT)]
 
-    @cached_property
-    def tables(self) -> Sequence[Table[CommaResult]]:
-        """A row for each system."""
-        (sentences, commas), (measured, true), settings = self.train, self.dev, self.settings
-        notes = (
-            f"Trained on {sentences:,} sentences with {commas:,} commas, measured on {measured:,} with "
-            f"{true:,}; smoothing {settings.smoothing}; words with fewer than {settings.least} places in "
-            "training count as one.",
-            "tokens, sentences: the shares of positions, and of sentences, in which all is right; reduction: "
-            f"of the errors in sentences of model {BASELINE} that people would avoid.",
-        )
-        return [
-            Table("Commas", self.columns, self.results, notes, None, settings.permutations, settings.seed)
-        ]
+    def correct(result: CommaResult) -> NDArray[np.int64]:
+        return result.scores.table[:, CORRECT]
 
-    def to_json(self) -> dict[str, Any]:
-        """All numbers in plain JSON types."""
-        [table] = self.tables
-        best = {column.key: table.best(column) for column in table.columns if column.evidence}
-        return {
-            **self.settings.to_json(),
-            "train": dict(zip(("sentences", "commas"), self.train, strict=True)),
-            "dev": dict(zip(("sentences", "commas"), self.dev, strict=True)),
-            "best": {key: None if row is None else self.results[row].name for key, row in best.items()},
-            "systems": table.to_json(),
-        }
+    accuracy = attrgetter("scores.sentence_accuracy")
+    return (
+        Column("model", "model", attrgetter("name")),
+        Column("title", "what it looks at", attrgetter("title")),
+        Column("trees", "trees", attrgetter("trees")),
+        Column("precision", "P", attrgetter("scores.precision"), 3),
+        Column("recall", "R", attrgetter("scores.recall"), 3),
+        Column("f", "F", attrgetter("scores.f"), 3, evidence=marks, statistic=f1, best=max),
+        Column("token_accuracy", "tokens", attrgetter("scores.token_accuracy"), 3),
+        Column("sentence_accuracy", "sentences", accuracy, 3, evidence=correct, best=max),
+        Column("error_reduction", "reduction", reduction, 3),
+    )
+
+
+def comma_comparison(
+    settings: CommaSettings,
+    train: Mapping[str, int],
+    dev: Mapping[str, int],
+    results: Sequence[CommaResult],
+) -> TableComparison[CommaResult]:
+    """A table with a row for each system.
+
+    :param train: the numbers of sentences and of commas for training.
+    :param dev: the numbers of sentences and of commas on which everything was measured.
+    """
+    notes = (
+        f"Trained on {train['sentences']:,} sentences with {train['commas']:,} commas, measured on "
+        f"{dev['sentences']:,} with {dev['commas']:,}; smoothing {settings.smoothing}; words with fewer than "
+        f"{settings.least} places in training count as one.",
+        "tokens, sentences: the shares of positions, and of sentences, in which all is right; reduction: "
+        f"of the errors in sentences of model {BASELINE} that people would avoid.",
+    )
+    scores = columns(next((result.scores for result in results if result.name == BASELINE), None))
+    table = Table("Commas", scores, results, notes, None, *settings.tests)
+    best = {column.key: table.best(column) for column in scores if column.evidence}
+    names = {key: None if row is None else results[row].name for key, row in best.items()}
+    return TableComparison(settings, {"train": train, "dev": dev, "best": names}, table)
 
 
 def compare_commas(
@@ -129,7 +106,7 @@ def compare_commas(
     others: Iterable[CommaResult] = (),
     *,
     watch: Watch = unwatched,
-) -> CommaComparison:
+) -> TableComparison[CommaResult]:
     """Train the models on some sentences and measure them on others.
 
     :param train: the training sentences; they should have commas.
@@ -157,9 +134,9 @@ def compare_commas(
         if parser is not None:
             train, dev = parsed(train, parser), parsed(dev, parser)
         results += [measured(name, model, "parsed") for name, model in on_parsed.items()]
-    return CommaComparison(settings, _size(train), _size(dev), (*results, *others))
+    return comma_comparison(settings, _size(train), _size(dev), [*results, *others])
 
 
-def _size(sentences: Sequence[CommaSentence]) -> tuple[int, int]:
-    """How many sentences and how many commas there are."""
-    return len(sentences), sum(int(sentence.commas.sum()) for sentence in sentences)
+def _size(sentences: Sequence[CommaSentence]) -> dict[str, int]:
+    commas = sum(int(sentence.commas.sum()) for sentence in sentences)
+    return {"sentences": len(sentences), "commas": commas}

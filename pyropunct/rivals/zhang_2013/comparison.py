@@ -2,22 +2,26 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.comparison import Comparison
+from pyropunct.compare.comparison import TableComparison
 from pyropunct.compare.progress import Watch, unwatched
-from pyropunct.compare.runner import Runner, checksum
+from pyropunct.compare.runner import Runner, checksum, timed
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.reader.scores import Counts
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.ma_2014.tagger import train_perceptron_tagger, with_jackknifed_tags, with_tags
+from pyropunct.rivals.ma_2014.tagger import (
+    right_tags,
+    train_perceptron_tagger,
+    with_jackknifed_tags,
+    with_tags,
+)
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013.settings import RESTORATION, JointSettings
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
@@ -26,40 +30,17 @@ from pyropunct.rivals.zhang_2013.systems import Reading, RestorationSystem, Syst
 MARKS = {"middle": "M", "full": "F", "any": "all", "ends": "ends"}
 """What is found: middle pauses, full stops, either of them, whichever it is, and ends of sentences."""
 
+Numbers = NDArray[np.int64]
+
 TREES = {"uas": "UAS", "las": "LAS"}
 
 
-@dataclass(frozen=True)
-class JointScores:
-    """How well streams are read.
+def mark_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers:
+    """(streams, 4, 3) for each of `MARKS` the numbers of true, found and rightly found places.
 
-    :ivar marks: (streams, 4, 3) for each of `MARKS` the numbers of true, found and rightly found places.  The
-        end of a stream does not count.
-    :ivar trees: (streams, 3) words, words with the right head, and words with the right relation too; None
-        if the system finds no trees.
+    The end of a stream does not count.
     """
-
-    marks: NDArray[np.int64]
-    trees: NDArray[np.int64] | None
-
-    @classmethod
-    def of(cls, readings: Sequence[Reading], gold: Sequence[Stream]) -> "JointScores":
-        """The scores of the readings of streams."""
-        pairs = list(zip(readings, gold, strict=True))
-        marks = np.array([_mark_counts(*pair) for pair in pairs], np.int64)
-        parsed = all(reading.heads is not None for reading in readings)
-        return cls(marks, np.array([_tree_counts(*pair) for pair in pairs], np.int64) if parsed else None)
-
-    def counts(self, key: str) -> Counts:
-        """The counts of one of `MARKS` in all streams."""
-        return Counts(*self.marks[:, list(MARKS).index(key)].sum(0).tolist())
-
-    def tree_score(self, key: str) -> float | None:
-        """The percentage of one of `TREES`, None if there are no trees."""
-        if self.trees is None:
-            return None
-        words, *right = self.trees.sum(0).tolist()
-        return 100 * right[list(TREES).index(key)] / words
+    return np.array([_mark_counts(*pair) for pair in zip(readings, gold, strict=True)], np.int64)
 
 
 def _mark_counts(reading: Reading, gold: Stream) -> list[list[int]]:
@@ -73,12 +54,19 @@ def _mark_counts(reading: Reading, gold: Stream) -> list[list[int]]:
     return [[int(there.sum()), int(here.sum()), int((there & here).sum())] for there, here in pairs]
 
 
-def _tree_counts(reading: Reading, gold: Stream) -> list[int]:
-    assert reading.heads is not None
-    assert reading.relations is not None
-    right = [word for word, head in enumerate(gold.heads) if reading.heads[word] == head]
-    labelled = sum(reading.relations[word] == gold.relations[word] for word in right)
-    return [len(gold.heads), len(right), labelled]
+def tree_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers | None:
+    """(streams, 3) words, words with the right head, and words with the right relation too.
+
+    :returns: None if the system finds no trees.
+    """
+    table = []
+    for reading, true in zip(readings, gold, strict=True):
+        if reading.heads is None or reading.relations is None:
+            return None
+        right = [word for word, head in enumerate(true.heads) if reading.heads[word] == head]
+        labelled = sum(reading.relations[word] == true.relations[word] for word in right)
+        table.append([len(true.heads), len(right), labelled])
+    return np.array(table, np.int64)
 
 
 class JointResult(NamedTuple):
@@ -86,7 +74,8 @@ class JointResult(NamedTuple):
 
     :ivar name: the name of the system.
     :ivar size: how many sentences the streams have.
-    :ivar scores: its scores.
+    :ivar marks: see `mark_counts`.
+    :ivar trees: see `tree_counts`.
     :ivar training_seconds: the processor time of its training, with that of the systems that it reads; None
         if it was not trained here.
     :ivar speed: the words that it read in a second of processor time.
@@ -94,41 +83,44 @@ class JointResult(NamedTuple):
 
     name: str
     size: int
-    scores: JointScores
+    marks: Numbers
+    trees: Numbers | None
     training_seconds: float | None
     speed: float
 
+    def counts(self, key: str) -> Counts:
+        """The counts of one of `MARKS` in all streams."""
+        return Counts(*self.marks[:, list(MARKS).index(key)].sum(0).tolist())
+
 
 def _mark_column(place: int, key: str) -> Column[JointResult]:
-    return Column(
-        key,
-        MARKS[key],
-        lambda result: result.scores.counts(key).f1,
-        2,
-        evidence=lambda result: result.scores.marks[:, place],
-        statistic=f1,
-        best=max,
-    )
+    def value(result: JointResult) -> float:
+        return result.counts(key).f1
+
+    def evidence(result: JointResult) -> Numbers:
+        return result.marks[:, place]
+
+    return Column(key, MARKS[key], value, 2, evidence=evidence, statistic=f1, best=max)
 
 
 def _tree_column(place: int, key: str) -> Column[JointResult]:
-    return Column(
-        key,
-        TREES[key],
-        lambda result: result.scores.tree_score(key),
-        2,
-        evidence=lambda result: None if result.scores.trees is None else result.scores.trees[:, place],
-        best=max,
-    )
+    def value(result: JointResult) -> float | None:
+        totals = None if result.trees is None else result.trees.sum(0).tolist()
+        return None if totals is None else 100 * totals[place] / totals[0]
+
+    def evidence(result: JointResult) -> Numbers | None:
+        return None if result.trees is None else result.trees[:, place]
+
+    return Column(key, TREES[key], value, 2, evidence=evidence, best=max)
 
 
 COLUMNS: tuple[Column[JointResult], ...] = (
-    Column("sentences", "sentences", lambda result: result.size),
-    Column("system", "system", lambda result: result.name),
+    Column("sentences", "sentences", attrgetter("size")),
+    Column("system", "system", attrgetter("name")),
     *(_mark_column(place, key) for place, key in enumerate(MARKS)),
     *(_tree_column(place, key) for place, key in enumerate(TREES, start=1)),
-    Column("words_per_second", "words/s", lambda result: result.speed, 0),
-    Column("training_seconds", "training s", lambda result: result.training_seconds, 0),
+    Column("words_per_second", "words/s", attrgetter("speed"), 0),
+    Column("training_seconds", "training s", attrgetter("training_seconds"), 0),
 )
 
 ABOVE = Baseline(
@@ -137,54 +129,38 @@ ABOVE = Baseline(
 )
 
 
-@dataclass(frozen=True)
-class JointComparison(Comparison):
-    """The results of all systems.
+def joint_comparison(
+    settings: JointSettings,
+    train: Mapping[str, int],
+    dev: Mapping[str, int],
+    tags: Mapping[int, float],
+    results: Sequence[JointResult],
+) -> TableComparison[JointResult]:
+    """A table with a row for each system and size of streams.
 
-    :ivar settings: the settings.
-    :ivar train: the numbers of sentences for training, and of lifted arcs in them.
-    :ivar dev: the numbers of sentences and words on which everything was measured.
-    :ivar tags: the percentage of dev's words with the tags of the treebank, for each size of streams.
-    :ivar results: the results, size by size.
+    :param train: the numbers of sentences for training, and of lifted arcs in them.
+    :param dev: the numbers of sentences and words on which everything was measured.
+    :param tags: the percentage of dev's words with the tags of the treebank, for each size of streams.
+    :param results: the results, size by size.
     """
-
-    settings: JointSettings
-    train: tuple[int, int]
-    dev: tuple[int, int]
-    tags: tuple[float, ...]
-    results: tuple[JointResult, ...]
-
-    @cached_property
-    def tables(self) -> Sequence[Table[JointResult]]:
-        """A row for each system and size of streams."""
-        settings, (sentences, words), (learned, lifted) = self.settings, self.dev, self.train
-        shares = ", ".join(f"{share:.2f} %" for share in self.tags)
-        notes = (
-            f"Trained on {learned:,} sentences in streams of {SENTENCES}, {lifted:,} arcs of them lifted; "
-            f"parsers in {settings.iterations} iterations with a beam of {settings.beam}, seed "
-            f"{settings.seed}; "
-            f"measured on {sentences:,} sentences with {words:,} words, in lower case and without marks.",
-            f"Tags of a tagger, in training {settings.folds}-fold jackknifed; {shares} of dev's are right.",
-            "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
-            "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
-        )
-        options = settings.permutations, settings.seed
-        return [Table("Running words", COLUMNS, self.results, notes, ABOVE, *options)]
-
-    def to_json(self) -> dict[str, Any]:
-        """All numbers in plain JSON types; marks with their precision and recall."""
-        rows = zip(self.tables[0].to_json(), self.results, strict=True)
-        return {
-            **self.settings.to_json(),
-            "train": dict(zip(("sentences", "lifted_arcs"), self.train, strict=True)),
-            "dev": dict(zip(("sentences", "words"), self.dev, strict=True)),
-            "right_tags": dict(zip(map(str, self.settings.sentences), self.tags, strict=True)),
-            "rows": [{**row, **_marks(result.scores)} for row, result in rows],
-        }
+    shares = ", ".join(f"{share:.2f} %" for share in tags.values())
+    notes = (
+        f"Trained on {train['sentences']:,} sentences in streams of {SENTENCES}, {train['lifted_arcs']:,} "
+        f"arcs of them lifted; parsers in {settings.iterations} iterations with a beam of {settings.beam}, "
+        f"seed {settings.seed}; measured on {dev['sentences']:,} sentences with {dev['words']:,} words, in "
+        "lower case and without marks.",
+        f"Tags of a tagger, in training {settings.folds}-fold jackknifed; {shares} of dev's are right.",
+        "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
+        "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
+    )
+    table = Table("Running words", COLUMNS, results, notes, ABOVE, *settings.tests, _of_marks)
+    data = {"train": train, "dev": dev, "right_tags": {str(size): share for size, share in tags.items()}}
+    return TableComparison(settings, data, table, "rows")
 
 
-def _marks(scores: JointScores) -> dict[str, dict[str, float]]:
-    counts = {key: scores.counts(key) for key in MARKS}
+def _of_marks(result: JointResult) -> dict[str, dict[str, float]]:
+    """The precision, recall and F1 of each of `MARKS`."""
+    counts = {key: result.counts(key) for key in MARKS}
     return {
         key: {"precision": one.precision, "recall": one.recall, "f1": one.f1} for key, one in counts.items()
     }
@@ -198,7 +174,7 @@ def compare_joint(
     folder: str | Path | None = None,
     *,
     watch: Watch = unwatched,
-) -> JointComparison:
+) -> TableComparison[JointResult]:
     """Train systems on some streams and measure them on others.
 
     :param dev: the streams to measure on, by how many sentences they have.
@@ -221,22 +197,18 @@ def compare_joint(
             tagged_train = with_jackknifed_tags(
                 train, folds=settings.folds, seed=settings.seed, advance=advance
             )
-        training = Training(tagged_train, settings, runner, watch)
+        training = Training(tagged_train, settings, runner, watch, restoration)
         tagger = train_perceptron_tagger(train, seed=settings.seed)
         tagged = {size: with_tags(streams, tagger) for size, streams in dev.items()}
-        systems: dict[str, tuple[System, float | None]] = {
-            name: training.system(name) for name in settings.systems if name != RESTORATION
-        }
-        if restoration is not None:
-            systems[RESTORATION] = restoration, None
-        systems = {name: systems[name] for name in settings.systems if name in systems}
+        names = [name for name in settings.systems if name != RESTORATION or restoration is not None]
+        systems = {name: training.system(name) for name in names}
         results = tuple(_measured(systems, tagged, watch))
-        streams = next(iter(dev.values()))
-        comparison = JointComparison(
+        streams, tags = next(iter(dev.values())), attrgetter("tags")
+        comparison = joint_comparison(
             settings,
-            (sum(len(stream.sizes) for stream in train), sum(stream.lifted for stream in train)),
-            (sum(len(stream.sizes) for stream in streams), sum(len(stream.forms) for stream in streams)),
-            tuple(_right_tags(tagged[size], dev[size]) for size in dev),
+            {"sentences": _sentences(train), "lifted_arcs": sum(stream.lifted for stream in train)},
+            {"sentences": _sentences(streams), "words": sum(len(stream.forms) for stream in streams)},
+            {size: right_tags(map(tags, tagged[size]), map(tags, dev[size])) for size in dev},
             results,
         )
         runner.write(comparison)
@@ -250,19 +222,11 @@ def _measured(
         for size, streams in dev.items():
             words = sum(len(stream.forms) for stream in streams)
             for name, (system, seconds) in systems.items():
-                system.read(streams[:1])  # which compiles, and looks weights up for the first time
-                start = time.process_time()
-                readings = system.read(streams)
-                spent = max(time.process_time() - start, 1e-9)
-                yield JointResult(name, size, JointScores.of(readings, streams), seconds, words / spent)
+                readings, spent = timed(system.read, streams)
+                marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
+                yield JointResult(name, size, marks, trees, seconds, words / spent)
                 advance(1)
 
 
-def _right_tags(tagged: Sequence[Stream], gold: Sequence[Stream]) -> float:
-    """The percentage of words with the right tag."""
-    pairs = [
-        pair
-        for both in zip(tagged, gold, strict=True)
-        for pair in zip(both[0].tags, both[1].tags, strict=True)
-    ]
-    return 100 * sum(tag == true for tag, true in pairs) / len(pairs)
+def _sentences(streams: Sequence[Stream]) -> int:
+    return sum(len(stream.sizes) for stream in streams)

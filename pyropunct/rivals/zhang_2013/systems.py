@@ -3,12 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 from pyropunct.compare.progress import Advance, Watch
-from pyropunct.compare.runner import Runner, Trained, load_parts, save_parts
+from pyropunct.compare.runner import Runner, Trained
 from pyropunct.nets.parser.jackknife import folds_of, in_order, others_of
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.raw_words import line_of
@@ -18,7 +17,7 @@ from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.transitions.arc_eager import FULL
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
 from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe
-from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, UNIFIED, JointSettings
+from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.zhang_2013.streams import Stream, marks_in
 from pyropunct.rivals.zhang_2013.training import train_arc_eager
 
@@ -122,12 +121,14 @@ class Training:
     :ivar settings: the settings of the comparison.
     :ivar runner: trains and keeps parts.
     :ivar watch: gets reports of progress.
+    :ivar restoration: the system that needs no training, if it is compared.
     """
 
     train: Streams
     settings: JointSettings
     runner: Runner
     watch: Watch
+    restoration: RestorationSystem | None = None
 
     def crf(self) -> Trained[MarkCRF]:
         """The CRF."""
@@ -157,11 +158,13 @@ class Training:
             with self.watch(f"training {name}: steps", size) as advance:
                 return train(advance)
 
-        load = partial(load_parts, from_parts=kind.from_parts)
-        return self.runner.trained(name, watched, save_parts, load)
+        return self.runner.trained_parts(name, watched, kind.from_parts)
 
-    def system(self, name: str) -> tuple[System, float]:
+    def system(self, name: str) -> tuple[System, float | None]:
         """A system, and the seconds of its training, with that of the systems that it reads."""
+        if name == RESTORATION:
+            assert self.restoration is not None
+            return self.restoration, None
         if name == CRF:
             crf, seconds = self.crf()
             return CRFSystem(crf), seconds

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from pyropunct.compare.significance import permutation_test
-from pyropunct.rivals.ma_2014.comparison import ParserComparison, ParserResult, WordScores
+from pyropunct.rivals.ma_2014.comparison import (
+    COLUMNS,
+    SENTENCES,
+    ParserResult,
+    parser_comparison,
+    word_counts,
+)
 from pyropunct.rivals.ma_2014.parser import ParsedSentence
 from pyropunct.rivals.ma_2014.settings import ParserSettings
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment
@@ -29,10 +35,15 @@ def test_marks_count_for_nothing() -> None:
         parsed((0, 3, 1, 1, 3), "root punct root o punct"),
         parsed((3, 3, 0, 2, 3), "s punct root o punct"),
     ]
-    scores = WordScores.of(found, [GOLD] * 4)
-    assert scores.table.tolist() == [[3, 3, 3, 1, 1], [3, 3, 2, 1, 1], [3, 0, 0, 0, 0], [3, 2, 2, 0, 1]]
-    assert (scores.uas, scores.las) == pytest.approx((100 * 8 / 12, 100 * 7 / 12))
-    assert (scores.complete, scores.root) == (50, 75)
+    counts = word_counts(found, [GOLD] * 4)
+    assert np.delete(counts, SENTENCES, 1).tolist() == [
+        *([3, 3, 3, 1, 1], [3, 3, 2, 1, 1]),
+        *([3, 0, 0, 0, 0], [3, 2, 2, 0, 1]),
+    ]
+    result = ParserResult(Treatment.ALL, 1, counts, 1.0, 2.0, {})
+    values = {column.key: column.value(result) for column in COLUMNS}
+    assert (values["uas"], values["las"]) == pytest.approx((100 * 8 / 12, 100 * 7 / 12))
+    assert (values["complete"], values["root"]) == (50, 75)
 
 
 def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
@@ -41,7 +52,7 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
         ParserResult(
             treatment,
             beam,
-            WordScores(random.integers(1, 9, (40, 5))),
+            random.integers(1, 9, (40, 6)),
             1.0,
             2.0,
             {"lifted_sentences": 2},
@@ -53,10 +64,11 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
             (1, Treatment.TOKENS),
         ]
     )
-    comparison = ParserComparison(ParserSettings(permutations=200), 10, (40, 160), 99.0, results)
+    dev = {"sentences": 40, "words": 160}
+    comparison = parser_comparison(ParserSettings(permutations=200), 10, dev, 99.0, results)
     first, second, *tokens = [system["p"] for system in comparison.to_json()["systems"]]
     assert tokens == [{}, {}]
-    tables = [result.scores.table for result in results]
+    tables = [result.counts for result in results]
     assert first["uas"] == permutation_test(tables[0][:, 1], tables[3][:, 1], 200)
     assert second["las"] == permutation_test(tables[1][:, 2], tables[2][:, 2], 200)
     _, rows = comparison.tables[0].cells(str)

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from pyropunct.rivals.shieber_tao_2003.comparison import (
-    ON_PARSED_TREES,
-    CommaComparison,
-    compare_commas,
-)
+from pyropunct.compare.comparison import TableComparison
+from pyropunct.rivals.shieber_tao_2003.comparison import ON_PARSED_TREES, CommaResult, compare_commas
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
 from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
@@ -25,13 +22,15 @@ def sentences(number: int, seed: int) -> list[CommaSentence]:
 
 
 @pytest.fixture(scope="module")
-def comparison() -> CommaComparison:
+def comparison() -> TableComparison[CommaResult]:
     settings = CommaSettings(models=("1", "3", "4"), permutations=200)
     return compare_commas(sentences(80, 0), sentences(60, 1), settings)
 
 
-def test_the_best_and_those_that_are_not_significantly_worse(comparison: CommaComparison) -> None:
-    assert [result.trees for result in comparison.results] == ["", "gold", "gold"]
+def test_the_best_and_those_that_are_not_significantly_worse(
+    comparison: TableComparison[CommaResult],
+) -> None:
+    assert [result.trees for result in comparison.table.rows] == ["", "gold", "gold"]
     value, [table] = comparison.to_json(), comparison.tables
     assert value["best"] == {"f": "3", "sentence_accuracy": "3"}
     for column in (column for column in table.columns if column.evidence):
@@ -40,7 +39,7 @@ def test_the_best_and_those_that_are_not_significantly_worse(comparison: CommaCo
         assert value["systems"][0]["p"][column.key] < 0.05
 
 
-def test_table_and_json_say_the_same(comparison: CommaComparison) -> None:
+def test_table_and_json_say_the_same(comparison: TableComparison[CommaResult]) -> None:
     header, rows = comparison.tables[0].cells("*{}".format)
     value = comparison.to_json()
     assert value["dev"] == {"sentences": 60, "commas": sum(s.commas.sum() for s in sentences(60, 1))}

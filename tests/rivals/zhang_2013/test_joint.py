@@ -5,7 +5,14 @@ import pytest
 
 from pyropunct.compare.significance import f1, permutation_test
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.rivals.zhang_2013.comparison import MARKS, JointComparison, JointResult, JointScores
+from pyropunct.rivals.zhang_2013.comparison import (
+    COLUMNS,
+    MARKS,
+    JointResult,
+    joint_comparison,
+    mark_counts,
+    tree_counts,
+)
 from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, UNIFIED, JointSettings
 from pyropunct.rivals.zhang_2013.streams import Stream
 from pyropunct.rivals.zhang_2013.systems import Reading
@@ -27,13 +34,18 @@ def test_marks_ends_and_trees_are_counted() -> None:
         heads=(2, 0, 2, 0, 0),
         relations=("s", "root", "x", "root", "root"),
     )
-    scores = JointScores.of([found, found], [GOLD, GOLD])
-    counts = {column: tuple(scores.counts(column)) for column in MARKS}
+
+    def measured(*readings: Reading) -> JointResult:
+        gold = [GOLD] * len(readings)
+        return JointResult("a", 3, mark_counts(readings, gold), tree_counts(readings, gold), None, 10.0)
+
+    result = measured(found, found)
+    counts = {column: tuple(result.counts(column)) for column in MARKS}
     assert counts == {"middle": (4, 2, 2), "full": (2, 6, 2), "any": (6, 8, 6), "ends": (2, 4, 2)}
-    assert (scores.tree_score("uas"), scores.tree_score("las")) == (80, 60)
-    without = JointScores.of([found, found._replace(heads=None)], [GOLD, GOLD])
-    assert without.tree_score("uas") is None
-    assert without.counts("full") == scores.counts("full")
+    without = measured(found, found._replace(heads=None))
+    values = [{column.key: column.value(one) for column in COLUMNS} for one in (result, without)]
+    assert [(one["uas"], one["las"]) for one in values] == [(80, 60), (None, None)]
+    assert without.counts("full") == result.counts("full")
 
 
 def test_differences_are_from_the_row_above_of_the_same_size() -> None:
@@ -44,16 +56,17 @@ def test_differences_are_from_the_row_above_of_the_same_size() -> None:
         more = right + random.integers(0, 5, (30, 4, 2))
         trees = np.sort(random.integers(0, 9, (30, 3)))[:, ::-1]
         parsed = None if name == CRF else trees
-        return JointResult(name, size, JointScores(np.concatenate([more, right], 2), parsed), None, 10.0)
+        return JointResult(name, size, np.concatenate([more, right], 2), parsed, None, 10.0)
 
     rows = [row(name, size) for size in (3, 10) for name in (CRF, CASCADED, UNIFIED)]
     settings = JointSettings(permutations=100)
-    comparison = JointComparison(settings, (9, 1), (8, 40), (90.0, 91.0), tuple(rows))
+    train, dev = {"sentences": 9, "lifted_arcs": 1}, {"sentences": 8, "words": 40}
+    comparison = joint_comparison(settings, train, dev, {3: 90.0, 10: 91.0}, rows)
     found = [row["p"] for row in comparison.to_json()["rows"]]
     assert [set(one) for one in found[:2]] == [set(), set(MARKS)]
     assert set(found[2]) == {*MARKS, "uas", "las"}
     assert found[3] == {}
-    one, two = rows[5].scores, rows[4].scores
+    one, two = rows[5], rows[4]
     assert found[5]["ends"] == permutation_test(one.marks[:, 3], two.marks[:, 3], 100, statistic=f1)
     assert one.trees is not None
     assert two.trees is not None
@@ -61,7 +74,7 @@ def test_differences_are_from_the_row_above_of_the_same_size() -> None:
     _, table = comparison.tables[0].cells(str)
     assert [line[:2] for line in table[:2]] == [["3", CRF], ["3", CASCADED]]
     assert table[0][10] == "–"
-    assert table[1][2] == f"{rows[1].scores.counts('middle').f1:.2f}"
+    assert table[1][2] == f"{rows[1].counts('middle').f1:.2f}"
     plain = comparison.to_json()["rows"][5]
     assert (plain["system"], plain["sentences"], plain["p"]) == (UNIFIED, 10, found[5])
-    assert plain["ends"]["f1"] == pytest.approx(rows[5].scores.counts("ends").f1)
+    assert plain["ends"]["f1"] == pytest.approx(rows[5].counts("ends").f1)
