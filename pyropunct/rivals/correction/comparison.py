@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,15 +82,20 @@ class CurvePoint(NamedTuple):
 
 
 COLUMNS: tuple[Column[CorrectionResult], ...] = (
-    Column("system", "system", lambda result: result.system),
-    Column("trees", "trees", lambda result: result.trees),
-    Column(
-        "average_edit_distance", "AED", lambda result: result.aed, 4, evidence=lambda result: result.edits
-    ),
-    Column("precision", "precision", lambda result: result.scores.precision, 3),
-    Column("recall", "recall", lambda result: result.scores.recall, 3),
+    Column("system", "system", attrgetter("system")),
+    Column("trees", "trees", attrgetter("trees")),
+    Column("average_edit_distance", "AED", attrgetter("aed"), 4, evidence=attrgetter("edits")),
+    Column("precision", "precision", attrgetter("scores.precision"), 3),
+    Column("recall", "recall", attrgetter("scores.recall"), 3),
     Column("f0.5", "F0.5", lambda result: result.scores.f(), 3),
 )
+
+TITLES = {
+    "simulated": "Simulated errors",
+    "learners": "Learners, all corrections",
+    "closest": "Learners, the closest correction of each sentence",
+}
+"""The titles of the tables of results, by their names for programs."""
 
 
 def _best(results: Sequence[CorrectionResult], row: int) -> int | None:
@@ -102,33 +108,27 @@ class CorrectionComparison(Comparison):
     """The results of all systems.
 
     :ivar settings: the settings.
-    :ivar simulated: with simulated errors.
-    :ivar learners: with the errors of learners, against all corrections; empty without learners.
-    :ivar closest: the same against the closest correction of each sentence.
+    :ivar results: by the names of `TITLES`; with the errors of learners only if there are learners.
     :ivar curve: at several rates of errors; empty without curve.
     """
 
     settings: CorrectionSettings
-    simulated: Sequence[CorrectionResult]
-    learners: Sequence[CorrectionResult] = ()
-    closest: Sequence[CorrectionResult] = ()
+    results: Mapping[str, Sequence[CorrectionResult]]
     curve: Sequence[CurvePoint] = ()
 
     @cached_property
-    def tables(self) -> Sequence[Table[Any]]:
-        """A table for each kind of errors."""
-        titles = {
-            "Simulated errors": self.simulated,
-            "Learners, all corrections": self.learners,
-            "Learners, the closest correction of each sentence": self.closest,
-        }
-        tables = [self._table(title, results) for title, results in titles.items() if results]
-        return [*tables, self._curve_table()] if self.curve else tables
+    def _tables(self) -> dict[str, Table[CorrectionResult]]:
+        return {name: self._table(TITLES[name], results) for name, results in self.results.items()}
 
     def _table(self, title: str, results: Sequence[CorrectionResult]) -> Table[CorrectionResult]:
-        against, settings = Baseline("the best system", _best), self.settings
-        note = "Edits as in M2 for precision, recall and F0.5."
-        return Table(title, COLUMNS, results, (note,), against, settings.permutations, settings.seed)
+        note, against = "Edits as in M2 for precision, recall and F0.5.", Baseline("the best system", _best)
+        tests = self.settings.tests
+        return Table(title, COLUMNS, results, (note,), against, *tests, lambda one: one.scores._asdict())
+
+    @property
+    def tables(self) -> Sequence[Table[Any]]:
+        """A table for each kind of errors, and of the curve."""
+        return [*self._tables.values(), *([self._curve_table()] if self.curve else [])]
 
     def _curve_table(self) -> Table[CurvePoint]:
         """The AED of each system at each rate of errors."""
@@ -136,23 +136,16 @@ class CorrectionComparison(Comparison):
         def aed(place: int, result: CorrectionResult) -> Column[CurvePoint]:
             return Column(result.system, result.system, lambda point: point.results[place].aed, 4)
 
-        first: Column[CurvePoint] = Column("errors", "errors in 1,000 words", lambda point: point.errors, 1)
+        first: Column[CurvePoint] = Column("errors", "errors in 1,000 words", attrgetter("errors"), 1)
         others = [aed(place, result) for place, result in enumerate(self.curve[0].results)]
         return Table("AED at several rates of errors", [first, *others], self.curve)
 
     def to_json(self) -> dict[str, Any]:
         """All numbers in plain JSON types."""
-        parts = {"simulated": self.simulated, "learners": self.learners, "closest": self.closest}
-        curve = [{"errors": point.errors, "rows": self._plain(point.results)} for point in self.curve]
-        return {
-            "settings": self.settings.to_json(),
-            **{name: self._plain(results) for name, results in parts.items() if results},
-            **({"curve": curve} if curve else {}),
-        }
-
-    def _plain(self, results: Sequence[CorrectionResult]) -> list[dict[str, Any]]:
-        rows = zip(self._table("", results).to_json(), results, strict=True)
-        return [{**row, **result.scores._asdict()} for row, result in rows]
+        rows = [self._table("", point.results).to_json() for point in self.curve]
+        curve = [{"errors": one.errors, "rows": some} for one, some in zip(self.curve, rows, strict=True)]
+        tables = {name: table.to_json() for name, table in self._tables.items()}
+        return {"settings": self.settings.to_json(), **tables, **({"curve": curve} if curve else {})}
 
 
 def compare_correction(
@@ -185,31 +178,43 @@ def compare_correction(
     rates = CURVE if settings.curve else ()
     with watch("correcting", len(systems) * (1 + len(rates) + bool(learners))) as advance:
         wrong = [one.surface for one in wrong_surfaces(dev, seed=settings.seed + 1)]
-        simulated = _corrected(systems, trees, wrong, right, advance)
-        curve = [
-            CurvePoint(errors, _corrected(systems, {last: trees[last]}, surfaces, right, advance))
-            for errors, surfaces in _at_rates(dev, rates, settings.seed + 1)
-        ]
-        of_all, of_closest = _of_learners(model, systems, learners, settings, advance)
-    return CorrectionComparison(settings, simulated, of_all, of_closest, curve)
+        results: dict[str, Sequence[CorrectionResult]] = {}
+        results["simulated"] = _results(_corrected(systems, trees, wrong, advance), wrong, right)
+        curve = []
+        for errors, surfaces in _at_rates(dev, rates, settings.seed + 1):
+            corrected = _corrected(systems, {last: trees[last]}, surfaces, advance)
+            curve.append(CurvePoint(errors, _results(corrected, surfaces, right)))
+        if learners:
+            parses = weighted_trees(model, [one.words for one in learners], settings.trees)
+            wrong = [one.wrong for one in learners]
+            corrected = _corrected(systems, {PREDICTED: parses}, wrong, advance)
+            if CHANNEL in systems:
+                corrected |= _cross_fitted(model, learners, parses, settings)
+            results |= _of_learners(learners, corrected)
+    return CorrectionComparison(settings, results, curve)
+
+
+Surfaces = dict[tuple[str, str], list[Surface]]
+"""The corrected punctuation of sentences, by the system's name in tables and the source of its trees."""
 
 
 def _corrected(
-    systems: Mapping[str, System],
-    trees: Mapping[str, Parses],
-    wrong: Sequence[Surface],
-    right: Sequence[Surface],
-    advance: Advance,
-) -> list[CorrectionResult]:
-    """The results of all systems, with each kind of trees if they read trees."""
-    results = []
+    systems: Mapping[str, System], trees: Mapping[str, Parses], wrong: Sequence[Surface], advance: Advance
+) -> Surfaces:
+    """The corrections of all systems, with each kind of trees if they read trees."""
+    corrected: Surfaces = {}
     for name, system in systems.items():
         for kind in trees if system.reads_trees else list(trees)[:1]:
-            for way, corrected in system.correct(trees[kind], wrong).items():
-                shown = kind if system.reads_trees else ""
-                results.append(CorrectionResult.of(SYSTEMS[name] + way, shown, wrong, corrected, right))
+            for way, surfaces in system.correct(trees[kind], wrong).items():
+                corrected[SYSTEMS[name] + way, kind if system.reads_trees else ""] = surfaces
         advance(1)
-    return results
+    return corrected
+
+
+def _results(
+    corrected: Surfaces, wrong: Sequence[Surface], right: Sequence[Surface]
+) -> list[CorrectionResult]:
+    return [CorrectionResult.of(*key, wrong, surfaces, right) for key, surfaces in corrected.items()]
 
 
 def _at_rates(
@@ -229,54 +234,32 @@ def _at_rates(
 # Errors of learners
 
 
-def _of_learners(
-    model: Punctuator,
-    systems: Mapping[str, System],
-    learners: Sequence[Corrected],
-    settings: CorrectionSettings,
-    advance: Advance,
-) -> tuple[list[CorrectionResult], list[CorrectionResult]]:
-    """All systems against all corrections of learners' sentences, and against the closest corrections."""
-    if not learners:
-        return [], []
-    parses = weighted_trees(model, [one.words for one in learners], settings.trees)
+def _of_learners(learners: Sequence[Corrected], corrected: Surfaces) -> dict[str, Sequence[CorrectionResult]]:
+    """The results against all corrections of learners' sentences, and against the closest corrections."""
     wrong, right = [one.wrong for one in learners], [one.right for one in learners]
-    corrected: dict[tuple[str, str], list[Surface]] = {}
-    for name, system in systems.items():
-        shown = PREDICTED if system.reads_trees else ""
-        for way, surfaces in system.correct(parses, wrong).items():
-            corrected[SYSTEMS[name] + way, shown] = surfaces
-        advance(1)
-    if CHANNEL in systems:
-        for way, surfaces in _cross_fitted(model, learners, parses, settings).items():
-            corrected[FITTED + way, PREDICTED] = surfaces
-    results, closest = [], []
+    closest = []
     for key, surfaces in corrected.items():
-        results.append(CorrectionResult.of(*key, wrong, surfaces, right))
         chosen = closest_corrections(learners, surfaces)
         parts = ([every[index] for index in chosen] for every in (wrong, surfaces, right))
         closest.append(CorrectionResult.of(*key, *parts))
-    return results, closest
+    return {"learners": _results(corrected, wrong, right), "closest": closest}
 
 
 def _cross_fitted(
     model: Punctuator, learners: Sequence[Corrected], parses: Parses, settings: CorrectionSettings
-) -> dict[str, list[Surface]]:
+) -> Surfaces:
     """The corrections of a noisy channel that was fitted to the other sentences alone."""
     pairs = [Pair(trees[0].tree, one.right, one.wrong) for trees, one in zip(parses, learners, strict=True)]
-    folds = folds_by_sentence(learners, settings.seed)
+    folds = np.array(folds_by_sentence(learners, settings.seed))
     corrected: dict[str, dict[int, Surface]] = {}
     for fold in range(FOLDS):
-        system = Channel.fitted(
-            model, [pair for pair, part in zip(pairs, folds, strict=True) if part != fold]
-        )
-        unseen = [index for index, part in enumerate(folds) if part == fold]
-        fixed = system.correct(
-            [parses[index] for index in unseen], [learners[index].wrong for index in unseen]
-        )
+        system = Channel.fitted(model, [pairs[index] for index in np.flatnonzero(folds != fold)])
+        unseen = np.flatnonzero(folds == fold).tolist()
+        fixed = system.correct([parses[index] for index in unseen], [pairs[index].wrong for index in unseen])
         for way, surfaces in fixed.items():
             corrected.setdefault(way, {}).update(zip(unseen, surfaces, strict=True))
-    return {way: [every[index] for index in range(len(learners))] for way, every in corrected.items()}
+    every = range(len(learners))
+    return {(FITTED + way, PREDICTED): [found[i] for i in every] for way, found in corrected.items()}
 
 
 def folds_by_sentence(learners: Sequence[Corrected], seed: int) -> list[int]:

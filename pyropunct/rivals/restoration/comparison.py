@@ -1,7 +1,7 @@
 """The results of a comparison of systems that restore punctuation: tables, significance and a plot."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -14,50 +14,35 @@ from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column, Table
 from pyropunct.files import written_whole
 from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.results import Outcome, ParserResult, SystemResult, TreebankSize
+from pyropunct.rivals.restoration.results import GOLD_TREES, ParserResult, SystemResult, TreebankSize
 
 
-def _of_both(
-    key: str, title: str, value: Callable[[Outcome], Any], evidence: Callable[[Outcome], Any]
-) -> Iterator[Column[SystemResult]]:
-    """The columns of a score with gold and with predicted trees."""
+def _score(key: str, title: str, trees: str, evidence: str, **test: Any) -> Column[SystemResult]:
+    """The column of a score with gold or with predicted trees.
 
-    def column(trees: str) -> Column[SystemResult]:
-        outcome: Callable[[SystemResult], Outcome] = attrgetter(f"with_{trees}_trees")
-        names = f"{key}_{trees}_trees", f"{title}, {trees} trees"
-        return Column(
-            *names,
-            lambda system: value(outcome(system)),
-            4,
-            evidence=lambda system: evidence(outcome(system)),
-        )
-
-    return map(column, ("gold", "predicted"))
+    :param key: the name of the score in an `Outcome`.
+    :param evidence: the name of its evidence there.
+    """
+    outcome = f"with_{trees}_trees."
+    value, counts = attrgetter(outcome + key), attrgetter(outcome + evidence)
+    return Column(f"{key}_{trees}_trees", f"{title}, {trees} trees", value, 4, evidence=counts, **test)
 
 
 SCORES: tuple[Column[SystemResult], ...] = (
-    *_of_both("perplexity", "perplexity", attrgetter("perplexity"), attrgetter("log_probs")),
-    *_of_both("aed", "AED", attrgetter("aed"), lambda outcome: outcome.counts[:, 0]),
-    Column(
-        "f1_predicted_trees",
-        "micro F1, predicted trees",
-        lambda system: system.with_predicted_trees.scores.overall().f1,
-        4,
-        evidence=lambda system: system.with_predicted_trees.counts[:, 1:],
-        statistic=f1,
-        best=max,
-    ),
-    Column("training_seconds", "training seconds", lambda system: system.training_seconds, 0),
+    *(_score("perplexity", "perplexity", trees, "log_probs") for trees in ("gold", "predicted")),
+    *(_score("aed", "AED", trees, "edits") for trees in ("gold", "predicted")),
+    _score("f1", "micro F1", "predicted", "marks", statistic=f1, best=max),
+    Column("training_seconds", "training seconds", attrgetter("training_seconds"), 0),
 )
 """All systems have the same slots, so the tests compare totals instead of averages per slot."""
 
 COLUMNS = tuple(map(over_seeds, SCORES))
 
 PARSER_SCORES: tuple[Column[ParserResult], ...] = (
-    Column("uas", "UAS", lambda parser: parser.scores.uas, 2),
-    Column("las", "LAS", lambda parser: parser.scores.las, 2),
-    Column("tags", "tags", lambda parser: parser.scores.upos, 2),
-    Column("training_seconds", "training seconds", lambda parser: parser.training_seconds, 0),
+    Column("uas", "UAS", attrgetter("scores.uas"), 2),
+    Column("las", "LAS", attrgetter("scores.las"), 2),
+    Column("tags", "tags", attrgetter("scores.upos"), 2),
+    Column("training_seconds", "training seconds", attrgetter("training_seconds"), 0),
 )
 
 
@@ -90,57 +75,36 @@ class RestorationComparison(Comparison):
     @cached_property
     def system_table(self) -> Table[Runs[SystemResult]]:
         """A row for each system."""
-        title: Column[Runs[SystemResult]] = Column("title", "system", lambda system: system.first.title)
-        columns, (permutations, seed) = (
-            (title, *COLUMNS),
-            (self.conditions.permutations, self.conditions.seed),
-        )
-        return Table("Comparison", columns, self.systems, tuple(self._notes()), None, permutations, seed)
+        title: Column[Runs[SystemResult]] = Column("title", "system", attrgetter("first.title"))
+        columns, notes, tests = (title, *COLUMNS), tuple(self._notes()), self.conditions.tests
+        return Table("Comparison", columns, self.systems, notes, None, *tests)
 
     @property
-    def parser_table(self) -> Table[int | None]:
-        """A row for each parser, by its index, and one for the gold trees, whose scores are 100."""
-        columns: list[Column[int | None]] = [
-            Column("trees", "trees", lambda row: "gold" if row is None else f"parser, {self._share(row)}%"),
+    def parser_table(self) -> Table[Runs[ParserResult]]:
+        """A row for each parser, and one for the gold trees, whose scores are 100."""
+        columns: list[Column[Runs[ParserResult]]] = [
             Column(
-                "sentences",
-                "sentences",
-                lambda row: None if row is None else self.parsers[row].first.sentences,
+                "trees", "trees", lambda row: f"parser, {row.first.share}%" if row.first.share else "gold"
             ),
-            *(self._of_parser(column) for column in PARSER_SCORES),
+            Column("sentences", "sentences", attrgetter("first.sentences")),
+            *map(over_seeds, PARSER_SCORES),
         ]
         for system in self.systems:
             if system.first.uses_trees and len(system.first.outcomes) == 1 + len(self.parsers):
                 columns.append(self._of_system(system))
-        return Table("Trees", columns, [*range(len(self.parsers)), None])
+        return Table("Trees", columns, [*self.parsers, Runs((GOLD_TREES,))])
 
-    def _share(self, row: int) -> int:
-        return self.parsers[row].first.share
+    def _of_system(self, system: Runs[SystemResult]) -> Column[Runs[ParserResult]]:
+        """The average edit distances of a system with the trees of each row."""
 
-    def _of_parser(self, column: Column[ParserResult]) -> Column[int | None]:
-        """A score of the parsers; that of gold trees is 100, unless it is a time."""
-        gold = None if column.decimals == 0 else 100.0
-        return Column(
-            column.key,
-            column.title,
-            lambda row: gold if row is None else self.parsers[row].mean(column.value),
-            column.decimals,
-            spread=lambda row: None if row is None else self.parsers[row].spread(column.value),
+        def aed(row: Runs[ParserResult]) -> Callable[[SystemResult], float]:
+            return lambda result: result.aed_at(row.first.share)
+
+        title, name = system.first.title, system.first.name
+        distance = Column[Runs[ParserResult]](
+            f"aed_{name}", f"AED, {title}", lambda row: system.mean(aed(row)), 4
         )
-
-    def _of_system(self, system: Runs[SystemResult]) -> Column[int | None]:
-        """The average edit distances of a system with the trees of each row; the first outcome is of gold."""
-
-        def aed(row: int | None) -> Any:
-            return lambda result: result.outcomes[0 if row is None else row + 1].aed
-
-        return Column(
-            f"aed_{system.first.name}",
-            f"AED, {system.first.title}",
-            lambda row: system.mean(aed(row)),
-            4,
-            spread=lambda row: system.spread(aed(row)),
-        )
+        return replace(distance, spread=lambda row: system.spread(aed(row)))
 
     def _notes(self) -> Iterable[str]:
         """Lines that explain the tables."""

@@ -3,7 +3,7 @@
 import platform
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -29,14 +29,7 @@ from pyropunct.rivals.restoration.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.rivals.restoration.systems import (
-    SYSTEMS,
-    Parses,
-    System,
-    Treebanks,
-    parser_of,
-    share_of,
-)
+from pyropunct.rivals.restoration.systems import SYSTEMS, Parses, System, Treebanks, parser_of, share_of
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -116,27 +109,22 @@ class _Source(NamedTuple):
     parser: ParserResult | None = None
 
 
+@dataclass(frozen=True)
 class _Run:
     """Trains everything with one seed, then measures it.
 
-    :param treebanks: the data for training.
-    :param measured: the sentences to measure on.
-    :param conditions: what is compared, with this seed.
-    :param runner: trains parts, or loads them.
-    :param watch: gets reports of progress.
+    :ivar treebanks: the data for training.
+    :ivar measured: the sentences to measure on.
+    :ivar conditions: what is compared, with this seed.
+    :ivar runner: trains parts, or loads them.
+    :ivar watch: gets reports of progress.
     """
 
-    def __init__(
-        self,
-        treebanks: Treebanks,
-        measured: Sequence[Sentence],
-        conditions: Conditions,
-        runner: Runner,
-        watch: Watch,
-    ) -> None:
-        self.treebanks, self.measured, self.conditions = treebanks, measured, conditions
-        self.runner, self.watch = runner, watch
-        self.words = [sentence.tree.forms for sentence in measured]
+    treebanks: Treebanks
+    measured: Sequence[Sentence]
+    conditions: Conditions
+    runner: Runner
+    watch: Watch
 
     def results(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
         """The results of all parsers and of all systems."""
@@ -182,7 +170,14 @@ class _Run:
         if min(self.conditions.folds, len(train)) < 2:
             return self.treebanks
         parts = folds_of(train, self.conditions.folds)
-        parsers = [self._fold_parser(parts, fold).model for fold in range(len(parts))]
+        recipe, folds = fold_recipe(self.conditions.parser_recipe), range(len(parts))
+        purposes = [f"for fold {fold + 1} of {len(parts)}" for fold in folds]
+        parsers = [
+            self._trained_parser(
+                f"fold-{fold + 1}", others_of(parts, fold), None, recipe, purposes[fold]
+            ).model
+            for fold in folds
+        ]
         with self.watch("parsing folds: sentences", len(train) + len(dev)) as advance:
             parses = parse_folds(parts, parsers)
             dev_parses = parsers[0].parse([sentence.tree.forms for sentence in dev], RestoreSettings.trees)
@@ -193,12 +188,6 @@ class _Run:
         """The parser of the first percents of the training sentences."""
         train, recipe = share_of(self.treebanks, share), self.conditions.parser_recipe
         return self._trained_parser(f"parser-{share}", train, self.treebanks.dev, recipe, f"on {share}%")
-
-    def _fold_parser(self, parts: Sequence[Sequence[Sentence]], fold: int) -> Trained[BiaffineParser]:
-        """The parser of all folds but one; dev is not looked at."""
-        train, recipe = others_of(parts, fold), fold_recipe(self.conditions.parser_recipe)
-        purpose = f"for fold {fold + 1} of {len(parts)}"
-        return self._trained_parser(f"fold-{fold + 1}", train, None, recipe, purpose)
 
     def _trained_parser(
         self,
@@ -219,6 +208,11 @@ class _Run:
         return f"seed-{self.conditions.seed}/{name}"
 
     # Measuring
+
+    @cached_property
+    def words(self) -> list[tuple[str, ...]]:
+        """The words to punctuate."""
+        return [sentence.tree.forms for sentence in self.measured]
 
     def _parsed(self, share: int) -> _Source:
         """The trees of a parser for the measured sentences, and the scores of its best trees."""

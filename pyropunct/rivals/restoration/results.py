@@ -50,24 +50,28 @@ class TreebankSize(NamedTuple):
 class ParserResult(NamedTuple):
     """The results of a parser.
 
-    :ivar share: the percentage of the training sentences that it was trained on.
-    :ivar sentences: the number of these sentences.
+    :ivar share: the percentage of the training sentences that it was trained on; 0 for gold trees.
+    :ivar sentences: the number of these sentences; None for gold trees.
     :ivar scores: the scores of its best trees, on what is measured.
-    :ivar training_seconds: how long its training took.
+    :ivar training_seconds: how long its training took; None for gold trees.
     :ivar parsing_seconds: how long it took to parse what is measured.
     :ivar report: what happened in training.
     """
 
     share: int
-    sentences: int
+    sentences: int | None
     scores: AttachmentScores
-    training_seconds: float
+    training_seconds: float | None
     parsing_seconds: float
     report: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON types."""
         return {**self._asdict(), "scores": self.scores._asdict(), "report": dict(self.report)}
+
+
+GOLD_TREES = ParserResult(0, None, AttachmentScores(0, 100.0, 100.0, 100.0), None, 0.0, {})
+"""A perfect parser."""
 
 
 class Outcome:
@@ -93,15 +97,19 @@ class Outcome:
     ) -> None:
         self.trees, self.parser, self.seconds, self.log_probs = trees, parser, seconds, log_probs
         self.scores = RestorationScores()
-        rows = [self._count(*pair) for pair in zip(restored, gold, strict=True)]
-        self.counts: NDArray[np.int64] = np.array(rows, np.int64)
-        """(sentences, 4) edits, true marks, restored marks, right marks."""
+        rows = []
+        for pair in zip(restored, gold, strict=True):
+            alone = RestorationScores()
+            for scores in (self.scores, alone):
+                scores.add(*pair)
+            rows.append((alone.edits, *alone.overall()))
+        self.edits, self.marks = np.split(np.array(rows, np.int64), [1], 1)
+        """(sentences, 1) edits; (sentences, 3) true marks, restored marks, right marks."""
 
-    def _count(self, restored: Surface, gold: Surface) -> tuple[int, int, int, int]:
-        alone = RestorationScores()
-        for scores in (self.scores, alone):
-            scores.add(restored, gold)
-        return (alone.edits, *alone.overall())
+    @property
+    def f1(self) -> float | None:
+        """The micro-averaged F1 of all marks."""
+        return self.scores.overall().f1
 
     @property
     def aed(self) -> float:
@@ -129,6 +137,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON types."""
+        marks = self.scores.of_marks()
         return {
             "trees": self.trees,
             "share": None if self.parser is None else self.parser.share,
@@ -138,20 +147,13 @@ class Outcome:
             "aed": self.aed,
             "edits": self.scores.edits,
             "all_marks": _mark_json(self.scores.overall()),
-            "marks": [
-                {"mark": display(mark), **_mark_json(score)} for mark, score in self.scores.of_marks().items()
-            ],
+            "marks": [{"mark": display(mark), **_mark_json(score)} for mark, score in marks.items()],
             "seconds": self.seconds,
         }
 
 
 def _mark_json(score: MarkScore) -> dict[str, Any]:
-    return {
-        **score._asdict(),
-        "precision": score.precision,
-        "recall": score.recall,
-        "f1": score.f1,
-    }
+    return {**score._asdict(), "precision": score.precision, "recall": score.recall, "f1": score.f1}
 
 
 class SystemResult(NamedTuple):
@@ -175,6 +177,11 @@ class SystemResult(NamedTuple):
     def uses_trees(self) -> bool:
         """Whether it punctuates trees."""
         return self.outcomes[0].trees != NONE
+
+    def aed_at(self, share: int) -> float:
+        """Its average edit distance with the trees of the parser of this share, 0 for gold trees."""
+        shares = [0 if outcome.parser is None else outcome.parser.share for outcome in self.outcomes]
+        return self.outcomes[shares.index(share)].aed
 
     @property
     def with_gold_trees(self) -> Outcome:

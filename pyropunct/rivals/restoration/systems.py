@@ -68,9 +68,9 @@ class System(ABC, Generic[Model]):
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Model:
         """Train it; dev may be used to decide when to stop."""
 
-    @abstractmethod
-    def save(self, model: Model, place: Path) -> None:
-        """Write it to a model file."""
+    def save(self, model: Any, place: Path) -> None:
+        """Write a trained system to a model file."""
+        model.save(place)
 
     @abstractmethod
     def load(self, place: Path, conditions: Conditions) -> Model:
@@ -131,21 +131,12 @@ class RivalSystem(System[Rival]):
         recipe = conditions.rival_recipe
         slots = sum(len(sentence.surface) for sentence in treebanks.train)
         epochs = recipe.planned_epochs(len(treebanks.train))
+        both, device, read = treebanks[:2], conditions.device, conditions.pretrained
         with watch(f"training {self.title}: slots", epochs * slots) as advance:
+            progress = of_epochs(advance)
             return train_rival(
-                self.kind,
-                treebanks.train,
-                treebanks.dev,
-                recipe,
-                conditions.seed,
-                watch=of_epochs(advance),
-                device=conditions.device,
-                pretrained=conditions.pretrained,
+                self.kind, *both, recipe, conditions.seed, progress, device=device, pretrained=read
             )
-
-    def save(self, model: Rival, place: Path) -> None:
-        """Write it."""
-        model.save(place)
 
     def load(self, place: Path, conditions: Conditions) -> Rival:
         """Read it back."""
@@ -179,36 +170,18 @@ class TreeSystem(System[Punctuator]):
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train it on the gold trees, and besides on those that parsers have found, if there are any."""
         recipe, (train, dev, parses, _) = self._recipe(conditions), treebanks
+        options: dict[str, Any] = {"seed": conditions.seed, "device": conditions.device}
+        read = conditions.pretrained if reads_pretrained(recipe) else None
         passes = recipe.epochs * (2 if self.direction == "auto" else 1)
         with watch(f"training {self.title}: sentences", passes * _epoch(recipe, len(train))) as advance:
-            model = fit_story(
-                train,
-                dev,
-                recipe,
-                direction=self.direction,
-                seed=conditions.seed,
-                device=conditions.device,
-                pretrained=conditions.pretrained if reads_pretrained(recipe) else None,
-                watch=of_epochs(advance),
-            )
+            options["watch"] = of_epochs(advance)
+            model = fit_story(train, dev, recipe, direction=self.direction, pretrained=read, **options)
         if parses is None:
             return model
         size = recipe.epochs * _epoch(recipe, 2 * len(train))
         with watch(f"training {self.title} on trees of parsers: sentences", size) as advance:
-            return fit_parsed(
-                model,
-                train,
-                parses[0],
-                dev,
-                parses[1],
-                seed=conditions.seed,
-                device=conditions.device,
-                watch=of_epochs(advance),
-            )
-
-    def save(self, model: Punctuator, place: Path) -> None:
-        """Write it."""
-        model.save(place)
+            options["watch"] = of_epochs(advance)
+            return fit_parsed(model, train, parses[0], dev, parses[1], **options)
 
     def load(self, place: Path, conditions: Conditions) -> Punctuator:
         """Read it back."""
@@ -264,20 +237,15 @@ def _words(parses: Parses) -> list[tuple[str, ...]]:
     return [parse[0].tree.forms for parse in parses]
 
 
-SYSTEMS: Mapping[str, System[Any]] = dict(
-    zip(
-        settings.SYSTEMS,
-        (
-            TrivialSystem("trivial"),
-            RivalSystem(BiLSTMCRF.name, "crf"),
-            RivalSystem(BiGRUAttention.name, "attention"),
-            TreeSystem("attach only", {"channel": "identity"}, direction="left"),
-            TreeSystem("full model"),
-            MixedSystem("full model and tagger"),
-        ),
-        strict=True,
-    )
+_IN_ORDER: Sequence[System[Any]] = (
+    TrivialSystem("trivial"),
+    RivalSystem(BiLSTMCRF.name, "crf"),
+    RivalSystem(BiGRUAttention.name, "attention"),
+    TreeSystem("attach only", {"channel": "identity"}, direction="left"),
+    TreeSystem("full model"),
+    MixedSystem("full model and tagger"),
 )
+SYSTEMS: Mapping[str, System[Any]] = dict(zip(settings.SYSTEMS, _IN_ORDER, strict=True))
 """The systems by their names on the command line and in folders."""
 
 
@@ -303,12 +271,7 @@ def parser_of(
     """
     words = sum(len(sentence.tree) for sentence in train)
     size = recipe.planned_epochs(words) * words
+    read, seed = conditions.pretrained, conditions.seed
     with watch(f"training the parser {purpose}: words", size) as advance:
-        return train_parser(
-            train,
-            dev,
-            recipe,
-            pretrained=conditions.pretrained,
-            seed=conditions.seed,
-            watch=of_epochs(advance),
-        )
+        progress = of_epochs(advance)
+        return train_parser(train, dev, recipe, pretrained=read, seed=seed, watch=progress)

@@ -23,10 +23,5 @@ def final_mark(train: Iterable[Sentence]) -> tuple[str, ...]:
 
 
 def ended_in(final: tuple[str, ...], sentences: Sequence[Sequence[str]]) -> list[Surface]:
-    """For each sentence of n words empty slots 0..n-1, with START in slot 0, and the final mark in slot n."""
-    return [_surface(len(words), final) for words in sentences]
-
-
-def _surface(words: int, final: tuple[str, ...]) -> Surface:
-    slots: list[tuple[str, ...]] = [()] * words + [final]
-    return [(START, *slots[0]), *slots[1:]]
+    """For each sentence of n words START in slot 0, nothing in slots 1..n-1, and the final mark in slot n."""
+    return [[(START,), *[()] * (len(words) - 1), final] for words in sentences]

@@ -31,9 +31,9 @@ def test_one_sentence_by_hand() -> None:
     """
     gold = [(START,), (",", "("), (), (".",)]
     restored = [(START,), ("(",), (), ("!", "”")]
-    one = Outcome(NONE, None, [restored], [gold], 1.0, -math.log(2) * outcome([3]).counts[:, 0])
+    one = Outcome(NONE, None, [restored], [gold], 1.0, -math.log(2) * outcome([3]).edits[:, 0])
     assert one.aed == 3 / 4
-    assert one.counts.tolist() == [[3, 3, 3, 1]]
+    assert (one.edits.tolist(), one.marks.tolist()) == ([[3]], [[3, 3, 1]])
     assert one.to_json()["all_marks"] == {
         "gold": 3,
         "restored": 3,
