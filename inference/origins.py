@@ -8,7 +8,7 @@ To ask where the j-th token of a slot's surface string x comes from, underlying 
 is the sum over all T' and all moves of the channel in which a single token is coloured, one that w sprouts in
 this slot, and in which the surface string is x with its j-th token coloured.  The inside algorithm sums over
 all w together, and its derivatives with respect to log p(l, r | w), for the pairs with a coloured token, are
-the shares of each w.  `pyropunct.inference.machines.claims` tells which token a machine writes.
+the shares of each w.  `pyropunct.inference.machines.moves.claims` tells which token a machine writes.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -32,10 +32,9 @@ from pyropunct.inference.machines.automata import (
     pack,
     side_by_side,
 )
-from pyropunct.inference.machines.claims import claims
 from pyropunct.inference.machines.evidence import String, exactly
 from pyropunct.inference.machines.machine import Machine
-from pyropunct.inference.machines.moves import END, HALT, START, Branch, MachineError, Pass
+from pyropunct.inference.machines.moves import END, HALT, START, Branch, MachineError, Pass, claims
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.ragged import Floats, Ints

@@ -165,7 +165,7 @@ class Automata(NamedTuple):
     :ivar initial: (..., Q) weight of starting in each state, of all automata together.
     :ivar final: (..., Q) weight of ending in each state.
     :ivar log_scale: (K,) the logarithm of a factor that the weights of each automaton's strings have besides;
-        see `pyropunct.inference.machines.long_strings`.
+        see `pyropunct.inference.machines.transducers.scaled`.
     """
 
     num_tokens: int

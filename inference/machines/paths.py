@@ -9,11 +9,10 @@ import numpy as np
 from torch import Tensor
 
 from pyropunct.inference.machines.automata import Ends
-from pyropunct.inference.machines.claims import claims
 from pyropunct.inference.machines.composition import Lattice
 from pyropunct.inference.machines.evidence import Evidence, String
 from pyropunct.inference.machines.machine import Machine
-from pyropunct.inference.machines.moves import END
+from pyropunct.inference.machines.moves import END, claims
 from pyropunct.inference.machines.products import Edit
 from pyropunct.inference.machines.transducers import Cascade, Transducer
 from pyropunct.inference.ragged import Floats
@@ -323,7 +322,7 @@ def _told(
 ) -> tuple[String, tuple[int | None, ...], list[Made]]:
     """What a pass wrote, as on the page, which token of its string each token is, and the edits that it made.
 
-    See `pyropunct.inference.machines.claims`.
+    See `pyropunct.inference.machines.moves.claims`.
 
     :param steps: the tokens that the machine read, each with its move.
     """

@@ -10,13 +10,15 @@ import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
-from pyro.ops.provenance import extract_provenance, track_provenance
+from pyro.ops.provenance import detach_provenance, extract_provenance, track_provenance
+from pyro.poutine.enum_messenger import EnumMessenger
 from pyro.poutine.messenger import Messenger
+from pyro.poutine.replay_messenger import ReplayMessenger
 from pyro.poutine.runtime import effectful
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest
-from pyropunct.inference.pyro.uncollapsed import drawn
+from pyropunct.inference.pyro.private import handlers_in_force
 
 Array = NDArray[Any]
 
@@ -76,8 +78,12 @@ class PunctemePairs(TorchDistribution):
         return PunctemePairs(self.logits.expand(*batch_shape[:-1], -1), self.start)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
-        """A draw for a site that no handler has given a value."""
-        return drawn(super().__call__(*args, **kwargs))
+        """A draw for a site that no handler has given a value; see `is_prior_draw`."""
+        choices = super().__call__(*args, **kwargs)
+        for messenger in handlers_in_force():
+            if isinstance(messenger, (EnumMessenger, ReplayMessenger)):
+                setattr(choices, _UNDER, messenger)
+        return choices
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Log-probabilities of choices of shape (..., N)."""
@@ -123,6 +129,22 @@ class PunctemePairs(TorchDistribution):
         scaled = (logits - best[..., self.node]).exp()
         totals = torch.zeros_like(best).index_add(-1, self.node, scaled)
         return logits - (totals.log() + best)[..., self.node]
+
+
+_UNDER = "_drawn_under"
+
+
+def is_prior_draw(choices: Tensor) -> bool:
+    """Whether choices were drawn from their prior by inference that takes the draw for their posterior.
+
+    A site marked ``infer={"enumerate": "tree"}`` is drawn from its prior, as when a model runs forward, if no
+    handler of this package sums it out.  Pyro's ELBOs and `pyro.infer.infer_discrete` would then score the
+    observed surface given that draw, most often as minus infinity, and warn at most.  They run the model
+    under a handler of theirs, and score the surface afterwards.  So draws under such a handler are
+    remembered, and surfaces that come from them are refused when they are scored.
+    """
+    under: Any = getattr(detach_provenance(choices), _UNDER, None)
+    return under is not None and any(messenger is under for messenger in handlers_in_force())
 
 
 @effectful(type="sample_pairs")

@@ -16,7 +16,7 @@ from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, evidence_
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import draw_strings, sampler
 from pyropunct.inference.machines.transducers import Transducer
-from pyropunct.inference.pyro.uncollapsed import is_prior_draw, refuse_prior_draw
+from pyropunct.inference.pyro.pairs import is_prior_draw
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,14 @@ class SurfaceStrings(TorchDistribution):
     def log_prob(self, value: Tensor | SlotEvidence) -> Tensor:
         """log p(x_i | u_i) of each slot, (..., slots), by reading u_i through the automaton of x_i.
 
-        :raises NotImplementedError: if u is of a prior draw of punctemes, see `refuse_prior_draw`.
+        :raises NotImplementedError: if u is of a prior draw of punctemes, see `is_prior_draw`.
         """
         if self._of_prior_draw and not self._is_drawn:
-            refuse_prior_draw()
+            raise NotImplementedError(
+                "a surface is observed, but its punctemes are drawn from their prior, since nothing sums out "
+                "the trees: use TreeEnum_ELBO, or collapse_trees(model) with another ELBO, or "
+                "infer_trees(model)"
+            )
         automata, place = self.automata(value)
         place = place.reshape(self.underlying.slots.shape)
         initial, final = automata.end_vectors()

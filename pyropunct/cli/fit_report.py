@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pyropunct.cli import console
 
 if TYPE_CHECKING:
-    from pyropunct.fitted.edits import Edit
+    from pyropunct.fitted.story import Edit
     from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.reading import Treebank
 

@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from pyropunct.draws import Draws
 from pyropunct.fitted.drawing import draw_surfaces
-from pyropunct.fitted.edits import Edit, merged_edits, named_edits
 from pyropunct.fitted.evaluation import Evaluation, EvaluationSums
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
+from pyropunct.inference.machines import products
+from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.models.drawing import ManyDraws
@@ -27,7 +28,7 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.pretrained import Pretrained, features_of_words
 from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.marks import Surface, unpaired
+from pyropunct.treebank.marks import Surface, display, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
@@ -39,6 +40,35 @@ REJECTED, LEAST_REDRAWN = 20, 100
 """How often draws that are not balanced are made up for, and the least number of draws each time."""
 
 Puncteme = tuple[str, ...]
+
+
+class Edit(NamedTuple):
+    """A learned edit of two neighbouring tokens.
+
+    :ivar before: the two underlying tokens, as on the page.
+    :ivar name: one of `pyropunct.inference.machines.products.EDITS`.
+    :ivar after: the tokens that they become.
+    :ivar probability: the learned probability of this edit of the two tokens.
+    :ivar count: the expected number of such edits in some sentences.
+    """
+
+    before: tuple[str, str]
+    name: str
+    after: tuple[str, ...]
+    probability: float
+    count: float  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+
+
+def merged_edits(edits: Tensor) -> Tensor:
+    """(..., tokens, tokens, 4) numbers of edits, where edits of identical tokens with one outcome are one.
+
+    Of identical tokens, transposition counts as "keep", and right absorption as left absorption.
+    """
+    merged, same = edits.clone(), torch.arange(edits.shape[-2])
+    keep, left, right, transposed = edits[..., same, same, :].unbind(-1)
+    nothing = torch.zeros_like(keep)
+    merged[..., same, same, :] = torch.stack((keep + transposed, left + right, nothing, nothing), -1)
+    return merged
 
 
 class ImpossibleSentenceError(TreebankError, ImpossibleSurfaceError):
@@ -97,7 +127,7 @@ class FittedStory:
 
         :returns: (sentences,) double precision.
         :raises ImpossibleSurfaceError: if a probability is zero.  Those of long slots are scaled, see
-            `pyropunct.inference.machines.long_strings`, so that marks may be as many as there are.
+            `pyropunct.inference.machines.transducers.scaled`, so that marks may be as many as there are.
         """
         return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
 
@@ -286,7 +316,14 @@ class FittedStory:
             return []
         if merged:
             counts, probabilities = merged_edits(counts), merged_edits(probabilities)
-        return named_edits(counts, probabilities, self.vocabulary.tokens, merged)
+        edits, tokens = [], self.vocabulary.tokens
+        for a, b, edit in (counts > 0).nonzero().tolist():
+            pair = display(tokens[a]), display(tokens[b])
+            name = "absorption" if merged and a == b and edit else EDITS[edit]
+            after = products.Edit(a, b, edit).after_of(*pair)
+            probability, count = float(probabilities[a, b, edit]), float(counts[a, b, edit])
+            edits.append(Edit(pair, name, after, probability, count))
+        return sorted(edits, key=lambda edit: -edit.count)
 
     def edit_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
         """(tokens, tokens, 4) the expected number of times that each edit happens, under p(T' | T, x).

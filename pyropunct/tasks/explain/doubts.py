@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.inside import best_derivation
-from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.inference.origins import Origins, Question
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation, sprouted_marks
@@ -49,7 +48,9 @@ class Doubt(NamedTuple):
         return block.first_line + block.tokens[self.mark - 1].row
 
 
-def doubts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance | None = None) -> list[Doubt]:
+def doubts(
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
+) -> list[Doubt]:
     """The marks whose head is less probable than another, the most certain first.
 
     :param advance: called with the number of sentences newly done.
@@ -70,7 +71,7 @@ def doubts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance |
 
 
 def head_posteriors(
-    model: FittedStory, sentences: Sequence[Sentence], advance: Advance | None = None
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
 ) -> Iterator[tuple[Sentence, dict[int, dict[int, float]]]]:
     """For each mark of each sentence the posterior probabilities of its heads, given the trees and all marks.
 
@@ -89,26 +90,19 @@ def head_posteriors(
         origins = Origins(channel.transducer, channel.probabilities(), vocabulary.inventory, (SLIP,))
     derivations = Derivations(model)
     for part, problem in model.problems(sentences):
-        questions = [
-            question
-            for number, sentence in enumerate(part)
-            for question in _questions(model, number, sentence)
-        ]
-        answers = origins.posterior(problem, questions)
+        answers = origins.posterior(problem, list(_questions(model, part)))
         for sentence, best in zip(part, model.sprouted(problem, best_derivation(problem)), strict=True):
-            slots = derivations.of(sentence, best)
-            yield sentence, _heads(sentence, slots, answers)
-            if advance is not None:
-                advance(1)
+            yield sentence, _heads(sentence, derivations.of(sentence, best), answers)
+            advance(1)
 
 
-def _questions(model: FittedStory, number: int, sentence: Sentence) -> Iterator[Question]:
-    """A question about the origin of each mark of a sentence."""
-    strings = model.vocabulary.encode_surface(sentence.surface).tolist()
-    for slot, (string, marks) in enumerate(zip(strings, sentence.layout.marks, strict=True)):
-        tokens = tuple(token for token in string if token != EMPTY)
-        for place in range(len(tokens) - len(marks), len(tokens)):
-            yield Question(number, slot, tokens, place)
+def _questions(model: FittedStory, sentences: Sequence[Sentence]) -> Iterator[Question]:
+    """A question about the origin of each mark of each sentence."""
+    for number, sentence in enumerate(sentences):
+        for slot, (marks, tokens) in enumerate(zip(sentence.surface, sentence.layout.marks, strict=True)):
+            string = tuple(model.vocabulary.encode_string(marks))
+            for place in range(len(string) - len(tokens), len(string)):
+                yield Question(number, slot, string, place)
 
 
 def _heads(
@@ -123,8 +117,7 @@ def _heads(
     for slot, (marks, derivation) in enumerate(zip(sentence.layout.marks, derivations, strict=True)):
         best = {mark: sprouted.word for mark, sprouted in sprouted_marks(sentence, slot, derivation)}
         for mark in marks:
-            posterior: defaultdict[int, float] = defaultdict(float)
-            shares = next(answers)
+            posterior, shares = defaultdict[int, float](float), next(answers)
             for word in (shares.nonzero()[0] + 1).tolist():
                 head = _uncrossed_head(mark, word, marks, best, slot)
                 posterior[sentence.layout.words[head - 1]] += float(shares[word - 1])

@@ -44,7 +44,7 @@ class Example(NamedTuple):
 
 
 def rule_examples(
-    model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance | None = None
+    model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance = lambda done: None
 ) -> dict[Rule, list[Example]]:
     """Places where each edit happens on the best path of the channel through the best T'.
 
@@ -62,7 +62,7 @@ def rule_examples(
 
 
 def sprouting_examples(
-    model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance | None = None
+    model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance = lambda done: None
 ) -> dict[Sprouting, list[Example]]:
     """Constituents that sprout each pair of punctemes in the best T'.
 
@@ -81,21 +81,19 @@ def sprouting_examples(
 
 
 def _derived(
-    model: FittedStory, sentences: Sequence[Sentence], advance: Advance | None
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance
 ) -> Iterator[tuple[Sentence, list[tuple[Puncteme, Puncteme]], list[SlotDerivation]]]:
     """Each sentence with its best T' and the derivations of its slots."""
     derivations = Derivations(model)
     for sentence, (best,) in zip(sentences, model.underlying(sentences), strict=True):
         yield sentence, best, derivations.of(sentence, best)
-        if advance is not None:
-            advance(1)
+        advance(1)
 
 
 def _rules(derivation: SlotDerivation) -> set[Rule]:
     """The edits of a slot, those that keep both tokens included."""
-    return {(edit.before, edit.after) for edit in derivation.edits} | {
-        (pair, pair) for pair in derivation.kept
-    }
+    kept = {(pair, pair) for pair in derivation.kept}
+    return {(edit.before, edit.after) for edit in derivation.edits} | kept
 
 
 def _constituent(sentence: Sentence, derivations: Sequence[SlotDerivation], word: int) -> Example:
@@ -115,10 +113,9 @@ def _example(sentence: Sentence, tokens: Iterable[int], slot: int) -> Example:
 def _shown(
     of_keys: Mapping[Key, Sequence[Any]], most: int, example: Callable[[Any], Example]
 ) -> dict[Key, list[Example]]:
-    """At most so many of the places of each key, spread evenly over all of them."""
-    return {key: [example(place) for place in _spread(places, most)] for key, places in of_keys.items()}
-
-
-def _spread(places: Sequence[Any], most: int) -> list[Any]:
-    size = min(most, len(places))
-    return [places[number * len(places) // size] for number in range(size)]
+    """Examples of at most so many of the places of each key, spread evenly over all of them."""
+    shown = {}
+    for key, places in of_keys.items():
+        size = min(most, len(places))
+        shown[key] = [example(places[number * len(places) // size]) for number in range(size)]
+    return shown

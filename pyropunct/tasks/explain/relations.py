@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from pyropunct.fitted.story import BATCH_SIZE, FittedStory, Puncteme
+from pyropunct.fitted.story import FittedStory, Puncteme
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.inference.problem import choice_rows
-from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.models.symmetry import symmetry_class
 from pyropunct.treebank.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
@@ -112,7 +110,7 @@ class RelationPunctemes:
 
 
 def relation_punctemes(
-    model: FittedStory, sentences: Sequence[Sentence], *, least: int = 1, advance: Advance | None = None
+    model: FittedStory, sentences: Sequence[Sentence], *, least: int = 1, advance: Advance = lambda done: None
 ) -> list[RelationPunctemes]:
     """The expected puncteme pairs of each relation in sentences, under the posterior p(T' | T, x)::
 
@@ -125,34 +123,20 @@ def relation_punctemes(
     :param advance: called with the number of sentences newly done.
     :returns: the relations, those with the greatest share of symmetric punctemes first.
     """
-    vocabulary, inventory = model.vocabulary, model.vocabulary.inventory
+    inventory = model.vocabulary.inventory
     expected = np.zeros(len(inventory.rows))
     counts = np.zeros(inventory.num_relations, dtype=np.int64)
-    for start in range(0, len(sentences), BATCH_SIZE):
-        part = sentences[start : start + BATCH_SIZE]
-        _add_expected(model, part, expected, counts)
-        if advance is not None:
-            advance(len(part))
+    for part, problem in model.problems(sentences):
+        rows = choice_rows(inventory, problem.relation)
+        np.add.at(expected, rows.numpy(), posterior_pairs(problem).double().numpy())
+        counts += np.bincount(problem.relation.numpy(), minlength=len(counts))
+        advance(len(part))
     punctemes = [
         RelationPunctemes(name, int(count), _shares(model, number, expected))
-        for number, (name, count) in enumerate(zip(vocabulary.relations, counts, strict=True))
+        for number, (name, count) in enumerate(zip(model.vocabulary.relations, counts, strict=True))
         if count >= max(1, least)
     ]
     return sorted(punctemes, key=lambda row: (-row.symmetric, row.relation))
-
-
-def _add_expected(
-    model: FittedStory, sentences: Sequence[Sentence], expected: NDArray[Any], counts: NDArray[Any]
-) -> None:
-    """Add the expected count of each row of the inventory, and the number of nodes of each relation."""
-    vocabulary = model.vocabulary
-    trees = model.encode_trees([sentence.tree for sentence in sentences])
-    surfaces = vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
-    with torch.no_grad():
-        problem = tree_problem(model.story, trees, surfaces)
-    rows = choice_rows(vocabulary.inventory, problem.relation)
-    np.add.at(expected, rows.numpy(), posterior_pairs(problem).double().numpy())
-    counts += np.bincount(problem.relation.numpy(), minlength=len(counts))
 
 
 def _shares(model: FittedStory, relation: int, expected: NDArray[Any]) -> tuple[PairShare, ...]:

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
@@ -160,7 +160,7 @@ class Recall(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnedRules:
-    """What a channel has learned about pairs of tokens, compared with Nunberg's rules.
+    """The learned outcomes of pairs of tokens, compared with Nunberg's rules.
 
     :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
     :ivar nunberg: whether they are compared with Nunberg's rules.  If not, the pairs have none.
@@ -273,12 +273,8 @@ def _exceeded(outcomes: Iterable[Outcome]) -> bool:
 
 def precision(pairs: Iterable[LearnedPair], confidence: float = CONFIDENT) -> Precision:
     """How many edits of pairs with more than a certain probability agree with Nunberg."""
-    confident = [
-        edit.after == pair.by_nunberg
-        for pair in pairs
-        for edit in pair.edits
-        if edit.probability > confidence
-    ]
+    edits = ((pair, edit) for pair in pairs for edit in pair.edits if edit.probability > confidence)
+    confident = [edit.after == pair.by_nunberg for pair, edit in edits]
     return Precision(len(confident), sum(confident))
 
 
@@ -299,7 +295,7 @@ def learned_rules(
     least: float = FREQUENT,
     level: float = LEVEL,
     seed: int = 0,
-    advance: Advance | None = None,
+    advance: Advance = lambda done: None,
 ) -> LearnedRules:
     """The learned distribution of each pair of tokens, compared with Nunberg's rules.
 
@@ -322,24 +318,19 @@ def learned_rules(
     rules, unlearned = _in_tokens(token) if nunberg else ({}, ())
     listed = set(token.values())
     # Sums of rounded probabilities may exceed 1.
-    probabilities, tokens = np.minimum(_outcomes(table.double().numpy()), 1), model.vocabulary.tokens
+    probabilities, tokens = merged_edits(table.double()).clamp(max=1), model.vocabulary.tokens
     pairs = []
     for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
         if right == START:  # which is always on the left
             continue
         before = left, right
-        outcomes = tuple(
-            Outcome(
-                after,
-                float(probabilities[a, b, edit]),
-                None
-                if intervals is None
-                else (float(intervals[0, a, b, edit]), float(intervals[1, a, b, edit])),
-                None if counts is None else float(counts[a, b, edit]),
-            )
-            for edit, after in enumerate(_afters(*before))
-        )
-        pairs.append(LearnedPair(before, outcomes, listed.issuperset(before), rules.get(before)))
+        outcomes = []
+        for edit, after in enumerate(_afters(*before)):
+            cell = a, b, edit
+            interval = None if intervals is None else (float(intervals[0][cell]), float(intervals[1][cell]))
+            count = None if counts is None else float(counts[cell])
+            outcomes.append(Outcome(after, float(probabilities[cell]), interval, count))
+        pairs.append(LearnedPair(before, tuple(outcomes), listed.issuperset(before), rules.get(before)))
     pairs.sort(key=lambda pair: -(pair.count or 0))
     return LearnedRules(
         tuple(pairs),
@@ -368,15 +359,6 @@ def _afters(a: str, b: str) -> tuple[tuple[str, ...], ...]:
     return ((a, a), (a,)) if a == b else ((a, b), (b,), (a,), (b, a))
 
 
-def _outcomes(edits: NDArray[Any]) -> NDArray[Any]:
-    """(..., tokens, tokens, 4) numbers of edits as those of what `_afters` lists."""
-    merged, equal = edits.copy(), np.arange(edits.shape[-2])
-    keep, left, right, transposed = (edits[..., equal, equal, edit] for edit in range(4))
-    merged[..., equal, equal, 0] = keep + transposed
-    merged[..., equal, equal, 1] = left + right
-    return merged
-
-
 def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | None:
     """(2, tokens, tokens, 4) both ends of the central credible intervals, if the posterior is known."""
     if not model.scales:
@@ -391,22 +373,21 @@ def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | No
     with torch.no_grad(), other_values(channel, drawn):
         table = channel.edit_table()
     assert table is not None  # as edit_probabilities is not
-    tables = np.minimum(_outcomes(table.numpy()), 1)
+    tables = merged_edits(table).clamp(max=1).numpy()
     return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
 
 
-def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance | None) -> NDArray[Any]:
+def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance) -> Tensor:
     """(tokens, tokens, 4) the expected count of each outcome of each pair."""
     size = len(model.vocabulary.tokens)
-    counts = np.zeros((size, size, len(EDITS)))
+    counts = torch.zeros(size, size, len(EDITS), dtype=torch.double)
     for start in range(0, len(sentences), PART):
         part = sentences[start : start + PART]
         of_part = model.edit_counts(part)
         assert of_part is not None  # as edit_probabilities is not
-        counts += of_part.double().numpy()
-        if advance is not None:
-            advance(len(part))
-    return _outcomes(counts)
+        counts += of_part
+        advance(len(part))
+    return merged_edits(counts)
 
 
 def _tokens_of_marks(model: FittedStory) -> dict[str, str]:

@@ -48,21 +48,13 @@ class Regenerator:
 
         p(x | u) is a sum over all edits that lead to x.
         """
-        outcomes = self._outcomes(underlying)
-        return self._shown(outcomes.strings[int(outcomes.chances.argmax())], underlying)
+        strings, chances = self._outcomes(underlying)
+        return self._shown(strings[int(chances.argmax())], underlying)
 
     def draw(self, underlying: Sequence[str], generator: np.random.Generator) -> tuple[str, ...]:
         """A surface string drawn from p(x | u)."""
-        outcomes = self._outcomes(underlying)
-        return self._shown(
-            outcomes.strings[generator.choice(len(outcomes.strings), p=outcomes.chances)], underlying
-        )
-
-    def distribution(self, underlying: Sequence[str]) -> dict[tuple[str, ...], float]:
-        """p(x | u) of each surface string x."""
         strings, chances = self._outcomes(underlying)
-        decode = self._model.vocabulary.decode_string
-        return {decode(x): chance for x, chance in zip(strings, chances.tolist(), strict=True)}
+        return self._shown(strings[generator.choice(len(strings), p=chances)], underlying)
 
     def _outcomes(self, underlying: Sequence[str]) -> Outcomes:
         numbers = self._model.vocabulary.token_number

@@ -12,7 +12,7 @@ from problems import PAIRS, Case, inventory, padded, problem_of, tree_batch, win
 from torch import Tensor
 
 from pyropunct.inference.inside import expected_cost
-from pyropunct.inference.machines import long_strings
+from pyropunct.inference.machines import transducers
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
 from pyropunct.models.channel.base import Channel
@@ -64,11 +64,11 @@ def test_scaling_changes_nothing(direction: str, monkeypatch: pytest.MonkeyPatch
     def found() -> Sequence[Tensor]:
         channel = slipping(window(direction))
         problem = problem_of(cases, channel, inventory())
-        assert problem.automata.log_scale.any() == (long_strings.SHORT < 30)
+        assert problem.automata.log_scale.any() == (transducers.SHORT < 30)
         return everything(problem, channel)
 
     scaled = found()
-    monkeypatch.setattr(long_strings, "SHORT", 30)
+    monkeypatch.setattr(transducers, "SHORT", 30)
     for one, other in zip(scaled, found(), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-11, atol=1e-14)
 
