@@ -1,6 +1,7 @@
 """One sentence of a CoNLL-U file."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from pyropunct.treebank.errors import TreebankError
 
@@ -61,6 +62,18 @@ class Block:
     tokens: tuple[Token, ...]
     ranges: tuple[MultiwordRange, ...]
     empty_nodes: tuple[EmptyNode, ...]
+
+    def changed(self, columns: Mapping[int, Mapping[int, str]]) -> "Block":
+        """The block with other columns of some tokens.
+
+        :param columns: for each of these token ids the new columns, by their numbers.
+        """
+        tokens, lines = list(self.tokens), list(self.lines)
+        for number, new in columns.items():
+            row = tokens[number - 1].row
+            whole = tuple(new.get(place, old) for place, old in enumerate(tokens[number - 1].columns))
+            tokens[number - 1], lines[row] = Token(whole, int(whole[HEAD]), row), "\t".join(whole)
+        return replace(self, tokens=tuple(tokens), lines=tuple(lines))
 
     def error(self, problem: str, row: int = 0) -> TreebankError:
         """An error about the line with index ``row``."""

@@ -34,12 +34,11 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
     """
     if len(misc) != len(layout.words):
         raise ValueError(f"MISC entries are for {len(misc)} words, not {len(layout.words)}")
-    lines = list(layout.block.lines)
-    for token, entries in zip(layout.words, misc, strict=True):
-        columns = list(layout.block.tokens[token - 1].columns)
-        columns[MISC] = _merge_misc(columns[MISC], entries)
-        lines[layout.block.tokens[token - 1].row] = "\t".join(columns)
-    return as_written(lines)
+    columns = {
+        token: {MISC: _merge_misc(layout.block.tokens[token - 1].columns[MISC], entries)}
+        for token, entries in zip(layout.words, misc, strict=True)
+    }
+    return as_written(layout.block.changed(columns).lines)
 
 
 def _merge_misc(column: str, entries: Mapping[str, str]) -> str:

@@ -1,9 +1,8 @@
 """A sentence of a treebank with another tree."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS, Token
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS
 from pyropunct.treebank.reading import read_sentences
 from pyropunct.treebank.sentence import Sentence, mark_heads
 from pyropunct.treebank.tree import Tree
@@ -22,27 +21,14 @@ def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
     """
     if tree.forms != sentence.tree.forms:
         raise ValueError("the tree is not of the words of the sentence")
-    layout = sentence.layout
-    tokens, lines = list(layout.block.tokens), list(layout.block.lines)
-    for number, head, relation, tag in _arcs(sentence, tree):
-        old = tokens[number - 1]
-        columns = list(old.columns)
-        columns[HEAD], columns[DEPREL], columns[DEPS] = str(head), relation, "_"
-        columns[UPOS] = tag or columns[UPOS]
-        tokens[number - 1] = Token(tuple(columns), head, old.row)
-        lines[old.row] = "\t".join(columns)
-    block = replace(layout.block, tokens=tuple(tokens), lines=tuple(lines))
-    return replace(sentence, tree=tree, lifted=0, layout=replace(layout, block=block))
-
-
-def _arcs(sentence: Sentence, tree: Tree) -> Iterator[tuple[int, int, str, str]]:
-    """Token ids, those of their heads, relations and tags, of words and marks; a mark's tag stays."""
-    words = (0, *sentence.layout.words)
-    for word, (head, relation, tag) in enumerate(zip(tree.heads, tree.relations, tree.tags, strict=True), 1):
-        yield words[word], words[head], relation, tag
-    for marks, head in zip(sentence.layout.marks, mark_heads(tree), strict=True):
-        for mark in marks:
-            yield mark, words[head], PUNCTUATION, ""
+    layout, words = sentence.layout, (0, *sentence.layout.words)
+    columns = {}
+    for token, head, relation, tag in zip(words[1:], tree.heads, tree.relations, tree.tags, strict=True):
+        old = layout.block.tokens[token - 1].columns[UPOS]
+        columns[token] = {HEAD: str(words[head]), DEPREL: relation, UPOS: tag or old, DEPS: "_"}
+    for marks, head in zip(layout.marks, mark_heads(tree), strict=True):
+        columns |= {mark: {HEAD: str(words[head]), DEPREL: PUNCTUATION, DEPS: "_"} for mark in marks}
+    return replace(sentence, tree=tree, lifted=0, layout=replace(layout, block=layout.block.changed(columns)))
 
 
 def read_again(written: str, tree: Tree) -> Sentence | None:

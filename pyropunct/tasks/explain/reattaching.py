@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks
-from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, Token
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD
 from pyropunct.treebank.retree import PUNCTUATION
 from pyropunct.treebank.sentence import Sentence
 
@@ -67,23 +67,15 @@ def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
     words, marks = set(sentence.layout.words), {mark for slot in sentence.layout.marks for mark in slot}
     if not (marks.issuperset(attachments) and words.issuperset(attachments.values())):
         raise ValueError("marks hang on words, and words are not reattached")
-    tokens, lines = list(block.tokens), list(block.lines)
-    for mark, head in attachments.items():
-        token = tokens[mark - 1]
-        columns = _hung(token, head)
-        tokens[mark - 1] = Token(columns, head, token.row)
-        lines[token.row] = "\t".join(columns)
-    layout = replace(sentence.layout, block=replace(block, tokens=tuple(tokens), lines=tuple(lines)))
-    return replace(sentence, layout=layout)
+    hung = {mark: _hung(block.tokens[mark - 1].columns, head) for mark, head in attachments.items()}
+    return replace(sentence, layout=replace(sentence.layout, block=block.changed(hung)))
 
 
-def _hung(token: Token, head: int) -> tuple[str, ...]:
-    columns = list(token.columns)
+def _hung(columns: Sequence[str], head: int) -> dict[int, str]:
+    """The columns of a mark that another head changes."""
     old, new = f"{columns[HEAD]}:{columns[DEPREL]}", f"{head}:{PUNCTUATION}"
     arcs = {new if arc == old else arc for arc in columns[DEPS].split("|")}
-    columns[HEAD], columns[DEPREL] = str(head), PUNCTUATION
-    columns[DEPS] = "|".join(sorted(arcs, key=_by_head))
-    return tuple(columns)
+    return {HEAD: str(head), DEPREL: PUNCTUATION, DEPS: "|".join(sorted(arcs, key=_by_head))}
 
 
 def _by_head(arc: str) -> tuple[list[int], str]:

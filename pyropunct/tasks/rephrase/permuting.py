@@ -108,11 +108,7 @@ def _with_tokens(sentence: Sentence, tokens: Sequence[int], conventions: Convent
         for slot, marks in zip(layout.marks, layout.surface, strict=True)
         for token, directed in zip(slot, marks[len(marks) - len(slot) :], strict=True)
     }
-    rows = []
-    for row, head in zip(layout.block.tokens, tree.heads, strict=True):
-        columns = list(row.columns)
-        columns[HEAD] = str(head)
-        rows.append(replace(row, columns=tuple(columns), head=head))
-    new = replace(layout, block=replace(layout.block, tokens=tuple(rows)))
+    heads = {token: {HEAD: str(head)} for token, head in enumerate(tree.heads, start=1)}
+    new = replace(layout, block=layout.block.changed(heads))
     items = [Item(layout.form(token), token, 0, mark.get(token, "")) for token in tokens]
     return sentence_of(sentence, new, items, [], conventions)

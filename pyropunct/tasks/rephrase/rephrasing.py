@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from pyropunct.tasks.explain.derivations import Derivations, Sprouted
 from pyropunct.tasks.explain.reattaching import uncrossed
 from pyropunct.tasks.rephrase.regenerating import Regenerator
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
-from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, Token, with_space_after
+from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, with_space_after
 from pyropunct.treebank.conllu_reader import read_block
 from pyropunct.treebank.conllu_writer import write_items
 from pyropunct.treebank.conventions import Capitals, Conventions, Written, at_the_beginning
@@ -33,8 +32,6 @@ from pyropunct.treebank.sentence import Sentence, mark_heads
 from pyropunct.treebank.tree import Tree
 
 _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
-
-Row = TypeVar("Row", Token, MultiwordRange)
 
 Choose = Callable[[Sequence[str]], tuple[str, ...]]
 """From an underlying string to a surface string."""
@@ -198,17 +195,16 @@ def _own_dot(tree: UnderlyingTree, slot: int) -> tuple[str, ...]:
 
 def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
     """The block with new forms of some words and of the multiword tokens that begin with them."""
-    block = sentence.layout.block
-    tokens, ranges = list(block.tokens), list(block.ranges)
+    block, columns = sentence.layout.block, {}
+    ranges = list(block.ranges)
     for word, form in forms.items():
         token = sentence.layout.words[word - 1]
-        dot = tokens[token - 1].columns[FORM].removeprefix(sentence.tree.forms[word - 1])
-        tokens[token - 1] = _with_column(tokens[token - 1], FORM, form + dot)
+        dot = sentence.layout.form(token).removeprefix(sentence.tree.forms[word - 1])
+        columns[token] = {FORM: form + dot}
         for number, multiword in enumerate(ranges):
             if multiword.first == token:
-                whole = multiword.columns[FORM]
-                ranges[number] = _with_column(multiword, FORM, form[:1] + whole[1:])
-    return replace(block, tokens=tuple(tokens), ranges=tuple(ranges))
+                ranges[number] = _with_column(multiword, FORM, form[:1] + multiword.columns[FORM][1:])
+    return replace(block.changed(columns), ranges=tuple(ranges))
 
 
 def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int]]) -> Block:
@@ -227,17 +223,11 @@ def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int
     for word in tree.words:
         head = tree.sentence.tree.heads[word - 1]
         heads[words[word - 1]] = words[head - 1] if head else 0
-    tokens = list(block.tokens)
-    for token, head in heads.items():
-        changed = _with_column(tokens[token - 1], HEAD, str(head))
-        tokens[token - 1] = replace(changed, head=head)
-    return replace(block, tokens=tuple(tokens))
+    return block.changed({token: {HEAD: str(head)} for token, head in heads.items()})
 
 
-def _with_column(row: Row, column: int, value: str) -> Row:
-    columns = list(row.columns)
-    columns[column] = value
-    return replace(row, columns=tuple(columns))
+def _with_column(row: MultiwordRange, column: int, value: str) -> MultiwordRange:
+    return replace(row, columns=(*row.columns[:column], value, *row.columns[column + 1 :]))
 
 
 def sentence_of(
@@ -261,7 +251,7 @@ def sentence_of(
 
 def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> Block:
     """The block in which spaces between new neighbours follow the conventions."""
-    lines, tokens, ranges = list(block.lines), list(block.tokens), list(block.ranges)
+    lines, ranges, columns = list(block.lines), list(block.ranges), {}
     inside = {token for multiword in ranges for token in range(multiword.first, multiword.last)}
     last = {multiword.last: number for number, multiword in enumerate(ranges)}
     for number, (left, right) in enumerate(pairwise(items), start=1):
@@ -269,16 +259,13 @@ def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> 
             continue
         space = conventions.spacing.space(Written(left.form, left.mark), Written(right.form, right.mark))
         if number in last:
-            multiword = _with_space(ranges[last[number]], space)
+            old = ranges[last[number]]
+            multiword = _with_column(old, MISC, with_space_after(old.columns[MISC], space))
             ranges[last[number]], lines[multiword.row] = multiword, "\t".join(multiword.columns)
         else:
-            token = _with_space(tokens[number - 1], space)
-            tokens[number - 1], lines[token.row] = token, "\t".join(token.columns)
-    return replace(block, lines=tuple(lines), tokens=tuple(tokens), ranges=tuple(ranges))
-
-
-def _with_space(row: Row, space: bool) -> Row:
-    return _with_column(row, MISC, with_space_after(row.columns[MISC], space))
+            misc = with_space_after(block.tokens[number - 1].columns[MISC], space)
+            columns[number] = {MISC: misc}
+    return replace(block, lines=tuple(lines), ranges=tuple(ranges)).changed(columns)
 
 
 def _retitled(sentence: Sentence) -> Sentence:
