@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator, load
     from pyropunct.train.fitting import fit
     from pyropunct.treebank.constituency.reading import read_brackets
-    from pyropunct.treebank.reading import Treebank, TreebankError, read_text, read_treebank
+    from pyropunct.treebank.errors import TreebankError
+    from pyropunct.treebank.reading import Treebank, read_text, read_treebank
     from pyropunct.treebank.sentence import Sentence
 
 _HOMES = {
@@ -35,7 +36,7 @@ _HOMES = {
     "named_recipe": "fitted.recipes",
     "Sentence": "treebank.sentence",
     "Treebank": "treebank.reading",
-    "TreebankError": "treebank.reading",
+    "TreebankError": "treebank.errors",
     "read_text": "treebank.reading",
     "read_treebank": "treebank.reading",
 }

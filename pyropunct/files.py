@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -157,7 +158,7 @@ def remove_unwritten(folder: Path, prefix: str) -> None:
     :param folder: it need not exist.
     :param prefix: how the names of the finished files begin.
     """
-    for scratch in folder.glob(f".{_literal(prefix[:100])}*{WRITING}"):
+    for scratch in folder.glob(f".{escape(prefix[:100])}*{WRITING}"):
         with suppress(OSError), held(scratch) as alone:
             if alone:
                 scratch.unlink()
@@ -196,8 +197,3 @@ def _hold(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _literal(name: str) -> str:
-    """A name without special meaning for `glob`."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

@@ -238,10 +238,6 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
 
 def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     """The same types, with the sets W_d that `build_vocabulary` collects from these examples."""
-    return replace(vocabulary, pairs=_pairs(vocabulary, examples))
-
-
-def _pairs(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> tuple[tuple[Pair, ...], ...]:
     singles = [(number,) for number in range(1, len(vocabulary.tokens))]
     always: set[Pair] = {((), ())} | {(one, ()) for one in singles} | {((), one) for one in singles}
     pairs = [set(always) for _ in vocabulary.relations]
@@ -256,4 +252,4 @@ def _pairs(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> 
     for relation, left_slot, right_slot in edges:
         left, right = strings[left_slot], strings[right_slot]
         pairs[relation] |= {(left, right), (left, ()), ((), right)}
-    return tuple(tuple(sorted(some)) for some in pairs)
+    return replace(vocabulary, pairs=tuple(tuple(sorted(some)) for some in pairs))

@@ -1,6 +1,6 @@
 """Underlying strings of slots, and the distribution of the surface strings that they are rewritten to."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,7 +11,6 @@ from torch import Tensor
 
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, evidence_of, padded
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import draw_strings, sampler
@@ -35,10 +34,6 @@ class Underlying:
     relation: Tensor
     choices: Tensor
     slots: Tensor
-
-    def at(self, slots: Tensor) -> "Underlying":
-        """The underlying strings of other slots."""
-        return replace(self, slots=slots)
 
     @cached_property
     def tokens(self) -> Tensor:
@@ -111,11 +106,6 @@ class SurfaceStrings(TorchDistribution):
             )
         return self
 
-    def automata(self, value: Tensor | SlotEvidence) -> tuple[Automata, Tensor]:
-        """The automata of the distinct evidence, and which of them each slot has."""
-        evidence = evidence_of(value)
-        return self.transducer.automata(evidence.distinct, self.weights), evidence.place
-
     def log_prob(self, value: Tensor | SlotEvidence) -> Tensor:
         """log p(x_i | u_i) of each slot, (..., slots), by reading u_i through the automaton of x_i.
 
@@ -127,8 +117,9 @@ class SurfaceStrings(TorchDistribution):
                 "the trees: use TreeEnum_ELBO, or collapse_trees(model) with another ELBO, or "
                 "infer_trees(model)"
             )
-        automata, place = self.automata(value)
-        place = place.reshape(self.underlying.slots.shape)
+        evidence = evidence_of(value)
+        automata = self.transducer.automata(evidence.distinct, self.weights)
+        place = evidence.place.reshape(self.underlying.slots.shape)
         initial, final = automata.end_vectors()
         matrices = automata.matrices()
         unmoved = torch.eye(initial.shape[-1]).to(matrices).expand_as(matrices[..., :1, :, :])
@@ -172,9 +163,8 @@ class SurfaceStrings(TorchDistribution):
         """
         ways, seed = _LAST_WAYS.of(self.transducer, self.weights), int(torch.randint(2**63 - 1, ()))
         generator, strings = np.random.default_rng(seed), []
-        for slot, (row, place) in enumerate(
-            zip(self.underlying.tokens.tolist(), evidence.place, strict=True)
-        ):
+        rows = zip(self.underlying.tokens.tolist(), evidence.place, strict=True)
+        for slot, (row, place) in enumerate(rows):
             u, known = [token for token in row if token != EMPTY], evidence.distinct[place]
             path = ways.best(u, known) if best else ways.draw(u, known, generator)
             if path is None:

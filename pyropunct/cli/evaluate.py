@@ -98,8 +98,9 @@ def _measured(
     """
     from pyropunct.cli.sources import why_omitted
     from pyropunct.fitted.evaluation import EvaluationSums
+    from pyropunct.treebank.errors import TreebankError
     from pyropunct.treebank.lines import ByteLines, lines_or_errors
-    from pyropunct.treebank.reading import Omission, TreebankError, sentences_or_errors
+    from pyropunct.treebank.reading import Omission, sentences_or_errors
 
     measured = _Measured(EvaluationSums(), [], [])
 

@@ -84,8 +84,9 @@ def work(
     """What the command does with a part of a corpus."""
     from pyropunct.cli.sources import one_after_the_other, what_went_wrong, why_omitted
     from pyropunct.fitted.story import BATCH_SIZE
+    from pyropunct.treebank.errors import TreebankError
     from pyropunct.treebank.lines import ByteLines, lines_or_errors
-    from pyropunct.treebank.reading import Omission, TreebankError, sentences_or_errors
+    from pyropunct.treebank.reading import Omission, sentences_or_errors
 
     _check_attach(attach_punctuation, format)
     punctuator = use.load(model)

@@ -115,11 +115,6 @@ def _outline(punctuated: PunctuatedTree) -> Iterator[str]:
         marked = " ".join(filter(None, (left, punctuated.tree.forms[word - 1], right)))
         yield f"{first}{marked}  [{punctuated.tree.relations[word - 1]}]"
         children = punctuated.tree.children[word]
-        waiting += [
-            (
-                child,
-                rest + ("└─ " if child == children[-1] else "├─ "),
-                rest + ("   " if child == children[-1] else "│  "),
-            )
-            for child in reversed(children)
-        ]
+        for child in reversed(children):
+            branch, below = ("└─ ", "   ") if child == children[-1] else ("├─ ", "│  ")
+            waiting.append((child, rest + branch, rest + below))

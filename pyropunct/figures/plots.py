@@ -65,32 +65,16 @@ def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
         places = range(len(relations))
         symmetric = [one.symmetric for one in relations]
         other = [one.nonempty - one.symmetric for one in relations]
-        parts = {
-            "symmetric": axes.barh(
-                places, symmetric, color="0.25", edgecolor="black", label="symmetric punctemes"
-            ),
-            "other": axes.barh(
-                places,
-                other,
-                left=symmetric,
-                color="white",
-                edgecolor="black",
-                hatch="///",
-                label="other punctemes",
-            ),
-        }
-        for name, bars in parts.items():
+        dark: dict[str, Any] = {"color": "0.25"}
+        hatched: dict[str, Any] = {"left": symmetric, "color": "white", "hatch": "///"}
+        for name, shares, look in (("symmetric", symmetric, dark), ("other", other, hatched)):
+            bars = axes.barh(places, shares, edgecolor="black", label=f"{name} punctemes", **look)
             for place, bar in enumerate(bars):
                 bar.set_gid(f"relation-{place}-{name}")
+        beside: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points"}
         for place, one in enumerate(relations):
-            axes.annotate(
-                f"{one.entropy:.2f} bits",
-                (one.nonempty, place),
-                xytext=(4, 0),
-                textcoords="offset points",
-                verticalalignment="center",
-                fontsize=8,
-            )
+            text = f"{one.entropy:.2f} bits"
+            axes.annotate(text, (one.nonempty, place), **beside, verticalalignment="center", fontsize=8)
         names = [label(f"{one.name} ({one.count:,})") for one in relations]
         axes.set_yticks(places, names, parse_math=False)
         axes.set_ylim(max(1, len(relations)) - 0.5, -0.5)
@@ -155,9 +139,8 @@ def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
     colours = [BY_NUNBERG if outcome.after == pair.by_nunberg else OTHER for outcome in outcomes]
     heights = [outcome.probability for outcome in outcomes]
     bars = axes.bar(range(len(outcomes)), heights, color=colours, edgecolor="black", linewidth=0.8)
-    for place, bar in enumerate(bars):
+    for place, (bar, outcome) in enumerate(zip(bars, outcomes, strict=True)):
         bar.set_gid(f"pair-{number}-outcome-{place}")
-    for place, outcome in enumerate(outcomes):
         if outcome.interval is not None:
             axes.vlines(place, *outcome.interval, color="black" if colours[place] == OTHER else "0.6")
     count = "" if pair.count is None else f"  ({pair.count:,.0f})"

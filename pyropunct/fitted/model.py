@@ -4,17 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
-from pyropunct.fitted.model_file import (
-    ModelFileError,
-    NoModelError,
-    read_model_file,
-    write_model_file,
-)
+from pyropunct.fitted.model_file import ModelFileError, NoModelError, read_model_file, write_model_file
 from pyropunct.fitted.registry import Trusted, UnknownVariantError, require_trusted
 from pyropunct.fitted.saved_parts import (
     inside,
@@ -40,6 +35,23 @@ from pyropunct.nets.vectors import KIND as VECTORS
 from pyropunct.shipped import lacking, place_of
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
+
+
+class Parts(NamedTuple):
+    """What the file of a model or of a corrector holds, and what may be done with it.
+
+    :ivar path: the file, for messages.
+    :ivar plain: the description, in plain JSON types.
+    :ivar tensors: all tensors, by part and name.
+    :ivar variants: see `FittedModel.load`.
+    :ivar encoder: see `FittedModel.load`.
+    """
+
+    path: str | Path
+    plain: Mapping[str, Any]
+    tensors: Mapping[str, Tensor]
+    variants: Trusted = ()
+    encoder: str | Path | None = None
 
 
 @dataclass(frozen=True)
@@ -196,35 +208,25 @@ class FittedModel(FittedStory):
             not among ``variants``; its module has not been imported.
         :raises UnknownVariantError: if its attach model or channel cannot be found.
         """
-        return cls.from_parts(path, *read_parts(path), variants, encoder)
+        return cls.from_parts(read_parts(path, variants, encoder))
 
     @classmethod
-    def from_parts(
-        cls,
-        path: str | Path,
-        plain: Mapping[str, Any],
-        tensors: Mapping[str, Tensor],
-        variants: Trusted = (),
-        encoder: str | Path | None = None,
-    ) -> Self:
+    def from_parts(cls, parts: Parts) -> Self:
         """The model that `to_parts` took apart.
 
-        :param path: where it comes from, for messages.
-        :param variants: see `load`.
-        :param encoder: see `load`.
         :raises ValueError: as `load` does.
         """
-        with refused_unless_whole(path):
-            named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
-            require_trusted(path, named, variants)
-            require_parts(plain, tensors)
-            return cls._rebuilt(plain, tensors, encoder)
+        with refused_unless_whole(parts.path):
+            recipe = parts.plain["recipe"]
+            named = {"attach model": recipe["attach"], "channel": recipe["channel"]}
+            require_trusted(parts.path, named, parts.variants)
+            require_parts(parts.plain, parts.tensors)
+            return cls._rebuilt(parts)
 
     @classmethod
-    def _rebuilt(
-        cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], encoder: str | Path | None
-    ) -> Self:
-        pretrained = pretrained_from(plain.get("pretrained"), inside("pretrained", tensors), encoder)
+    def _rebuilt(cls, parts: Parts) -> Self:
+        plain, tensors = parts.plain, parts.tensors
+        pretrained = pretrained_from(plain.get("pretrained"), inside("pretrained", tensors), parts.encoder)
         if pretrained is not None and "attach" in plain:
             pretrained = remembered(pretrained)  # parser and attach model read the same sentences
         story = saved_story(plain, tensors, pretrained)
@@ -245,13 +247,13 @@ class FittedModel(FittedStory):
         )
 
 
-def read_parts(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """The description and the tensors of a model, or of one that comes with the package.
+def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | None = None) -> Parts:
+    """The parts of a model, or of a model that comes with the package; see `FittedModel.load`.
 
     :raises ModelFileError: if the file is missing or damaged.
     """
     try:
-        return read_model_file(place_of(path))
+        return Parts(path, *read_model_file(place_of(path)), variants, encoder)
     except NoModelError as error:
         raise NoModelError(f"{error}{lacking(path)}") from None
 

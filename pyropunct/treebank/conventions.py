@@ -70,14 +70,9 @@ class Capitals:
 
         :raises ValueError: if the input holds anything but counts.
         """
-
-        def shares(counts: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
-            pairs = {
-                key: whole_numbers("the counts of capital letters", pair) for key, pair in counts.items()
-            }
-            return {key: (capital, seen) for key, (capital, seen) in pairs.items()}
-
-        return cls(shares(plain["words"]), shares(plain["tags"]))
+        columns = (plain[name].items() for name in ("words", "tags"))
+        what = "the counts of capital letters"
+        return cls(*({key: _two_counts(what, counts) for key, counts in column} for column in columns))
 
     def has_capital(self, form: str, tag: str) -> bool:
         """Whether a word is written with a capital letter inside sentences."""
@@ -96,6 +91,11 @@ class Capitals:
 def at_the_beginning(form: str) -> str:
     """How a word is written at the beginning of a sentence; one with capital letters, as "iPhone", stays."""
     return form if any(map(str.isupper, form)) else form[:1].title() + form[1:]
+
+
+def _two_counts(name: str, plain: Any) -> tuple[int, int]:
+    first, second = whole_numbers(name, plain)
+    return first, second
 
 
 def _shares(counts: Counter[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
@@ -177,12 +177,11 @@ class SpacingStatistics:
 
     def space(self, left: Written, right: Written) -> bool:
         """Whether a space stands between two neighbours."""
-        if not left.mark and not right.mark and self._are_together(_folded(left.form), _folded(right.form)):
-            return False
+        if not left.mark and not right.mark:
+            first, second = _folded(left.form), _folded(right.form)
+            if second in self.enclitics or first in self.proclitics or (first, second) in self.joined:
+                return False
         return self.probability(left, right) > 0.5
-
-    def _are_together(self, left: str, right: str) -> bool:
-        return right in self.enclitics or left in self.proclitics or (left, right) in self.joined
 
     def probability(self, left: Written, right: Written) -> float:
         """The probability of a space between two neighbours; a word counts only as one of its kind."""
@@ -197,11 +196,8 @@ class SpacingStatistics:
         if left.mark and right.mark and self.counts:
             as_words = Written(left.form), Written(right.form)
             return min(self.probability(left, as_words[1]), self.probability(as_words[0], right))
-        return float(
-            space_beside_mark(
-                left.mark or left.form, right.mark or right.form, bool(left.mark), bool(right.mark)
-            )
-        )
+        marks = bool(left.mark), bool(right.mark)
+        return float(space_beside_mark(left.mark or left.form, right.mark or right.form, *marks))
 
     @property
     def _is_spaced(self) -> bool:
@@ -227,8 +223,7 @@ class SpacingStatistics:
         counts = {}
         for left, right, spaces, pairs in plain["counts"]:
             texts("a pair of tokens", [left, right])
-            whole_numbers("the counts of a pair of tokens", [spaces, pairs])
-            counts[left, right] = spaces, pairs
+            counts[left, right] = _two_counts("the counts of a pair of tokens", [spaces, pairs])
         enclitics, proclitics = (
             frozenset(texts(f"the list of {name}", plain[name])) for name in ("enclitics", "proclitics")
         )
@@ -290,9 +285,8 @@ class Conventions:
         spacing = SpacingStatistics.from_json(plain["spacing"])
         capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
         splits = {text: texts("a split", words) for text, words in plain.get("splits", {}).items()}
-        quotes = dict(
-            zip(plain["quotes"], texts("the quotation marks", [*plain["quotes"].values()]), strict=True)
-        )
+        forms = texts("the quotation marks", [*plain["quotes"].values()])
+        quotes = dict(zip(plain["quotes"], forms, strict=True))
         abbreviations = frozenset(texts("the list of abbreviations", plain["abbreviations"]))
         return cls(spacing, quotes, abbreviations, capitals, splits)
 
@@ -304,12 +298,8 @@ def _folded(form: str) -> str:
 
 def _kinds(left: Written, right: Written) -> tuple[str, str]:
     """The keys of two neighbours in the counts: a mark counts as itself, a word as its kind."""
-    ends_unspaced = not space_between_words(left.form, "x")
-    starts_unspaced = not space_between_words("x", right.form)
-    return (
-        left.mark or (UNSPACED_WORD if ends_unspaced else WORD),
-        right.mark or (UNSPACED_WORD if starts_unspaced else WORD),
-    )
+    first = left.mark or (WORD if space_between_words(left.form, "x") else UNSPACED_WORD)
+    return first, right.mark or (WORD if space_between_words("x", right.form) else UNSPACED_WORD)
 
 
 def _neighbours(layout: Layout) -> Iterator[tuple[Written, Written, bool]]:
@@ -317,7 +307,7 @@ def _neighbours(layout: Layout) -> Iterator[tuple[Written, Written, bool]]:
 
     The words of a contraction are left out: Spanish "de" and "el" in "del" are not written side by side.
     """
-    block, marks = layout.block, dict(_marks(layout))
+    block, marks = layout.block, dict(layout.directed())
     numbers = range(1, len(block.tokens) + 1)
     tokens = [Written(layout.form(token), marks.get(token, "")) for token in numbers]
     spaces = original_spaces(block)
@@ -329,12 +319,6 @@ def _neighbours(layout: Layout) -> Iterator[tuple[Written, Written, bool]]:
     for number, (left, right) in enumerate(pairwise(tokens), start=1):
         if number not in contracted:
             yield left, right, spaces[number]
-
-
-def _marks(layout: Layout) -> Iterator[tuple[int, str]]:
-    """The token ids of the marks of a sentence, with the marks, directed."""
-    for tokens, slot in zip(layout.marks, layout.surface, strict=True):
-        yield from zip(tokens, slot[len(slot) - len(tokens) :], strict=True)
 
 
 _Clitic = tuple[str, bool]
@@ -387,7 +371,7 @@ def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:
     """For each directed quotation mark its most frequent form, if that is a straight one."""
     forms: dict[str, Counter[str]] = {}
     for sentence in sentences:
-        for token, mark in _marks(sentence.layout):
+        for token, mark in sentence.layout.directed():
             form = sentence.layout.form(token)
             if form != mark or mark in _DIRECTED:
                 forms.setdefault(mark, Counter())[form] += 1

@@ -50,7 +50,7 @@ def print_words(
     :raises TypeError: if the words are one string.
     """
     tokens = _tokens(words, surface, conventions, capital)
-    return _text(tokens, _spaces(tokens, conventions, gaps))
+    return _text(tokens, [_space(*pair, conventions, gaps) for pair in pairwise(tokens)])
 
 
 def print_conllu(
@@ -76,7 +76,7 @@ def print_conllu(
     :raises ValueError: if the tree has n words and there are not n + 1 slots.
     """
     tokens = _tokens(tree.forms, surface, conventions, capital)
-    spaces = [" " if space else "" for space in _spaces(tokens, conventions, gaps)]
+    spaces = [" " if _space(*pair, conventions, gaps) else "" for pair in pairwise(tokens)]
     numbers = [0, *(number for number, token in enumerate(tokens, 1) if not token.written.mark)]
     word_heads = [numbers[head] for head in tree.heads]
     heads_of_marks = [numbers[head] for head in mark_heads(tree)]
@@ -138,12 +138,8 @@ def _printed(marks: Sequence[str], dot: bool) -> Iterator[str]:
     return (mark for mark in real if mark != UNKNOWN)
 
 
-def _spaces(tokens: Sequence[_Token], conventions: Conventions, gaps: Gaps | None) -> list[str]:
-    """The white space between each token and the next."""
-    return [_space(left, right, conventions, gaps) for left, right in pairwise(tokens)]
-
-
 def _space(left: _Token, right: _Token, conventions: Conventions, gaps: Gaps | None) -> str:
+    """The white space between two neighbours."""
     gap = gaps[left.slot] if gaps is not None and not right.written.mark else None
     if gap is not None and not left.written.mark:
         return gap

@@ -20,18 +20,6 @@ from pyropunct.treebank.repunctuate import Layout
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, projectivise
 
-__all__ = [
-    "NO_WORD",
-    "Omission",
-    "Sentence",
-    "Treebank",
-    "TreebankError",
-    "read_text",
-    "read_treebank",
-    "require_punctuation",
-]
-
-
 Progress = Callable[[int, int], None]
 """Called after each sentence with the number of lines read and the number of lines in all."""
 

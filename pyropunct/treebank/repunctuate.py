@@ -34,6 +34,11 @@ class Layout:
         """The form of a token as written."""
         return self.block.tokens[token - 1].columns[FORM]
 
+    def directed(self) -> Iterator[tuple[int, str]]:
+        """The token id of each mark, with the mark, directed if it is a quotation mark."""
+        for tokens, slot in zip(self.marks, self.surface, strict=True):
+            yield from zip(tokens, slot[len(slot) - len(tokens) :], strict=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -110,11 +115,9 @@ def _real_marks(marks: Sequence[str]) -> list[str]:
 def _quote_style(layout: Layout) -> dict[str, str]:
     """The form of each directed quotation mark that this sentence writes straight."""
     style: dict[str, str] = {}
-    for tokens, marks in zip(layout.marks, layout.surface, strict=True):
-        for token, mark in zip(tokens, marks[len(marks) - len(tokens) :], strict=True):
-            form = layout.form(token)
-            if form == mark:
-                continue
+    for token, mark in layout.directed():
+        form = layout.form(token)
+        if form != mark:
             style[mark] = form
             if form not in ("``", "`"):
                 style |= {other: style.get(other, form) for other in STRAIGHT[form]}

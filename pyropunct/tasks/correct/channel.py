@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 from pyropunct.files import texts
+from pyropunct.tasks.correct.learner_errors import SUBJECTS
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, display
 from pyropunct.treebank.tree import Tree
 
@@ -96,10 +97,6 @@ def contexts(tree: Tree) -> list[Context]:
     places[0].add("first")
     places[-1].add("last")
     return list(map(frozenset, places))
-
-
-SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass"})
-"""The relations of subjects, without subtypes."""
 
 
 @dataclass(frozen=True)

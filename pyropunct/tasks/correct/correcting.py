@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from pyropunct.fitted.model import Parts
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.saved_parts import inside, within
 from pyropunct.models.attach.correcting import CorrectingAttach
@@ -32,7 +33,7 @@ from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
-from pyropunct.tasks.correct.system import Correcting, Parts
+from pyropunct.tasks.correct.system import Correcting
 from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
 from pyropunct.vocabulary import Vocabulary
 
@@ -95,9 +96,9 @@ class Corrector(Correcting):
         path = parts.path
         if "writer" not in parts.plain:
             raise ModelFileError(f"{path}: is no corrector (fit one with `pyropunct fit-correction`)")
-        reader = Punctuator.from_parts(*parts)
+        reader = Punctuator.from_parts(parts)
         weights = inside("writer", parts.tensors)
-        writer = Punctuator.from_parts(path, parts.plain["writer"], weights, parts.variants)
+        writer = Punctuator.from_parts(Parts(path, parts.plain["writer"], weights, parts.variants))
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFileError(f"{path}: its writer is not the model of a corrector")
         if reader.vocabulary.tokens != writer.vocabulary.tokens:

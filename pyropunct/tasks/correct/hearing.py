@@ -158,16 +158,15 @@ def hear(
     :param least_odds: see `LEAST_ODDS`; with 0 every string that one error turns into that of x_e is tried.
     :param longest: the most punctuations of a list.
     """
-    parsed = [not sentence.trees[0].given for sentence in sentences]
-    words = [sentence.trees[0].tree.forms for sentence in sentences]
-    tagged: Sequence[Probabilities | None] = [None] * len(sentences)
+    taggers: Sequence[_Tagged | None] = [None] * len(sentences)
     if model.tagger is not None and sentences:
-        tagged = model.tagger.read(words)
+        words = [sentence.trees[0].tree.forms for sentence in sentences]
+        taggers = [_Tagged(model.tagger, of_words) for of_words in model.tagger.read(words)]
     heard = []
-    for sentence, of_words, is_parsed in zip(sentences, tagged, parsed, strict=True):
+    for sentence, tagger in zip(sentences, taggers, strict=True):
+        is_parsed = not sentence.trees[0].given
         story = model.for_parsed if is_parsed else model
         where = [contexts(parse.tree) for parse in sentence.trees]
-        tagger = None if model.tagger is None or of_words is None else _Tagged(model.tagger, of_words)
         odds, unlisted = _log_odds(story, channel, sentence, where[0], tagger, least_odds)
         listed = _combinations(odds, least_odds, longest)
         surfaces = tuple(_changed(sentence.wrong, changes) for changes in listed)

@@ -10,9 +10,6 @@ from pyropunct.errors import UserError
 from pyropunct.tasks.correct.channel import String
 from pyropunct.treebank.marks import START, STRAIGHT, Surface, direct_quotes
 
-_TAGS = {"``": "``", "''": "''"}
-"""Marks that show their direction, with the tags that say so."""
-
 
 class LearnersError(UserError, ValueError):
     """A file of corrections that cannot be read; the message is one line and names file and line."""
@@ -89,10 +86,9 @@ def _texts(name: str, value: Any) -> tuple[str, ...]:
 def _directed(surface: Surface) -> tuple[String, ...]:
     """A surface with directed quotation marks, and the sentence start."""
     flat = [mark for slot in surface for mark in slot]
-    tags = [_TAGS.get(mark, "") for mark in flat]
-    marks = iter(direct_quotes(flat, tags, [0] * len(flat)))
+    tags = [mark if mark in ("``", "''") else "" for mark in flat]  # these show their direction
+    marks = direct_quotes(flat, tags, [0] * len(flat))
     # A mark that is left without a partner opens, like the first of two.
-    slots = [
-        tuple(STRAIGHT.get(mark, (mark,))[0] for mark in (next(marks) for _ in slot)) for slot in surface
-    ]
+    opened = (STRAIGHT.get(mark, (mark,))[0] for mark in marks)
+    slots = [tuple(next(opened) for _ in slot) for slot in surface]
     return ((START, *slots[0]), *slots[1:])

@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from pyropunct.fitted.model import read_parts
+from pyropunct.fitted.model import Parts, read_parts
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.registry import Trusted
 from pyropunct.punctuator import Punctuator
@@ -21,7 +21,7 @@ from pyropunct.tasks.correct.channel import ErrorChannel
 from pyropunct.tasks.correct.correcting import Corrector
 from pyropunct.tasks.correct.hearing import Floats, Heard, WritersRate, WrongSentence, hear
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
-from pyropunct.tasks.correct.system import Correcting, Parts
+from pyropunct.tasks.correct.system import Correcting
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class NoisyChannel(Correcting):
         if "errors" not in plain:
             fit = "`pyropunct fit-correction TRAIN --model MODEL`"
             raise ModelFileError(f"{path}: is no corrector, but a model without errors: {fit}")
-        source = Punctuator.from_parts(*parts)
+        source = Punctuator.from_parts(parts)
         try:
             errors, tokens = ErrorChannel.from_json(plain["errors"]), plain["errors"]["tokens"]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -94,7 +94,7 @@ def load_corrector(
 
     :raises ModelFileError: if the file is missing or damaged, or is no corrector of this program.
     """
-    parts = Parts(path, *read_parts(path), variants, encoder)
+    parts = read_parts(path, variants, encoder)
     kind: type[Correcting] = Corrector if "writer" in parts.plain else NoisyChannel
     return kind.from_parts(parts)
 

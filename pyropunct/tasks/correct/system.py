@@ -1,13 +1,11 @@
 """What all ways to correct punctuation have in common: from lines or sentences to decisions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
-from torch import Tensor
-
-from pyropunct.fitted.model import read_parts
+from pyropunct.fitted.model import Parts, read_parts
 from pyropunct.fitted.registry import Trusted
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
@@ -43,16 +41,6 @@ def changes(wrong: Surface, right: Surface) -> list[Change]:
     return [Change(slot, before, after) for slot, before, after in both if before != after]
 
 
-class Parts(NamedTuple):
-    """What the file of a corrector holds; see `pyropunct.fitted.model.FittedModel.from_parts`."""
-
-    path: str | Path
-    plain: Mapping[str, Any]
-    tensors: Mapping[str, Tensor]
-    variants: Trusted = ()
-    encoder: str | Path | None = None
-
-
 class Correcting(ABC):
     """A trained way to correct punctuation.  Its file is that of a model of right text with one part more."""
 
@@ -72,7 +60,7 @@ class Correcting(ABC):
         :param encoder: likewise, of the model that parses.
         :raises ModelFileError: if the file is missing or damaged, or is not that of such a corrector.
         """
-        return cls.from_parts(Parts(path, *read_parts(path), variants, encoder))
+        return cls.from_parts(read_parts(path, variants, encoder))
 
     @property
     @abstractmethod

@@ -103,11 +103,7 @@ def _with_tokens(sentence: Sentence, tokens: Sequence[int], conventions: Convent
     layout, tree = sentence.layout, surface_tree(sentence)
     if list(tokens) == sorted(tokens):
         return sentence
-    mark = {
-        token: directed
-        for slot, marks in zip(layout.marks, layout.surface, strict=True)
-        for token, directed in zip(slot, marks[len(marks) - len(slot) :], strict=True)
-    }
+    mark = dict(layout.directed())
     heads = {token: {HEAD: str(head)} for token, head in enumerate(tree.heads, start=1)}
     new = replace(layout, block=layout.block.changed(heads))
     items = [Item(layout.form(token), token, 0, mark.get(token, "")) for token in tokens]

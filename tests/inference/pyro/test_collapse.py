@@ -1,6 +1,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import pyro
 import pyro.distributions as dist
@@ -185,7 +186,7 @@ def loop_model(
     for slot in reversed(range(forest.num_slots)):
         pyro.sample(
             f"surface_{slot}",
-            channel.surface(underlying.at(torch.tensor(slot)), channel.probabilities()),
+            channel.surface(replace(underlying, slots=torch.tensor(slot)), channel.probabilities()),
             obs=None if surface is None else surface[slot],
         )
     return torch.stack(pairs)
@@ -415,7 +416,7 @@ def model_with(mark: str) -> object:
             pyro.sample("later", dist.Normal(pair.double(), 1.0), obs=torch.ones(1))
         seen = {"twice": [0, 1, 1], "missing": [0], "dependent": [0, 1]}[mark]
         for count, slot in enumerate(seen):
-            here = underlying.at(torch.tensor([slot]))
+            here = replace(underlying, slots=torch.tensor([slot]))
             pyro.sample(
                 f"surface {count}",
                 channel.surface(here, channel.probabilities()),

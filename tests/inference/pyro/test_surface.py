@@ -45,7 +45,7 @@ def test_some_slots_under_several_choices() -> None:
     whole, strings = random_underlying(projective_trees(3), (0, None))
     both = torch.stack([whole.choices, torch.zeros_like(whole.choices)])
     slots = torch.tensor([[5, 0, 17], [27, 5, 2]])
-    tokens = replace(whole, choices=both).at(slots).tokens
+    tokens = replace(whole, choices=both, slots=slots).tokens
     assert tokens.shape[:-1] == (2, 2, 3)
     rows = without_padding(tokens.flatten(0, 2).tolist())
     flat = slots.flatten().tolist()
