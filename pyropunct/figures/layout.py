@@ -8,7 +8,7 @@ these, the gaps between texts are larger, and nothing overlaps.
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -135,18 +135,14 @@ class Drawing:
 
     def elements(self) -> Iterator[Label | Stroke]:
         """All labels and strokes of the drawing."""
-        for element in self._from_left_to_right():
+        title = Label("note", MARGIN, MARGIN + 10, self.punctuated.sentence.identifier)
+        for element in chain([title], *(row.elements(self.width - MARGIN) for row in self._rows)):
             if not self.punctuated.right_to_left:
                 yield element
             elif isinstance(element, Label):
                 yield element._replace(x=self.width - element.x)
             else:
                 yield element._replace(points=tuple((self.width - x, y) for x, y in element.points))
-
-    def _from_left_to_right(self) -> Iterator[Label | Stroke]:
-        yield Label("note", MARGIN, MARGIN + 10, self.punctuated.sentence.identifier)
-        for row in self._rows:
-            yield from row.elements(self.width - MARGIN)
 
 
 class _Columns:

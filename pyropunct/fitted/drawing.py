@@ -1,4 +1,4 @@
-"""Many draws of surface punctuation for trees: which trees go up together, their seeds, and strings of marks.
+"""Many draws of surface punctuation for trees: batches of trees, their random numbers, strings of marks.
 
 `pyropunct.models.drawing` makes the draws.
 """
@@ -19,13 +19,13 @@ from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 DRAWS_AT_ONCE = 1000
-"""Draws of a tree that go up together."""
+"""The most draws of a tree in a batch."""
 
 WORDS_AT_ONCE = 4000
-"""Words of trees that go up together; a longer tree goes up alone."""
+"""The most words of a batch of trees; a longer tree is a batch of its own."""
 
 PLACES_AT_ONCE = 250_000
-"""Words times draws that go up together: this bounds the memory."""
+"""The most words times draws of a batch, which bounds the memory."""
 
 
 def draw_surfaces(
@@ -65,9 +65,9 @@ def draw_surfaces(
 
 
 def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
-    """Split trees of some sizes into parts that go up together.
+    """Split trees of some sizes into batches.
 
-    :param draws: the most draws of any of them.
+    :param draws: the most draws of a tree.
     """
     most, first, words = min(WORDS_AT_ONCE, PLACES_AT_ONCE // draws), 0, 0
     for tree, size in enumerate(sizes):
@@ -80,7 +80,7 @@ def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
 
 
 def _described(tree: Tree) -> str:
-    """All of a tree but the treebank that it comes from, which is nothing that chance should depend on."""
+    """A tree as text, but for its treebank, on which random numbers should not depend."""
     shown = (f"{one.name}={getattr(tree, one.name)!r}" for one in fields(tree) if one.name != "treebank")
     return f"{type(tree).__qualname__}({', '.join(shown)})"
 
@@ -88,7 +88,7 @@ def _described(tree: Tree) -> str:
 def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
     """Random numbers for each tree, which depend on the tree.
 
-    :param alike: whether they do not depend on how many equal trees come before it.
+    :param alike: whether equal trees have equal random numbers, however many come before.
     """
     seen: Counter[Tree] = Counter()
     for tree in trees:

@@ -65,7 +65,7 @@ class Evaluation(NamedTuple):
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], log_prob: Tensor) -> "Evaluation":
-        """What comes of the log-probabilities (sentences,) of the punctuation of some sentences."""
+        """From the log-probabilities (sentences,) of the punctuation of some sentences."""
         slots = sum(len(sentence.surface) for sentence in sentences)
         return cls(len(sentences), slots, float(log_prob.sum()))
 
@@ -76,7 +76,7 @@ class Evaluation(NamedTuple):
 
 
 class SlotEvaluations(NamedTuple):
-    """How well last slots of sentences are predicted, where the final mark stands, and all others.
+    """How well a model predicts the last slots of sentences, where the final mark stands, and all others.
 
     :ivar all: all slots together.
     :ivar last: the last slots.
@@ -101,9 +101,9 @@ class WholeEvaluation(NamedTuple):
     """How well a model predicts last slots, other slots, and trees with their punctuation.
 
     :ivar own: how well the model predicts punctuation, given trees.
-    :ivar unigram: the same of the unigram model of slots, None if there is none.
-    :ivar with_trees: log p(T, x) = log p_syn(T) + log p(x | T), where T is heads, relations and tags; None if
-        there is no model of these.
+    :ivar unigram: the same for the unigram model of slots; None without this model.
+    :ivar with_trees: log p(T, x) = log p_syn(T) + log p(x | T), where T is heads, relations and tags; None
+        without a model of trees.
     """
 
     own: SlotEvaluations
@@ -114,8 +114,8 @@ class WholeEvaluation(NamedTuple):
 class EvaluationSums:
     """The sums of `FittedStory.evaluation_sums`; sums of parts of a treebank can be added.
 
-    :param plain: what `to_json` made of other sums, with which these begin.
-    :raises ValueError: if it is no such thing.
+    :param plain: other sums as `to_json` wrote them, with which these begin.
+    :raises ValueError: if `to_json` did not write them.
     """
 
     def __init__(self, plain: Mapping[str, Any] | None = None) -> None:
@@ -152,7 +152,7 @@ class EvaluationSums:
         return {"sentences": self.sentences, "slots": self._slots, "logs": logs}
 
     def evaluation(self) -> WholeEvaluation:
-        """What the sums come to."""
+        """The evaluation that follows from the sums."""
         log = {name: float(total) for name, total in self._logs.items()}
         own = SlotEvaluations.of(self.sentences, self._slots, log["whole"], log["others"])
         unigram = joint = None

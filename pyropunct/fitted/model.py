@@ -82,9 +82,9 @@ class FittedModel(FittedStory):
 
     @property
     def pretrained(self) -> Pretrained | None:
-        """What gives features of words to parser, reader and attach model, None if none of them reads such.
+        """The source of the pretrained features that parser, reader and attach model read, None without any.
 
-        :raises ValueError: if some of them read others.
+        :raises ValueError: if they read features of different sources.
         """
         networks = [one for one in (self.parser, self.reader) if isinstance(one, TrainedWordNetwork)]
         sources = [self.attach_pretrained, *(one.pretrained for one in networks)]

@@ -1,6 +1,7 @@
 """A model is one safetensors file: tensors by their names, and a description in JSON in its header.
 
-Nothing in such a file can be code.  It is there whole or not at all, and its checksum is that of all in it.
+Nothing in such a file can be code.  It is written whole or not at all, and its checksum covers its whole
+content.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ MODEL = "pyropunct model"
 VERSION = 1
 
 LARGEST = 2**34
-"""A file with more bytes than any model of ours is refused before memory is given to its tensors."""
+"""The most bytes of a file: a larger file is refused before memory is given to its tensors."""
 
 TYPES = frozenset(
     {"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"}  # compiled code knows no others
@@ -47,7 +48,7 @@ class NoModelError(ModelFileError):
 
 
 def check_writable(path: str | Path) -> None:
-    """Make sure that a model can be written to `model_path`, without touching what is there.
+    """Make sure that a model can be written to `model_path`, without changing a file there.
 
     Unfinished files of processes that were killed are removed.
 
@@ -102,7 +103,7 @@ def write_tensors(
 ) -> None:
     """Write tensors and JSON to a file, which is there whole or as it was before.
 
-    :param file_format: says what is in the file.
+    :param file_format: the kind of file.
     :raises ModelFileError: if the description has numbers that are not finite.
     :raises CannotWriteError: if the file cannot be written.
     """
@@ -156,7 +157,7 @@ def _check_place(path: Path) -> None:
 
 
 def _header(path: Path, metadata: Mapping[str, str], file_format: str) -> dict[str, Any]:
-    """What the header of a file says of it: version, checksum and description."""
+    """The header of a file: version, checksum and description."""
     if file_format not in metadata:
         raise ModelFileError(f"{path}: is not the file of a {file_format}")
     try:
@@ -172,7 +173,7 @@ def _header(path: Path, metadata: Mapping[str, str], file_format: str) -> dict[s
 
 
 def _check_types(path: Path, types: Mapping[str, str]) -> None:
-    """Refuse types of numbers that no model has; sizes have been checked: they add up to that of the file."""
+    """Refuse types of numbers that no model has; safetensors has checked the sizes of all tensors."""
     for name, kind in types.items():
         if kind not in TYPES:
             raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
@@ -189,7 +190,7 @@ def _is_model(path: Path) -> bool:
 
 
 def _check_numbers(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """:raises ModelFileError: if a number is not finite, or greater than any that training comes to."""
+    """Refuse numbers that are not finite, or greater than training makes them."""
     for name, tensor in tensors.items():
         if problem := strange(tensor):
             raise ModelFileError(f"{path}: the tensor {name!r} {problem}")

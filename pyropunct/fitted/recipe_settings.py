@@ -1,4 +1,4 @@
-"""Settings of a recipe as text: what ``pyropunct fit --set NAME=VALUE`` understands."""
+"""Settings of a recipe as text, as ``pyropunct fit --set NAME=VALUE`` takes them."""
 
 import math
 from collections.abc import Collection
@@ -38,7 +38,7 @@ def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any
 
 
 def _kind(limit: Limits) -> type | None:
-    """The type of a plain setting; None for settings that no text stands for."""
+    """The type of a plain setting; None for settings that cannot be written as text."""
     kind = str if get_origin(limit.kind) is Literal else limit.kind
     return kind if kind in (int, float, bool, str) and not limit.several else None
 

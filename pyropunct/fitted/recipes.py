@@ -11,10 +11,10 @@ PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
 
 DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "shapes")
-"""These and further families; `pyropunct.models.attach.templates.FAMILIES` has others that do not help."""
+"""The paper's families and others; further ones in `pyropunct.models.attach.templates` do not help."""
 
 OF_TREEBANKS = "treebanks"
-"""The family of what is particular to a treebank; `pyropunct.fit` puts it on where there are several."""
+"""The family of features of single treebanks; `pyropunct.fit` adds it if there are several treebanks."""
 
 
 OWN_SETTINGS: dict[str, dict[str, str]] = {
@@ -33,7 +33,7 @@ From0 = Annotated[float, Range(0)]
 
 @dataclass(frozen=True)
 class Recipe:
-    """All settings that determine a fit, apart from the data and the seed; bounds and names hold for options.
+    """All settings that determine a fit, apart from the data and the seed.
 
     :ivar attach: attach model: log-linear, neural, or ``module:Class``.
     :ivar channel: noisy channel: sliding-window, identity, strength, pooled, two-passes, inserting, or
@@ -124,8 +124,8 @@ class Recipe:
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
         """The recipe that `to_json` wrote; a setting that is missing, because it is newer, has its default.
 
-        :raises TypeError: if a value, or that of options, has another type.
-        :raises ValueError: if the families are no texts.
+        :raises TypeError: if a value has another type.
+        :raises ValueError: if the families are not texts.
         """
         default = asdict(cls())
         known = {name: plain.get(name, default[name]) for name in default}
@@ -141,7 +141,7 @@ class Recipe:
 
 
 KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text", tuple: "some texts"}
-"""What a value of each type is called in messages."""
+"""The name of each type in messages."""
 
 OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 """The fields that hold options."""
@@ -175,9 +175,9 @@ RECIPES: dict[str, Recipe] = {
         decay=False,
     ),
 }
-"""Named recipes: "neural" is for the attach model of this name, "own" for attach models of one's own, "rules"
-for models whose rules are to be read; "paper" has the hyperparameters of Li, Wang & Eisner (2019, section
-3.2)."""
+"""Named recipes: "neural" is for the attach model of this name, "own" for attach models that users write,
+"rules" for models whose rules are to be read; "paper" has the hyperparameters of Li, Wang & Eisner (2019,
+section 3.2)."""
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:
@@ -197,8 +197,8 @@ def unusual(recipe: Recipe) -> dict[str, Any]:
 def named_recipe(name: str, **changes: Any) -> Recipe:
     """A recipe of `RECIPES` with some settings changed.
 
-    "default" is the recipe of the attach model that is asked for, if this has one of its own, and "own" for
-    one that is named as ``module:Class``.
+    "default" stands for the recipe with the name of the attach model, if `RECIPES` has it, and for "own" if
+    the attach model is given as ``module:Class``.
 
     :raises KeyError: if there is no recipe of this name.
     """

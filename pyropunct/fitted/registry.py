@@ -26,11 +26,11 @@ CHANNEL: dict[str, str] = {
 
 
 BASES = ((ATTACH, "pyropunct.models.attach.base:Attach"), (CHANNEL, "pyropunct.models.channel.base:Channel"))
-"""What the variants of each kind derive from."""
+"""The base class of each kind of variant."""
 
 
 OWN = "pyropunct.models."
-"""What the names of the package's own modules of variants begin with."""
+"""The prefix of the names of the package's own modules of variants."""
 
 Trusted = Collection[str] | bool
 """Names of variants outside the package that may be imported because a model names them; True for any.
@@ -42,16 +42,16 @@ class UnknownVariantError(UserError, ValueError):
 
 
 class UntrustedVariantError(UnknownVariantError):
-    """A variant outside the package that a model names, and that may not be imported for it."""
+    """A variant outside the package that a model names, but nobody trusts."""
 
 
 def find(name: str, known: Mapping[str, str]) -> Any:
     """The class of a known name, or of ``module:Class``.
 
-    To import a module runs its code: see `require_trusted` for names that come from models.  Only
-    subclasses of the variants' base class are accepted, and nothing else in a module is ever called.
+    Importing a module runs its code: see `require_trusted` for names that come from models.  Only subclasses
+    of the variants' base class are accepted, and nothing else in a module is ever called.
 
-    :raises UnknownVariantError: if there is none.
+    :raises UnknownVariantError: if there is no such class.
     """
     module, _, attribute = known.get(name, name).partition(":")
     if not module or not attribute:
@@ -73,13 +73,13 @@ def is_own(name: str, known: Mapping[str, str]) -> bool:
 
 
 def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted) -> None:
-    """Refuse to import what a model names, unless it is part of the package or somebody trusts it.
+    """Refuse variants that a model names, unless they are part of the package or trusted.
 
     Nothing is imported here.
 
     :param path: where the names come from, for the message.
     :param names: the name of the variant of each part of the model.
-    :raises UntrustedVariantError: for the first name that is neither.
+    :raises UntrustedVariantError: for the first variant that is neither.
     """
     for part, name in ((part, str(name)) for part, name in names.items()):
         module, is_class, _ = name.partition(":")

@@ -1,4 +1,4 @@
-"""The parts of a model's file, its story and the networks beside it: their tensors, and back.
+"""The parts of a model's file, the story and the networks beside it: to tensors and from tensors.
 
 A tensor is called ``PART/NAME``; the story for parsed trees is the part ``parsed`` with parts of its own.
 """
@@ -30,7 +30,7 @@ PARTS = ("parser", "reader", "pretrained", "parsed", "tagger", "writer")
 """The other parts of a model that may have tensors; ``writer`` is that of a corrector."""
 
 OF_SYNTAX = "story/syntax."
-"""How the names of the syntax model's tensors begin; it is the same for parsed trees as for given ones."""
+"""The prefix of the names of the syntax model's tensors, which given and parsed trees share."""
 
 Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
 
@@ -101,7 +101,7 @@ def saved_story(
 def parsed_story(
     plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
 ) -> FittedStory:
-    """The story for parsed trees, which shares all but its pairs and weights with that of the whole model.
+    """The story for parsed trees, which shares all but its pairs and weights with the model's story.
 
     :param plain: the description of the whole.
     :param tensors: all tensors.
@@ -114,7 +114,7 @@ def parsed_story(
 
 
 def parsed_tensors(story: Story, small: bool) -> dict[str, Tensor]:
-    """The tensors of the story for parsed trees that are saved: all that it does not share."""
+    """The saved tensors of the story for parsed trees: those that it does not share."""
     tensors = story_tensors(story, small).items()
     return within("parsed", {name: one for name, one in tensors if not name.startswith(OF_SYNTAX)})
 
@@ -127,7 +127,8 @@ def saved_tagger(
 ) -> tuple[SlotTagger, float]:
     """The tagger of a model, and its share.
 
-    :raises ValueError: if there is no parser, it knows other marks than the model, or its share is none.
+    :raises ValueError: if there is no parser, if the tagger knows other marks than the model, or if its share
+        is not a number from 0 to 1.
     """
     if parser is None:
         raise ValueError("there is a tagger, but no parser whose states it reads")
@@ -147,7 +148,7 @@ def saved_network(
     tensors: Mapping[str, Tensor],
     pretrained: Pretrained | None,
 ) -> Network | None:
-    """A network of a model's file, None if there is none; some networks read pretrained features."""
+    """A network of a model's file, None if the file lacks it; some networks read pretrained features."""
     if part not in plain:
         return None
     features = pretrained if "pretrained" in plain[part] else None

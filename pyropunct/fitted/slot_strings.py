@@ -1,4 +1,4 @@
-"""How often each string of marks stands in a slot: the simplest model to compare others with."""
+"""How often each string of marks stands in a slot: a baseline for other models."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ String = tuple[str, ...]
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """The strings of some slots of a treebank, of tokens that a model knows.
+    """Counts of the strings of some slots of a treebank, of tokens that a model knows.
 
     :ivar counts: how often each string stands there.
     :ivar num_tokens: the number of token types, without the sentence start.
@@ -104,7 +104,7 @@ class SlotStrings:
     def from_json(cls, plain: Mapping[str, Any]) -> "SlotStrings":
         """The model that `to_json` wrote.
 
-        :raises ValueError: if it is none.
+        :raises ValueError: if the input is no such model.
         """
         (num_tokens,) = whole_numbers("the number of tokens", [plain["num_tokens"]])
 

@@ -69,7 +69,7 @@ def rounded_rows(tensor: Tensor) -> Tensor:
     """A tensor of single precision whose numbers become the nearest of 255 multiples in each row.
 
     The greatest number of a row, without its sign, becomes 127 times the row's scale, which has 12
-    significant bits, so that it can be found again.  What has fewer than two dimensions stays as it is.
+    significant bits, so that it can be found again.  A tensor of fewer than two dimensions stays as it is.
     """
     if tensor.dtype != torch.float or tensor.dim() < 2:
         return tensor
@@ -165,10 +165,6 @@ def _with_singles(tensor: Tensor) -> dict[str, Tensor] | None:
     return {"singles": tensor.float()}
 
 
-def _from_singles(name: str, singles: Tensor) -> Tensor:
-    return singles.double()
-
-
 class Form(NamedTuple):
     """A way to store tensors.
 
@@ -186,5 +182,5 @@ FORMS = (
     Form({"gaps": torch.uint8, "halves": torch.half}, _with_gaps, _from_gaps),
     Form({"levels": torch.int8, "scales": torch.float}, _with_rows, _from_rows),
     Form({"steps": torch.int16}, _with_steps, _from_steps),
-    Form({"singles": torch.float}, _with_singles, _from_singles),
+    Form({"singles": torch.float}, _with_singles, lambda name, singles: singles.double()),
 )

@@ -24,7 +24,7 @@ def build_story(
     """The untrained story that a recipe describes.
 
     :param surfaces: the surface strings of the training treebank, for the slip.
-    :param num_pretrained: how many pretrained features a word has, for an attach model that reads such.
+    :param num_pretrained: how many pretrained features a word has, for an attach model that reads them.
     :raises UnknownVariantError: if the recipe names an unknown attach model or channel.
     :raises VariantOptionError: if it has options that its attach model or channel does not have.
     """
@@ -73,7 +73,7 @@ def settle_story(
     :param state: the parameters and the buffers of an unfitted story of the same kind, as its ``state_dict``
         has them.
     :param values: see `pyropunct.models.learned.settle`.
-    :param scales: likewise.
+    :param scales: see `pyropunct.models.learned.settle`.
     :raises ValueError: if a tensor is missing, superfluous, or of the wrong shape.
     """
     require_names(state, fixed_names(story))

@@ -34,7 +34,7 @@ from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 BATCH_SIZE = 100
-"""Sentences that are processed together."""
+"""The most sentences of a batch."""
 
 REJECTED, LEAST_REDRAWN = 20, 100
 """How often draws that are not balanced are made up for, and the least number of draws each time."""
@@ -119,15 +119,15 @@ class FittedStory:
 
     @cached_property
     def _many_draws(self) -> ManyDraws:
-        """The story, ready to be told many times."""
+        """The story, ready for many draws."""
         return ManyDraws(self.story)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """log p(x | T) of each sentence, in natural logarithms.
 
         :returns: (sentences,) double precision.
-        :raises ImpossibleSurfaceError: if a probability is zero.  Those of long slots are scaled, see
-            `pyropunct.inference.machines.transducers.scaled`, so that marks may be as many as there are.
+        :raises ImpossibleSurfaceError: if a probability is zero.  Probabilities of long slots are scaled, so
+            that they do not underflow: see `pyropunct.inference.machines.transducers.scaled`.
         """
         return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
 
@@ -153,7 +153,7 @@ class FittedStory:
     def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
         """How well the model predicts the punctuation of some sentences.
 
-        :param sentences: one or more, which are worked on in batches; no more than one batch is kept.
+        :param sentences: one or more; only one batch of them is kept at a time.
         :raises ImpossibleSurfaceError: as `log_prob` does.
         """
         slots, parts = 0, []
@@ -172,7 +172,7 @@ class FittedStory:
         log p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.  Sums of
         parts of a treebank can be added.
 
-        :param sentences: worked on in batches; no more than one batch is kept.
+        :param sentences: only one batch of them is kept at a time.
         :param impossible: takes an error for each sentence of probability zero, which both models leave out.
         """
         sums = EvaluationSums()
@@ -272,7 +272,7 @@ class FittedStory:
             yield self._balanced(sentence, surfaces) if balanced else surfaces
 
     def _balanced(self, sentence: Sentence, surfaces: Sequence[Surface]) -> list[Surface]:
-        """As many draws as there are surfaces, from their distribution, but balanced."""
+        """As many balanced draws as there are surfaces, from their distribution."""
         balanced = [surface for surface in surfaces if not unpaired(surface)]
         for _ in range(REJECTED):
             if len(balanced) >= len(surfaces):
@@ -349,7 +349,7 @@ class FittedStory:
     def problems(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
         """The sentences in batches, each with what the functions of `pyropunct.inference.inside` sum over.
 
-        No more than one batch is kept.
+        Only one batch is kept at a time.
         """
         return ((part, problem) for part, _, problem in self._encoded(sentences))
 

@@ -13,10 +13,10 @@ VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
 """The parts of a story that have variants, each with the names of its variants."""
 
 PART_NAMES = {"attach": "attach model", "channel": "channel"}
-"""What they are called in messages."""
+"""The name of each part in messages."""
 
 NUM_PRETRAINED = "num_pretrained"
-"""How many pretrained features a word has: an attach model whose constructor asks for this reads them."""
+"""The parameter for the number of pretrained features of a word: attach models that have it read them."""
 
 GIVEN = {"attach": ("num_forms", "num_tags", "num_relations", NUM_PRETRAINED), "channel": ()}
 """Arguments, after the first two, that a variant gets if its constructor has parameters of these names."""
@@ -52,11 +52,11 @@ def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
 
 
 def check_of_use(recipe: Recipe, names: Collection[str]) -> None:
-    """Check that none of some settings is one that the recipe's attach model or channel has no use for.
+    """Check that the recipe's attach model and channel use all chosen settings.
 
-    :param names: of settings that were chosen; those that do not belong to a variant are of use.
+    :param names: the chosen settings; settings that do not belong to a variant are always used.
     :raises UnknownVariantError: if there is no such attach model or channel.
-    :raises SettingError: if there is one.
+    :raises SettingError: for the first setting that is not used.
     """
     for part, own in OWN_SETTINGS.items():
         variant = getattr(recipe, part)
@@ -157,6 +157,6 @@ def _fits(value: Any, kind: type) -> bool:
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:
-    """Whether a constructor cannot be called without it."""
+    """Whether a constructor cannot be called without a parameter."""
     named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     return named and parameter.default is parameter.empty

@@ -100,9 +100,8 @@ def _identifier(lines: Iterable[str]) -> str | None:
 
 def _old_sentence_id(key: str, value: str | None) -> tuple[str, str | None]:
     words = key.split()
-    return (
-        (words[0], words[1]) if value is None and len(words) == 2 and words[0] == "sent_id" else (key, value)
-    )
+    is_old = value is None and len(words) == 2 and words[0] == "sent_id"
+    return (words[0], words[1]) if is_old else (key, value)
 
 
 def _check_columns(block: Block, row: int) -> None:

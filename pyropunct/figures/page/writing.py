@@ -5,8 +5,7 @@ import hashlib
 import html
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -170,24 +169,16 @@ class _Names(dict[str, int]):
         return [self[name] for name in names]
 
 
-@dataclass
-class _Tables:
-    """The tables of names that the data refer to by number."""
-
-    relations: _Names = field(default_factory=_Names)
-    marks: _Names = field(default_factory=_Names)
-    edits: _Names = field(default_factory=_Names)
-    kinds: _Names = field(default_factory=_Names)
-
-    def to_json(self) -> dict[str, list[str]]:
-        return {name: list(names) for name, names in vars(self).items()}
+_Tables = Mapping[str, _Names]
+"""The tables of names that the data refer to by number."""
 
 
 def _data(trees: Sequence[PunctuatedTree]) -> dict[str, Any]:
     """All trees, in the format that the page's script reads."""
-    tables = _Tables()
+    tables = {name: _Names() for name in ("relations", "marks", "edits", "kinds")}
     plain = [_tree(tree, tables) for tree in trees]
-    return {"tables": tables.to_json(), "frame": FRAME, "styles": STYLES, "trees": plain}
+    names = {name: list(table) for name, table in tables.items()}
+    return {"tables": names, "frame": FRAME, "styles": STYLES, "trees": plain}
 
 
 def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
@@ -196,7 +187,7 @@ def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
         "rightToLeft": tree.right_to_left,
         "words": tree.tree.forms,
         **_written_together(tree),
-        "relations": tables.relations.each(tree.tree.relations),
+        "relations": tables["relations"].each(tree.tree.relations),
         "constituents": list(_constituents(tree, tables)),
         "slots": [
             [number, *_slot(slot, tables)]
@@ -204,13 +195,8 @@ def _tree(tree: PunctuatedTree, tables: _Tables) -> dict[str, Any]:
             if slot.changed or _marks(slot.surface, tables)
         ],
         "fates": [
-            [
-                fate.word,
-                -1 if fate.token is None else tables.marks[display(fate.token)],
-                fate.slot,
-                tables.edits[fate.edit],
-            ]
-            for fate in token_fates(tree.derivations)
+            [word, -1 if token is None else tables["marks"][display(token)], slot, tables["edits"][edit]]
+            for word, token, slot, edit in token_fates(tree.derivations)
         ],
         "drawing": _drawing(tree, tables),
     }
@@ -237,12 +223,12 @@ def _slot(slot: SlotDerivation, tables: _Tables) -> list[Any]:
     """The underlying and the surface string, whether they differ, and the edits."""
     underlying = [sprouted.token for sprouted in slot.underlying]
     names = dict.fromkeys(edit.name for edit in slot.edits)
-    edits = tables.edits.each([SLIP] if slot.slipped else list(names))
+    edits = tables["edits"].each([SLIP] if slot.slipped else list(names))
     return [_marks(underlying, tables), _marks(slot.surface, tables), int(slot.changed), edits]
 
 
 def _marks(tokens: Sequence[str], tables: _Tables) -> list[int]:
-    return tables.marks.each(displayed(tokens))
+    return tables["marks"].each(displayed(tokens))
 
 
 def _drawing(tree: PunctuatedTree, tables: _Tables) -> list[Any]:
@@ -252,7 +238,7 @@ def _drawing(tree: PunctuatedTree, tables: _Tables) -> list[Any]:
 
 
 def _element(element: Label | Stroke, tables: _Tables) -> list[int | str]:
-    kind = tables.kinds[element.kind]
+    kind = tables["kinds"][element.kind]
     if isinstance(element, Label):
         return [kind, element.text, round(element.x), round(element.y)]
     return [kind, *(round(place) for point in element.points for place in point)]

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -102,14 +102,20 @@ def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[
     ]
 
 
+def _slots(pairs: Iterable[Pair]) -> Iterator[tuple[String, String, Context]]:
+    """The right string, the wrong string and the context of each slot."""
+    for pair in pairs:
+        for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
+            yield tuple(right), tuple(wrong), context
+
+
 def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
     """exp(- log p(x_e | x_c) per slot), over the slots in which at most one error was made."""
     total, slots = 0.0, 0
-    for pair in pairs:
-        for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
-            log_prob = channel.log_prob(tuple(wrong), tuple(right), context)
-            if log_prob > -math.inf:
-                total, slots = total + log_prob, slots + 1
+    for right, wrong, context in _slots(pairs):
+        log_prob = channel.log_prob(wrong, right, context)
+        if log_prob > -math.inf:
+            total, slots = total + log_prob, slots + 1
     return math.exp(-total / slots)
 
 
@@ -122,11 +128,7 @@ def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
     :raises NoErrorsError: if no pair has an error with these marks.
     """
     known = set(marks) - {UNKNOWN, ABBREVIATION_DOT, START}
-    seen: Counter[tuple[String, String, Context]] = Counter()
-    for pair in pairs:
-        for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
-            seen[tuple(right), tuple(wrong), context] += 1
-    made = Counter[Error]()
+    seen, made = Counter(_slots(pairs)), Counter[Error]()
     for (right, wrong, _), count in seen.items():
         error = error_between(right, wrong)
         if error is not None and known.issuperset(filter(None, error[1:])):

@@ -4,15 +4,15 @@
 
     p(x_c | x_e, words)  is proportional to  sum over T of p(T | words) p(x_c | T) p(x_e | x_c, T)
 
-and, where the model has a tagger of words beside its trees, to the mixture of this sum with
-p(x_c | words) p(x_e | x_c, T) of the tagger.  No sampling is needed, for few x_c have much probability: those
-that differ from x_e by a few likely errors.  They are listed in two steps, and then each is weighed exactly.
+and, where the model has a tagger of words beside its trees, to the mixture of this sum with p(x_c | words)
+p(x_e | x_c, T) of the tagger.  No sampling is needed: only punctuations x_c that differ from x_e by a few
+likely errors have much probability.  Two steps list these, and then each is weighed exactly.
 
-1. In each slot, the strings that one error turns into that of x_e have odds against it: by the tagger if
-   there is one, else by the heaviest tree with all other slots as they are.  Strings of less than
-   `LEAST_ODDS` are left out.
-2. Of all combinations of these strings, the list has at most `LONGEST` with the greatest products of odds,
-   and x_e itself.
+1. In each slot, every string that one error turns into the string of x_e has odds against that string: from
+   the tagger if the model has a tagger, otherwise from the heaviest tree, with all other slots unchanged.
+   Strings whose odds are below `LEAST_ODDS` are left out.
+2. The list holds x_e and at most `LONGEST` combinations of these strings: those with the greatest products of
+   odds.
 """
 
 import heapq
@@ -36,14 +36,14 @@ from pyropunct.treebank.tree import Tree
 Floats = NDArray[np.float64]
 
 RATES = (0.0, 1 / 16, 1 / 8, *(2.0 ** (power / 2) for power in range(-4, 3)), 4.0)
-"""The rates of errors that a writer may have, times that to which the channel was fitted.  At first all are
-equally probable.  From 1/4 to 2, each is the square root of 2 times the one before."""
+"""Possible error rates of a writer, relative to the rate at which the channel was fitted.  All are equally
+probable at first.  From 1/4 to 2, each rate is the square root of 2 times the previous rate."""
 
 LEAST_ODDS = 0.003
-"""The least odds of a listed punctuation, against the punctuation as it is and against the best of a list."""
+"""The least odds of a listed punctuation against x_e, and against the best punctuation of the list."""
 
 LONGEST = 60
-"""The most punctuations of a list."""
+"""The greatest number of punctuations in a list."""
 
 NEVER = -1e9
 """The logarithm of odds that count as zero."""
@@ -54,7 +54,7 @@ class WritersRate:
 
     :param known: the rate, if it is known: then nothing is learned.  A rate between two of `RATES` is the
         mean of a distribution over both.
-    :raises ValueError: if it is not from the first to the last of `RATES`.
+    :raises ValueError: if the rate is below the first of `RATES` or above the last.
     """
 
     def __init__(self, known: float | None = None) -> None:
@@ -65,7 +65,7 @@ class WritersRate:
             self._known = np.array([np.interp(known, RATES, row) for row in np.eye(len(RATES))])
 
     def learn(self, log_evidence: Floats) -> None:
-        """Take in what was written.
+        """Update the distribution with the evidence of some sentences.
 
         :param log_evidence: (sentences, rates) log p(x_e | words) of sentences with each of the rates.
         """
@@ -73,7 +73,7 @@ class WritersRate:
 
     @property
     def probabilities(self) -> Floats:
-        """(rates,) the probability of each rate, given all that was taken in."""
+        """(rates,) the probability of each rate, given all evidence so far."""
         return _shares(self._log_weight) if self._known is None else self._known
 
 
@@ -81,7 +81,7 @@ class WritersRate:
 class Heard:
     """The joint probabilities of the noisy channel for one sentence.
 
-    :ivar surfaces: the list of right punctuations x_c; the first one is x_e.
+    :ivar surfaces: the list of right punctuations x_c, x_e first.
     :ivar log_joint: (rates, list) log p(x_c, x_e | words) with each of `RATES`.
     :ivar unlisted: the sum of the odds, at the rate 1, of all changes of one slot that are not on the list.
     """
@@ -94,9 +94,9 @@ class Heard:
     def log_evidence(self) -> Floats:
         """(rates,) log p(x_e | words).
 
-        It is summed over the list.  Each unlisted change has little probability, but there are many, and
-        without them low rates would seem more probable than they are: each such change multiplies the sum
-        by 1 + its odds, to the first order.
+        This is the sum over the list, corrected for unlisted changes.  Each of these changes has little
+        probability, but there are many; without them, low rates would seem too probable.  To first order,
+        each change multiplies the sum by 1 + its odds.
         """
         return np.logaddexp.reduce(self.log_joint, 1) + np.array(RATES) * self.unlisted
 
@@ -114,7 +114,7 @@ class Heard:
 
 
 def _shares(log_weight: Floats) -> Floats:
-    """Weights that add up to 1; the first has all if none is positive."""
+    """Weights from their logarithms, normalised to add up to 1; if all are zero, the first becomes 1."""
     greatest = log_weight.max()
     if greatest == -np.inf:
         return np.eye(1, len(log_weight))[0]
@@ -138,7 +138,7 @@ class WrongSentence(NamedTuple):
 def wrong_sentences(
     parses: Iterable[Sequence[WeightedTree]], surfaces: Iterable[Surface]
 ) -> list[WrongSentence]:
-    """Sentences to be corrected, of the trees and the punctuation of each."""
+    """Sentences to be corrected, from their trees and their punctuation."""
     pairs = zip(parses, surfaces, strict=True)
     return [WrongSentence(trees, tuple(map(tuple, surface))) for trees, surface in pairs]
 
@@ -155,8 +155,8 @@ def hear(
 
     :param model: p(x_c | words); `FittedModel.for_parsed` punctuates the trees that a parser has found.
     :param channel: p(x_e | x_c, T).
-    :param least_odds: see `LEAST_ODDS`; with 0 every string that one error turns into that of x_e is tried.
-    :param longest: the most punctuations of a list.
+    :param least_odds: see `LEAST_ODDS`; 0 leaves no string out.
+    :param longest: the greatest number of punctuations in a list.
     """
     taggers: Sequence[_Tagged | None] = [None] * len(sentences)
     if model.tagger is not None and sentences:
@@ -219,9 +219,9 @@ def _log_odds(
     tagger: _Tagged | None,
     least: float,
 ) -> tuple[list[list[tuple[String, float]]], float]:
-    """For each slot the strings that may be meant, with the logarithms of their odds against that of x_e.
+    """For each slot, the likely intended strings, with their log-odds against the string of x_e.
 
-    :returns: these, and the sum of the odds of those that are left out.
+    :returns: these strings, and the sum of the odds of the strings that are left out.
     """
     tried = [
         (slot, string)
@@ -255,7 +255,7 @@ def _changed(surface: tuple[String, ...], changes: Mapping[int, String]) -> tupl
 def _combinations(
     odds: Sequence[Sequence[tuple[String, float]]], least: float, longest: int
 ) -> list[dict[int, String]]:
-    """The most probable combinations of changes, none of them first, if slots were independent."""
+    """The most probable combinations of changes if slots were independent; no change at all comes first."""
     best: list[tuple[float, tuple[tuple[int, String], ...]]] = [(0.0, ())]
     for slot, strings in enumerate(odds):
         if strings:
@@ -274,7 +274,7 @@ def _log_errors(
     """(rates, list) log p(x_e | x_c, T) for each of `RATES`.
 
     :param wrong: x_e.
-    :param listed: for each right punctuation the slots that differ from x_e.
+    :param listed: for each right punctuation, its strings in the slots where it differs from x_e.
     :param where: the context of each slot in T.
     """
     rates = np.array(RATES)

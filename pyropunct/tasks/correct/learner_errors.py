@@ -1,8 +1,8 @@
 """A simulation of learners' punctuation errors in right sentences with trees.
 
-There are no free treebanks of learners' text, so the pairs of wrong and right punctuation that
-`pyropunct fit-correction` needs are made from a treebank.  The tree determines where an error may happen: its
-*occasions*.  `ErrorRates` are the probabilities that it does.  Only punctuation is changed.
+No treebank of learners' text is free, so `pyropunct fit-correction` learns from errors that are made in a
+treebank of right sentences.  The tree determines where an error may happen: its *occasions*.  `ErrorRates`
+holds the probability of each error at its occasions.  Only punctuation is changed.
 ``docs/reference/correction.md`` gives the sources of the rates.
 """
 
@@ -48,7 +48,7 @@ class ErrorRates:
         two, are all missing.
     :ivar unbalanced: exactly one of two such commas is missing, either with half of this probability.
     :ivar other_comma: any other comma is missing.
-    :ivar moved: a comma stands a word too late, after a conjunction, or otherwise a word too early.
+    :ivar moved: a comma before a conjunction stands one word too late, any other comma one word too early.
     :ivar unnecessary: there is a comma between a subject and its verb, or before a restrictive clause.
     :ivar splice: a comma replaces a semicolon, colon or dash.
     :ivar fused: a semicolon, colon or dash is missing.
@@ -57,8 +57,8 @@ class ErrorRates:
     :ivar final_missing: the final mark is missing.
     :ivar final_wrong: the final mark is replaced by another, see `INSTEAD`.
     :ivar final_doubled: the final mark is written twice.
-    :raises ValueError: if one of them is not a probability, or if the rates of errors that exclude each other
-        add up to more than 1.
+    :raises ValueError: if a rate is not a probability, or if the rates of errors that exclude each other add
+        up to more than 1.
     """
 
     introductory: float = 0.45
@@ -88,12 +88,12 @@ class ErrorRates:
     def times(self, factor: float) -> "ErrorRates":
         """All rates multiplied by a factor.
 
-        :raises ValueError: if they become too large, as for the class.
+        :raises ValueError: if the rates become too large, see `ErrorRates`.
         """
         return replace(self, **{field.name: factor * getattr(self, field.name) for field in fields(self)})
 
     def capped(self, factor: float) -> "ErrorRates":
-        """All rates multiplied by a factor, and those that become too large made smaller.
+        """All rates multiplied by a factor, and reduced where they would be too large.
 
         :raises ValueError: if the factor is negative.
         """
@@ -105,7 +105,7 @@ class ErrorRates:
 
 
 ROUNDING = 1e-9
-"""Sums of probabilities may be off by less."""
+"""A bound on the rounding errors of sums of probabilities."""
 
 EXCLUSIVE = (
     ("introductory", "moved"),
@@ -116,7 +116,7 @@ EXCLUSIVE = (
     ("splice", "fused"),
     ("quote_order", "quote_missing", "final_missing", "final_wrong", "final_doubled"),
 )
-"""Groups of kinds of errors of which at most one happens at an occasion."""
+"""Groups of kinds of errors that exclude each other: at most one happens at an occasion."""
 
 
 class Option(NamedTuple):
@@ -133,7 +133,7 @@ class Option(NamedTuple):
 
 
 Occasion = tuple[Option, ...]
-"""Errors of which at most one happens.  Different occasions have different slots."""
+"""Errors that exclude each other.  Different occasions have different slots."""
 
 
 class WrongSurface(NamedTuple):
@@ -208,7 +208,7 @@ def wrong_copies(
     """Training sentences, each with several wrong punctuations.
 
     :param copies: the number of copies of each sentence.  Copy k has the errors of the seed ``seed + 2 k``,
-        so that ``seed + 1`` is left for the sentences on which the trained corrector is evaluated.
+        which leaves ``seed + 1`` for the sentences on which the trained corrector is evaluated.
     """
     sentences = tuple(sentences)
     return [
@@ -219,7 +219,7 @@ def wrong_copies(
 
 
 class _Occasions:
-    """Finds the occasions of one sentence.  No two of them have a slot in common."""
+    """Finds the occasions of one sentence.  No two occasions share a slot."""
 
     def __init__(self, tree: Tree, surface: Surface, rates: ErrorRates) -> None:
         self._tree, self._rates = tree, rates

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.models.order import NO_ITEM, Nodes, OrderModel, draw_orders, map_weights, nodes_of, pair_scores
+from pyropunct.models.order import NO_ITEM, OrderModel, draw_orders, map_weights, nodes_of, pair_scores
 from pyropunct.treebank.tree import Tree
 
 NOUN, VERB = "noun", "verb"
@@ -137,7 +137,9 @@ class WordOrder:
 
     def draw(self, drawn: Sequence[Family], generator: np.random.Generator) -> list[tuple[int, ...]]:
         """The words of each family in a drawn order."""
-        nodes, scores = self._scored(drawn)
+        numbering = _Numbering(self._features)
+        nodes = nodes_of([numbering.table(family.group, family.items) for family in drawn])
+        scores = pair_scores(self._weights, numbering.kinds()).numpy()
         orders = draw_orders(nodes, scores, generator).tolist()
         return [
             tuple(family.words[item] for item in order[: len(family.items)])
@@ -161,11 +163,6 @@ class WordOrder:
             linearised(tree, {family.words[0]: next(drawn) for family in of_tree})
             for tree, of_tree in zip(trees, of_trees, strict=True)
         ]
-
-    def _scored(self, scored: Sequence[Family]) -> tuple[Nodes, NDArray[np.float64]]:
-        numbering = _Numbering(self._features)
-        nodes = nodes_of([numbering.table(family.group, family.items) for family in scored])
-        return nodes, pair_scores(self._weights, numbering.kinds()).numpy()
 
 
 class _Numbering:
