@@ -14,8 +14,14 @@ from pyropunct.cli.options import Json, Machine
 from pyropunct.cli.training_reports import fit_watches
 from pyropunct.errors import FAILURE, FailureError, UserError
 from pyropunct.files import model_path, remove_unwritten
-from pyropunct.fitted.recipe_settings import SettingError, parsed_setting
 from pyropunct.fitted.recipes import Recipe, named_recipe
+from pyropunct.fitted.variant_options import (
+    SettingError,
+    check_of_use,
+    parsed_setting,
+    reads_pretrained,
+    with_options,
+)
 from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
 
 if TYPE_CHECKING:
@@ -213,7 +219,6 @@ def _changed(options: FitOptions, changes: dict[str, Any]) -> Recipe:
 
     :param changes: values of the options that are settings, by name.
     """
-    from pyropunct.fitted.variant_options import check_of_use, with_options
     from pyropunct.models.attach.templates import FAMILIES
 
     of_variants = [text for text in options.set if "." in text.partition("=")[0]]
@@ -234,8 +239,6 @@ def _changed(options: FitOptions, changes: dict[str, Any]) -> Recipe:
 
 def _check(options: FitOptions, recipe: Recipe) -> None:
     """:raises UserError: if there are options for what is not trained, or two that exclude each other."""
-    from pyropunct.fitted.variant_options import reads_pretrained
-
     if options.folds and not options.parser:
         raise UserError("--folds is for --parser: there are no trees of a parser without it")
     for name, value in (("--encoder", options.encoder), ("--vectors", options.vectors)):

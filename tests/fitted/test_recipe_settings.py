@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from command_line import answer, complaint
 
-from pyropunct.fitted.recipe_settings import SettingError, parsed_setting
 from pyropunct.fitted.recipes import RECIPES, Recipe
+from pyropunct.fitted.variant_options import SettingError, parsed_setting
 from pyropunct.punctuator import Punctuator
 
 BAD_INPUT = 2

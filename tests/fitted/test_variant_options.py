@@ -8,11 +8,16 @@ import pytest
 from command_line import answer, complaint
 from variants import Choosy
 
-from pyropunct.fitted.recipe_settings import SettingError
 from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.fitted.registry import ATTACH, CHANNEL, UnknownVariantError
 from pyropunct.fitted.stories import build_story
-from pyropunct.fitted.variant_options import VariantOptionError, made, option_kinds, with_options
+from pyropunct.fitted.variant_options import (
+    SettingError,
+    VariantOptionError,
+    made,
+    option_kinds,
+    with_options,
+)
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary

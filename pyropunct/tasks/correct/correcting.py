@@ -32,7 +32,7 @@ from pyropunct.restore.rewriting import (
 from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
-from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
+from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import Correcting
 from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
 from pyropunct.vocabulary import Vocabulary
@@ -58,14 +58,10 @@ class Corrector(Correcting):
         """The reader."""
         return self.reader
 
-    def decide(
-        self,
-        sentences: Sequence[WrongSentence],
-        settings: CorrectingSettings = USUAL,
-        *,
-        rate: WritersRate | None = None,
+    def _decide(
+        self, sentences: Sequence[WrongSentence], settings: CorrectingSettings, rate: WritersRate
     ) -> Iterator[Decision]:
-        """See `Correcting.decide`; nothing is learned of the writer's rate."""
+        """See `Correcting.decide`; the writer's rate is not learned."""
         parses = [parse for sentence in sentences for parse in sentence.trees]
         surfaces = [sentence.wrong for sentence in sentences for _ in sentence.trees]
         trees = iter(read_parses(self.reader, parses, surfaces))

@@ -20,7 +20,7 @@ from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
 from pyropunct.tasks.correct.channel import ErrorChannel
 from pyropunct.tasks.correct.correcting import Corrector
 from pyropunct.tasks.correct.hearing import Floats, Heard, WritersRate, WrongSentence, hear
-from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
+from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import Correcting
 
 
@@ -40,19 +40,14 @@ class NoisyChannel(Correcting):
         """The model of right text."""
         return self.source
 
-    def decide(
-        self,
-        sentences: Sequence[WrongSentence],
-        settings: CorrectingSettings = USUAL,
-        *,
-        rate: WritersRate | None = None,
+    def _decide(
+        self, sentences: Sequence[WrongSentence], settings: CorrectingSettings, rate: WritersRate
     ) -> Iterator[Decision]:
         """See `Correcting.decide`; nothing is drawn.
 
         The rate of the writer is averaged over, given all of these sentences and those before.
         """
         heard = hear(self.source, self.errors, sentences)
-        rate = WritersRate() if rate is None else rate
         if heard:
             rate.learn(np.stack([sentence.log_evidence for sentence in heard]))
         return decisions(heard, settings, rate.probabilities)

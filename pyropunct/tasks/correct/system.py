@@ -67,7 +67,6 @@ class Correcting(ABC):
     def model(self) -> Punctuator:
         """The model of right text, whose parser reads raw words."""
 
-    @abstractmethod
     def decide(
         self,
         sentences: Sequence[WrongSentence],
@@ -82,6 +81,13 @@ class Correcting(ABC):
             these sentences.  By default they are all that is known.
         :raises KeyError: if there is no such decoder.
         """
+        return self._decide(sentences, settings, WritersRate() if rate is None else rate)
+
+    @abstractmethod
+    def _decide(
+        self, sentences: Sequence[WrongSentence], settings: CorrectingSettings, rate: WritersRate
+    ) -> Iterator[Decision]:
+        """See `decide`."""
 
     def correct(
         self,
