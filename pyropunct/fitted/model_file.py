@@ -132,7 +132,8 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
         with safe_open(path, "pt") as file:
             header = _header(path, file.metadata() or {}, file_format)
             names = list(file.keys())
-            _check_types(path, {name: file.get_slice(name).get_dtype() for name in names})
+            for name in names:
+                _check_type(path, name, file.get_slice(name).get_dtype())
             tensors = {name: file.get_tensor(name).clone() for name in names}
     except SafetensorError as error:
         raise ModelFileError(
@@ -172,11 +173,10 @@ def _header(path: Path, metadata: Mapping[str, str], file_format: str) -> dict[s
     return header
 
 
-def _check_types(path: Path, types: Mapping[str, str]) -> None:
+def _check_type(path: Path, name: str, kind: str) -> None:
     """Refuse types of numbers that no model has; safetensors has checked the sizes of all tensors."""
-    for name, kind in types.items():
-        if kind not in TYPES:
-            raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
+    if kind not in TYPES:
+        raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
 
 
 def _is_model(path: Path) -> bool:

@@ -70,9 +70,10 @@ class Block:
         """
         tokens, lines = list(self.tokens), list(self.lines)
         for number, new in columns.items():
-            row = tokens[number - 1].row
-            whole = tuple(new.get(place, old) for place, old in enumerate(tokens[number - 1].columns))
-            tokens[number - 1], lines[row] = Token(whole, int(whole[HEAD]), row), "\t".join(whole)
+            row, whole = tokens[number - 1].row, list(tokens[number - 1].columns)
+            for column, value in new.items():
+                whole[column] = value
+            tokens[number - 1], lines[row] = Token(tuple(whole), int(whole[HEAD]), row), "\t".join(whole)
         return replace(self, tokens=tuple(tokens), lines=tuple(lines))
 
     def error(self, problem: str, row: int = 0) -> TreebankError:

@@ -17,7 +17,7 @@ from pyropunct.treebank.conllu_block import (
 )
 from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, print_text, range_form, spaces_after
 
-_TEXT_COMMENT = re.compile(r"#\s*(text\s*=|sentence-text:)\s*")
+_TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
 _QUOTE_TAGS = {"“": "``", "‘": "``", "”": "''", "’": "''"}
 _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
 
@@ -34,11 +34,12 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
     """
     if len(misc) != len(layout.words):
         raise ValueError(f"MISC entries are for {len(misc)} words, not {len(layout.words)}")
-    columns = {
-        token: {MISC: _merge_misc(layout.block.tokens[token - 1].columns[MISC], entries)}
-        for token, entries in zip(layout.words, misc, strict=True)
-    }
-    return as_written(layout.block.changed(columns).lines)
+    lines = list(layout.block.lines)
+    for number, entries in zip(layout.words, misc, strict=True):
+        token = layout.block.tokens[number - 1]
+        merged = _merge_misc(token.columns[MISC], entries)
+        lines[token.row] = "\t".join((*token.columns[:MISC], merged))
+    return as_written(lines)
 
 
 def _merge_misc(column: str, entries: Mapping[str, str]) -> str:
@@ -47,6 +48,12 @@ def _merge_misc(column: str, entries: Mapping[str, str]) -> str:
         return column
     kept = [entry for entry in misc_entries(column) if entry.partition("=")[0] not in entries]
     return "|".join(kept + [f"{key}={escaped(value)}" for key, value in entries.items()])
+
+
+def retitled(line: str, text: str) -> str:
+    """A line with another text, if it is the comment with the text of the sentence."""
+    comment = _TEXT_COMMENT.match(line)
+    return f"{comment.group().rstrip()} {text}" if comment else line
 
 
 def escaped(value: str) -> str:
@@ -96,9 +103,10 @@ class _Rewriting:
         return numbers
 
     def lines(self) -> Iterator[str]:
+        text = print_text(self.layout, self.items)
         for line in self.block.lines:
             if line.lstrip().startswith("#"):
-                yield self._comment(line)
+                yield retitled(line, text)
         yield from self._empty_node_lines(0)
         ranges = kept_ranges(self.layout, self.items)
         covered_until = 0
@@ -108,10 +116,6 @@ class _Rewriting:
                 yield self._range_line(ranges[number - 1], number, covered_until)
             yield self._token_line(number, space if number > covered_until else None)
             yield from self._empty_node_lines(number)
-
-    def _comment(self, line: str) -> str:
-        found = _TEXT_COMMENT.match(line)
-        return f"{found.group().rstrip()} {print_text(self.layout, self.items)}" if found else line
 
     def _range_line(self, multiword: MultiwordRange, first: int, last: int) -> str:
         columns = list(multiword.columns)

@@ -87,13 +87,12 @@ class Sentence:
         :raises ValueError: if the number of slots is not n + 1.
         """
         items = arrange(self.layout, surface)
-        if [(item.token, item.form) for item in items] == self._original_items():
+        tokens = range(1, len(self.layout.block.tokens) + 1)
+        original = [(token, self.layout.form(token)) for token in tokens]
+        if [(item.token, item.form) for item in items] == original:
             return self.conllu()
         heads = [self.layout.words[word - 1] for word in mark_heads(self.tree)]
         return write_items(self.layout, items, heads)
-
-    def _original_items(self) -> list[tuple[int, str]]:
-        return [(token, self.layout.form(token)) for token in range(1, len(self.layout.block.tokens) + 1)]
 
 
 def mark_heads(tree: Tree) -> list[int]:

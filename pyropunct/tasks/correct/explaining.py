@@ -1,7 +1,6 @@
 """Which constituent sprouts a mark that a correction puts in: the best underlying tree T' of x_c."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -34,11 +33,7 @@ class Explainer:
     """
 
     def __init__(self, model: FittedStory) -> None:
-        self._model = model
-
-    @cached_property
-    def _derivations(self) -> Derivations:
-        return Derivations(self._model)
+        self._model, self._derivations = model, Derivations(model)
 
     def explain(self, tree: Tree, surface: Surface, changes: Sequence[Change]) -> list[list[Sprout]]:
         """For each change the marks that it puts in and that some constituent sprouts.

@@ -111,13 +111,14 @@ class Derivations:
         if path is None or path.branch == SLIP:
             origins = common_tokens(u, x, [sprouted.depth for sprouted in underlying])
             return SlotDerivation(underlying, surface, origins, (), True)
-        edits = [self._named(underlying, made) for made in path.edits if made.edit.kind != KEEP]
-        kept = [self._neighbours(underlying, made) for made in path.edits if made.edit.kind == KEEP]
+        edits, kept = [], []
+        for made in path.edits:
+            pair, kind = self._neighbours(underlying, made), made.edit.kind
+            if kind == KEEP:
+                kept.append(pair)
+            else:
+                edits.append(SlotEdit(pair, EDITS[kind], made.edit.after_of(*pair)))
         return SlotDerivation(underlying, surface, path.origins, tuple(edits), False, tuple(kept))
-
-    def _named(self, underlying: Sequence[Sprouted], made: Made) -> SlotEdit:
-        pair = self._neighbours(underlying, made)
-        return SlotEdit(pair, EDITS[made.edit.kind], made.edit.after_of(*pair))
 
     def _neighbours(self, underlying: Sequence[Sprouted], made: Made) -> tuple[str, str]:
         """The two tokens of an edit."""

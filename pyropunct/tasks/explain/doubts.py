@@ -1,7 +1,7 @@
 """Heads of marks that a treebank may have wrong: the posterior probability of each head."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -119,14 +119,9 @@ def _heads(
         for mark in marks:
             posterior, shares = defaultdict[int, float](float), next(answers)
             for word in (shares.nonzero()[0] + 1).tolist():
-                head = _uncrossed_head(mark, word, marks, best, slot)
+                words = best | {mark: word}
+                known = [other for other in marks if other in words]
+                head = uncrossed([words[other] for other in known], slot)[known.index(mark)]
                 posterior[sentence.layout.words[head - 1]] += float(shares[word - 1])
             heads[mark] = dict(posterior)
     return heads
-
-
-def _uncrossed_head(mark: int, word: int, marks: Sequence[int], best: Mapping[int, int], slot: int) -> int:
-    """The head of a mark that a word's constituent sprouted, where best has those of the other marks."""
-    words = {other: best[other] for other in marks if other in best} | {mark: word}
-    ordered = [other for other in marks if other in words]
-    return uncrossed([words[other] for other in ordered], slot)[ordered.index(mark)]

@@ -9,7 +9,6 @@ deleted, the others keep their punctemes, and the channel makes new surface punc
     print(rephraser.best(shorter).text())
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -23,15 +22,13 @@ from pyropunct.tasks.rephrase.regenerating import Regenerator
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, with_space_after
 from pyropunct.treebank.conllu_reader import read_block
-from pyropunct.treebank.conllu_writer import write_items
+from pyropunct.treebank.conllu_writer import retitled, write_items
 from pyropunct.treebank.conventions import Capitals, Conventions, Written, at_the_beginning
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange
 from pyropunct.treebank.sentence import Sentence, mark_heads
 from pyropunct.treebank.tree import Tree
-
-_TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
 
 Choose = Callable[[Sequence[str]], tuple[str, ...]]
 """From an underlying string to a surface string."""
@@ -270,8 +267,6 @@ def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> 
 
 def _retitled(sentence: Sentence) -> Sentence:
     """The sentence with its new text in the comment for the text, if there is one."""
-    block, layout, lines = sentence.layout.block, sentence.layout, []
-    for line in block.lines:
-        comment = _TEXT_COMMENT.match(line)
-        lines.append(f"{comment.group().rstrip()} {sentence.text()}" if comment else line)
-    return replace(sentence, layout=replace(layout, block=replace(block, lines=tuple(lines))))
+    layout, text = sentence.layout, sentence.text()
+    lines = tuple(retitled(line, text) for line in layout.block.lines)
+    return replace(sentence, layout=replace(layout, block=replace(layout.block, lines=lines)))
