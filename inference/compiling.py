@@ -1,11 +1,12 @@
 """How this package compiles its inner loops: with numba, without Python's lock.
 
-Numba keeps what is `compiled` on disk until the file changes where that function is written.  What it calls
-may be written in other files: so all that was kept is forgotten whenever any file of this folder has changed.
+Numba keeps what is `compiled` on disk until the file changes where that function is written.  The functions
+that it calls may be in other files: so all compiled code is deleted whenever a file of this folder has
+changed.
 
-What is compiled had better not call NumPy for what a loop of two lines does, since numba compiles that too.
-To assign an array or a tuple to a slice takes two seconds, for the message if their shapes differ; ``max``
-takes one; to make an array, a tenth, which the caller can do without the compiler.
+Compiled functions should not call NumPy where a loop of two lines does, since numba compiles that too.  To
+assign an array or a tuple to a slice takes two seconds, for the message if their shapes differ; ``max`` takes
+one; to make an array, a tenth, which the caller can do without the compiler.
 """
 
 import os
@@ -23,10 +24,10 @@ _OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 _NO_WAY_IN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 compiled = njit(cache=True, **_OPTIONS)
-"""For what is called from Python; kept on disk."""
+"""For functions that Python calls; kept on disk."""
 
 inner = njit(**_OPTIONS, **_NO_WAY_IN)
-"""For what compiled functions alone call: a way in from Python would take long to compile."""
+"""For functions that only compiled functions call: a way in from Python would take long to compile."""
 
 spliced = njit(forceinline=True, **_OPTIONS, **_NO_WAY_IN)
 """For parts of such that run once for each node or more often: they become part of the caller.  A call would

@@ -1,4 +1,4 @@
-"""What inference is given: trees, their punctuation, and the weights of all that may have sprouted it."""
+"""The input of inference: trees, their punctuation, and the weights of all punctemes that may explain it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ OF_FOREST = Structure._fields[: Structure._fields.index("relation")]
 
 @dataclass(frozen=True)
 class Problem:
-    """Trees with their surface punctuation and what may have sprouted it.
+    """Trees with their surface punctuation, and the punctemes that may have produced it.
 
     Leading dimensions "..." stand for any number of joint values of other sites; they broadcast.
 

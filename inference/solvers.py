@@ -42,7 +42,8 @@ class Solver(Protocol):
         """The choice of each node in the best derivation, (N,), -1 where the surface is impossible."""
 
     def draws(self, weights: TensorWeights, draws: int, generator: torch.Generator | None) -> Tensor:
-        """The choices of each node in draws from the posterior, (draws, N), -1 likewise."""
+        """The choices of each node in draws from the posterior, (draws, N), -1 where the surface is
+        impossible."""
 
 
 class Passed(NamedTuple):

@@ -181,7 +181,7 @@ class HeadOutward(PyroModule):
     def check_buffers(self) -> None:
         """Check that the probabilities are distributions.
 
-        :raises ValueError: if a row is none.
+        :raises ValueError: if a row is not a distribution.
         """
         require_rows("the syntax model", self.probabilities)
 

@@ -94,7 +94,7 @@ def preimage(lattice: Lattice, products: Products) -> Acceptor:
     The weight of a string u is the sum over strings v of p(v | u) times the weight of v.
 
     :param products: takes the products of weights that arise.
-    :raises ValueError: if the machine goes on behind the last token to write what has learned weights.
+    :raises ValueError: if, behind the last token, the machine writes tokens with learned weights.
     """
     machine, after = lattice.machine, lattice.after
     token, size = machine.token[lattice.move], after.num_states

@@ -39,7 +39,7 @@ class Evidence(NamedTuple):
 
     :ivar num_states: states are numbered 0 .. num_states - 1.
     :ivar initial: where paths start, each state with a weight; weights of a state that is there twice add up.
-    :ivar final: where paths end, likewise.
+    :ivar final: where paths end, with weights in the same way.
     :ivar steps: the steps of paths.  The weight of a string is the sum of its paths' products.
     :ivar string: the string, if the evidence is that string and nothing else.
     """
@@ -109,7 +109,7 @@ def any_over(tokens: Iterable[int]) -> Evidence:
 
 
 def one_of(strings: Iterable[tuple[Sequence[int], float]]) -> Evidence:
-    """Each of several strings with a weight: how probable it makes what was seen.
+    """Each of several strings with a weight: how probable the string makes the observation.
 
     :raises ValueError: if a weight is negative or not finite, or none is positive.
     """

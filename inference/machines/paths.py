@@ -1,4 +1,4 @@
-"""What a channel did to one slot: its best moves, draws of its surface string, all its surface strings."""
+"""The ways of a channel through one slot: best moves, draws of a surface string, all surface strings."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

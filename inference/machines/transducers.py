@@ -4,7 +4,7 @@ A noisy channel is a probabilistic finite-state transducer (Li, Wang & Eisner 20
 described once, by the moves of machines (`pyropunct.inference.machines.moves`).  From these follow
 
 - the automaton that accepts each underlying string u with weight p(x | u), for an observed surface string x
-  or whatever else is known of it: `Transducer.automata`, by `pyropunct.inference.machines.composition`;
+  or for other evidence about it: `Transducer.automata`, by `pyropunct.inference.machines.composition`;
 - draws of x given u: `pyropunct.inference.machines.sampling`;
 - the best moves from u to x, draws of x given u and evidence, and the distribution of x given u:
   `pyropunct.inference.machines.paths`;

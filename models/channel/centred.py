@@ -1,4 +1,4 @@
-"""A channel that stays close to another one: for learning from few examples what is special about them."""
+"""A channel that stays close to another channel, for learning from few examples."""
 
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-"""How wide a text is when it is shown.
+"""The layout of drawings, and the width of texts.
 
 A drawing is laid out before anybody knows in which font it will be shown.  Its texts are measured in DejaVu
 Serif, which comes with matplotlib, and is wider than most of the fonts that may be there in its place: with

@@ -1,4 +1,4 @@
-"""The fate of each underlying token, for the search of the page."""
+"""The page, and the fate of each underlying token, for its search."""
 
 import base64
 import hashlib

@@ -34,7 +34,7 @@ REMEMBERED = 20_000
 """Strings in their contexts whose odds are remembered at the most."""
 
 NONE = "none"
-"""Stands for the mark beside an error, where there is none."""
+"""Stands for the mark beside an error, where no mark is."""
 
 
 class Error(NamedTuple):
@@ -104,7 +104,7 @@ class ErrorChannel:
     """A fitted error channel.
 
     :ivar errors: the errors that can happen.
-    :ivar weights: the weights of features, by their names; others have none.
+    :ivar weights: the weights of features, by their names; other features weigh nothing.
     """
 
     errors: tuple[Error, ...]

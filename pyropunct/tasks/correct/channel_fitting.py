@@ -80,8 +80,8 @@ def simulated_pairs(
 ) -> list[Pair]:
     """Right sentences with simulated errors; see `pyropunct.tasks.correct.learner_errors.wrong_copies`.
 
-    :param parser: draws the trees of every second copy, so that the channel knows what edges of wrong trees
-        are worth; see `pyropunct.tasks.correct.fitting.with_drawn_trees`.
+    :param parser: draws the trees of every second copy, so that the channel learns how far to trust edges of
+        wrong trees; see `pyropunct.tasks.correct.fitting.with_drawn_trees`.
     """
     sentences = tuple(sentences)
     made = wrong_copies(sentences, rates, copies, seed)

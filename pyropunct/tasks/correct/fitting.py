@@ -146,7 +146,7 @@ def fit_correction(
 def with_drawn_trees(
     pairs: Sequence[tuple[Sentence, WrongSurface]], size: int, parser: Parser
 ) -> list[tuple[Sentence, WrongSurface]]:
-    """Copies of sentences, of which every second copy has trees drawn by a parser.
+    """Copies of sentences, with trees drawn by a parser in every second copy.
 
     A corrector trained only on right trees takes right punctuation that does not fit a wrong tree for an
     error.  The parser has seen the training sentences, so its best trees of them are better than those of new

@@ -271,7 +271,7 @@ class _Occasions:
                 )
 
     def _headed_by(self, relations: frozenset[str]) -> Iterator[int]:
-        """The words, counted from 0, with one of some relations."""
+        """The words, counted from 0, that have one of these relations."""
         return (word for word, relation in enumerate(self._relations) if relation in relations)
 
     def _single_comma(self, slot: int) -> Occasion:
@@ -296,7 +296,7 @@ class _Occasions:
         return "other_comma"
 
     def _joins_clauses(self, words: set[int]) -> bool:
-        """Whether one of some words heads a clause, or is a conjunction that introduces one."""
+        """Whether one of these words heads a clause, or is a conjunction that introduces a clause."""
         after = {word + 1 for word in words if self._relations[word] == "cc" and word + 1 < len(self._tree)}
         starts = {self._left[word] for word in words | after}
         clauses = (word for word in self._headed_by(frozenset({"conj"})) if self._left[word] in starts)

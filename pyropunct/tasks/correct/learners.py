@@ -38,7 +38,7 @@ def read_learners(path: str | Path) -> list[Corrected]:
     ``id`` identifies the sentence, and after a last hyphen the number of the correction.  Straight quotation
     marks become directed ones.
 
-    :raises LearnersError: if a line is none of these, or there is none.
+    :raises LearnersError: if a line is not such an object, or if the file has no line.
     """
     try:
         lines = Path(path).read_bytes().splitlines()

@@ -1,4 +1,4 @@
-"""What all ways to correct punctuation have in common: from lines or sentences to decisions."""
+"""The common base of all correctors: from lines or sentences to decisions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class Correcting(ABC):
     @classmethod
     @abstractmethod
     def from_parts(cls, parts: Parts) -> Self:
-        """The corrector of what its file holds.
+        """The corrector that a file holds.
 
         :raises ModelFileError: if it is damaged, or is not that of such a corrector.
         """
@@ -57,7 +57,7 @@ class Correcting(ABC):
         """Read a corrector that was saved, or a model that comes with the package.
 
         :param variants: see `pyropunct.punctuator.Punctuator.load`.
-        :param encoder: likewise, of the model that parses.
+        :param encoder: see `pyropunct.punctuator.Punctuator.load`; it is that of the model that parses.
         :raises ModelFileError: if the file is missing or damaged, or is not that of such a corrector.
         """
         return cls.from_parts(read_parts(path, variants, encoder))
@@ -77,8 +77,8 @@ class Correcting(ABC):
         """The right punctuation of sentences, given their trees.
 
         :param settings: their ``trees``, ``parse`` and ``best_tree`` have no effect here.
-        :param rate: the knowledge of the writer's rate of errors, for systems that use it; it learns from
-            these sentences.  By default they are all that is known.
+        :param rate: the distribution of the writer's rate of errors, for systems that use it; it learns from
+            these sentences.  By default nothing else is known.
         :raises KeyError: if there is no such decoder.
         """
         return self._decide(sentences, settings, WritersRate() if rate is None else rate)

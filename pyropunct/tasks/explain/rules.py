@@ -346,7 +346,7 @@ def learned_rules(
 def require_edits(model: FittedStory) -> Tensor:
     """(tokens, tokens, 4) the learned probabilities of a model's edits.
 
-    :raises NoEditsError: if its channel has none.
+    :raises NoEditsError: if its channel has no edits.
     """
     table = model.edit_probabilities()
     if table is None:
@@ -400,7 +400,7 @@ def _tokens_of_marks(model: FittedStory) -> dict[str, str]:
 def _in_tokens(
     token: Mapping[str, str],
 ) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:
-    """Nunberg's rules by their pairs, in the model's tokens; and those of which it lacks a mark.
+    """Nunberg's rules by their pairs, in the model's tokens; and the rules with a mark that it lacks.
 
     :param token: the model's token for each mark that it knows.
     """
