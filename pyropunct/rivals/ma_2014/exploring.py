@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.rivals.transitions.arc_standard import LEFT, RIGHT, SHIFT, advance, may_reduce, may_shift
+from pyropunct.rivals.transitions.arc_standard import LEFT, RIGHT, SHIFT, advance, kinds_allowed
 from pyropunct.rivals.transitions.cells import BELOW, CELL, NEXT, head_of
 from pyropunct.rivals.transitions.perceptron import Weights
 from pyropunct.rivals.transitions.search import score
@@ -57,11 +57,12 @@ def explore(
     stack = np.zeros(len(heads), np.int64)
     for step in range(steps):
         score(ARC_STANDARD, work, sentence, templates, weights, step)
-        right = _right_kinds(work, step, heads, stack)
+        allowed = kinds_allowed(work, step, len(heads) - 1)
+        right = _right_kinds(work, step, allowed, heads, stack)
         best, best_right = -1, -1
         for action in range(len(moves)):
             kind, relation = moves[action, 0], moves[action, 1]
-            if not (may_shift(work, step, len(heads) - 1) if kind == SHIFT else may_reduce(work, step)):
+            if not allowed >> kind & 1:
                 continue
             if best < 0 or work.scores[action] > work.scores[best]:
                 best = action
@@ -95,22 +96,18 @@ def _fits(work, state, kind, relation, heads, relations):
 
 
 @inner
-def _right_kinds(work, state, heads, stack):
+def _right_kinds(work, state, allowed, heads, stack):
     """The kinds of transitions that do not raise the loss, as bits."""
-    following, words = work.states[state, NEXT], len(heads) - 1
-    least, right = len(heads) + 1, 0
+    following, least, right = work.states[state, NEXT], len(heads) + 1, 0
     for kind in (SHIFT, LEFT, RIGHT):
-        if not (may_shift(work, state, words) if kind == SHIFT else may_reduce(work, state)):
+        if not allowed >> kind & 1:
             continue
-        cost, size, after = 0, 0, following
+        cell, cost, size, after = work.states[state, CELL], 0, 1, following
         if kind == SHIFT:
-            stack[0], size, after = following, 1, following + 1
+            stack[0], after = following, following + 1
         else:
-            head, dependent = _pair(work, state, kind)
-            cost = 0 if heads[dependent] == head else 1
-            stack[0], size = head, 1
-        cell = work.states[state, CELL]
-        if kind != SHIFT:
+            stack[0], dependent = _pair(work, state, kind)
+            cost = 0 if heads[dependent] == stack[0] else 1
             cell = work.cells[work.cells[cell, BELOW], BELOW]
         while cell:
             stack[size] = head_of(work, cell)

@@ -14,12 +14,12 @@ from pyropunct.inference.compiling import inner
 from pyropunct.rivals.transitions.cells import (
     BELOW,
     CELL,
-    HEAD,
     NEXT,
     PREVIOUS,
     TREE,
     attach,
     distance,
+    head_of,
     write_buffer,
     write_head,
     write_item,
@@ -46,20 +46,10 @@ _THIRD, _BUFFER, _DISTANCES = 2 * _ITEM, 2 * _ITEM + 4, len(ATOMS) - 3
 @inner
 def kinds_allowed(work, state, words):
     """The kinds of transitions that are possible in a state, as bits."""
-    shift = 1 << SHIFT if may_shift(work, state, words) else 0
-    return shift | 1 << LEFT | 1 << RIGHT if may_reduce(work, state) else shift
-
-
-@inner
-def may_shift(work, state, words):
-    """Whether a word waits."""
-    return work.states[state, NEXT] <= words
-
-
-@inner
-def may_reduce(work, state):
-    """Whether there are two trees to join."""
-    return work.cells[work.states[state, CELL], BELOW] != 0
+    kinds = 1 << SHIFT if work.states[state, NEXT] <= words else 0  # a word waits
+    if work.cells[work.states[state, CELL], BELOW] != 0:  # there are two trees to join
+        kinds |= 1 << LEFT | 1 << RIGHT
+    return kinds
 
 
 @inner
@@ -90,11 +80,7 @@ def write_atoms(work, sentence, state):
     write_item(atoms, _ITEM, trees[cells[second, TREE]], sentence)
     write_head(atoms, _THIRD, trees[cells[third, TREE]], sentence)
     write_buffer(atoms, _BUFFER, trees, sentence, following, 4)
-    heads = (
-        trees[cells[first, TREE], HEAD],
-        trees[cells[second, TREE], HEAD],
-        trees[cells[third, TREE], HEAD],
-    )
-    atoms[_DISTANCES] = distance(heads[1], heads[0])
-    atoms[_DISTANCES + 1] = distance(heads[2], heads[0])
-    atoms[_DISTANCES + 2] = distance(heads[0], following)
+    head = head_of(work, first)
+    atoms[_DISTANCES] = distance(head_of(work, second), head)
+    atoms[_DISTANCES + 1] = distance(head_of(work, third), head)
+    atoms[_DISTANCES + 2] = distance(head, following)

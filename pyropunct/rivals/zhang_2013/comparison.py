@@ -25,7 +25,7 @@ from pyropunct.rivals.ma_2014.tagger import (
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013.settings import RESTORATION, JointSettings
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
-from pyropunct.rivals.zhang_2013.systems import Reading, RestorationSystem, System, Training
+from pyropunct.rivals.zhang_2013.systems import Reading, System, Training, restoration_system
 
 MARKS = {"middle": "M", "full": "F", "any": "all", "ends": "ends"}
 """What is found: middle pauses, full stops, either of them, whichever it is, and ends of sentences."""
@@ -190,7 +190,7 @@ def compare_joint(
     settings = settings or JointSettings()
     restoration = None
     if RESTORATION in settings.systems and model is not None:
-        restoration = RestorationSystem(model, settings)
+        restoration = restoration_system(model, settings)
     checksums = {"train": checksum(map(repr, train)), "dev": checksum([repr(dev)])}
     with Runner.alone(folder, checksums, settings, time.process_time) as runner:
         with watch("folds of tags", settings.folds) as advance:
@@ -222,7 +222,7 @@ def _measured(
         for size, streams in dev.items():
             words = sum(len(stream.forms) for stream in streams)
             for name, (system, seconds) in systems.items():
-                readings, spent = timed(system.read, streams)
+                readings, spent = timed(system, streams)
                 marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
                 yield JointResult(name, size, marks, trees, seconds, words / spent)
                 advance(1)

@@ -58,15 +58,12 @@ class MarkCRF:
         """The most probable marks of each stream, the last of which is always a full stop."""
         found: list[tuple[int, ...]] = []
         for one in some:
-            if not one.forms:
+            if one.forms:
+                chain = _chain([_features(one, self.keys.numpy())], self.weights, self.transitions)
+                found.append((*chain.best()[0, :-1].tolist(), FULL))
+            else:
                 found.append(())
-                continue
-            chain = self._chain([_features(one, self.keys.numpy())])
-            found.append((*chain.best()[0, :-1].tolist(), FULL))
         return found
-
-    def _chain(self, features: Sequence[Tensor]) -> LinearChain:
-        return _chain(features, self.weights, self.transitions)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The CRF as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""

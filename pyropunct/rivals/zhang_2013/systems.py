@@ -1,6 +1,5 @@
 """The systems that read marks, ends of sentences and trees into running words, and their training."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -39,63 +38,52 @@ class Reading(NamedTuple):
     relations: Sequence[str] | None = None
 
 
-class System(ABC):
-    """A system that is compared."""
-
-    @abstractmethod
-    def read(self, streams: Streams) -> list[Reading]:
-        """Marks, ends and trees of streams, of which words and tags alone are read."""
+System = Callable[[Streams], list[Reading]]
+"""Reads marks, ends and trees into streams, of which it reads words and tags alone."""
 
 
-@dataclass(frozen=True)
-class CRFSystem(System):
-    """The marks of a CRF, without trees."""
-
-    crf: MarkCRF
-
-    def read(self, streams: Streams) -> list[Reading]:
-        """Its marks, and ends behind full stops."""
-        return [Reading(marks, [mark == FULL for mark in marks]) for marks in self.crf.predict(streams)]
+def crf_system(crf: MarkCRF) -> System:
+    """The marks of a CRF, without trees; ends are behind full stops."""
+    return lambda streams: [_ended(marks) for marks in crf.predict(streams)]
 
 
-@dataclass(frozen=True)
-class ParserSystem(System):
-    """A parser that predicts marks, and reads the marks of a CRF if there is one."""
+def parser_system(parser: ArcEagerParser, crf: MarkCRF | None = None) -> System:
+    """The marks and trees of a parser, which reads the marks of a CRF if there is one.
 
-    parser: ArcEagerParser
-    crf: MarkCRF | None = None
+    Ends are behind full stops.
+    """
 
-    def read(self, streams: Streams) -> list[Reading]:
-        """Its marks and trees, and ends behind full stops."""
-        predicted = None if self.crf is None else self.crf.predict(streams)
-        return [
-            Reading(parsed.marks, [mark == FULL for mark in parsed.marks], parsed.heads, parsed.relations)
-            for parsed in self.parser.parse(streams, predicted)
-        ]
+    def read(streams: Streams) -> list[Reading]:
+        predicted = None if crf is None else crf.predict(streams)
+        return [_ended(*parsed) for parsed in parser.parse(streams, predicted)]
+
+    return read
 
 
-class RestorationSystem(System):
+def _ended(
+    marks: Sequence[int], heads: Sequence[int] | None = None, relations: Sequence[str] | None = None
+) -> Reading:
+    return Reading(marks, [mark == FULL for mark in marks], heads, relations)
+
+
+def restoration_system(model: Punctuator, settings: JointSettings) -> System:
     """Restoration of running text, whose model finds sentences, parses and punctuates them.
+
+    Trees are the best trees of the sentences that it finds.
 
     :raises NoReaderError: if the model has no reader of running text.
     """
+    options = RestoreSettings(running=True, samples=settings.samples, seed=settings.seed, best_tree=True)
+    restorer = Restorer(model, options)
 
-    def __init__(self, model: Punctuator, settings: JointSettings) -> None:
-        self._restorer = Restorer(
-            model,
-            RestoreSettings(running=True, samples=settings.samples, seed=settings.seed, best_tree=True),
-        )
-
-    def read(self, streams: Streams) -> list[Reading]:
-        """Its marks, and the best trees of the sentences that it finds."""
-        cut = [
-            list(self._restorer.sentences([line_of(stream.forms)])) if stream.forms else []
-            for stream in streams
-        ]
+    def read(streams: Streams) -> list[Reading]:
+        cut = [list(restorer.sentences([line_of(one.forms)])) if one.forms else [] for one in streams]
         lines = [line for sentences in cut for line in sentences]
         batches = (lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK))
-        restored = (sentence for batch in batches for sentence in self._restorer.restore(batch))
+        restored = (sentence for batch in batches for sentence in restorer.restore(batch))
         return [_joined(list(islice(restored, len(sentences)))) for sentences in cut]
+
+    return read
 
 
 def _joined(sentences: Sequence[Any]) -> Reading:
@@ -128,7 +116,7 @@ class Training:
     settings: JointSettings
     runner: Runner
     watch: Watch
-    restoration: RestorationSystem | None = None
+    restoration: System | None = None
 
     def crf(self) -> Trained[MarkCRF]:
         """The CRF."""
@@ -167,9 +155,9 @@ class Training:
             return self.restoration, None
         if name == CRF:
             crf, seconds = self.crf()
-            return CRFSystem(crf), seconds
+            return crf_system(crf), seconds
         parser, seconds = self.parser(name)
         if name == UNIFIED:
-            return ParserSystem(parser), seconds
+            return parser_system(parser), seconds
         crf, before = self.crf()
-        return ParserSystem(parser, crf), before + seconds
+        return parser_system(parser, crf), before + seconds
