@@ -75,7 +75,7 @@ class Tagger(System):
     tagger: CorrectingCRF
 
     def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
-        """Its most probable labels."""
+        """Its decisions, with the least expected edit distance in each slot."""
         return {"": self.tagger.correct([trees[0].tree.forms for trees in parses], wrong)}
 
 

@@ -42,6 +42,9 @@ def _counts(parsed: ParsedSentence, gold: MarkedSentence) -> list[int]:
     return [len(words), len(right), labelled, 1, len(right) == len(words), root]
 
 
+Sentences = Sequence[MarkedSentence]
+
+
 class ParserResult(NamedTuple):
     """The result of a parser.
 
@@ -141,13 +144,15 @@ def compare_parsers(
                 dev = with_tags(dev, train_perceptron_tagger(train, seed=settings.seed))
                 train = with_jackknifed_tags(train, folds=settings.folds, seed=settings.seed, advance=advance)
         _compile(train)
-        steps = settings.iterations * len(settings.beams) * len(settings.marks)
+        oracle, seed = Oracle(settings.oracle), settings.seed
+        recipes = [
+            ArcStandardRecipe(Treatment(marks), beam, settings.iterations, seed, oracle)
+            for beam in settings.beams
+            for marks in settings.marks
+        ]
+        steps = settings.iterations * len(recipes)
         with watch("iterations", steps) as advance:
-            results = tuple(
-                _result(Treatment(marks), beam, train, dev, settings, runner, advance)
-                for beam in settings.beams
-                for marks in settings.marks
-            )
+            results = [_result(recipe, train, dev, runner, advance) for recipe in recipes]
         size = {"sentences": len(dev), "words": sum(sentence.marks.count(False) for sentence in dev)}
         comparison = parser_comparison(
             settings, len(train), size, right_tags(_tags_of_words(dev), _tags_of_words(gold)), results
@@ -163,24 +168,17 @@ def _compile(train: Sequence[MarkedSentence]) -> None:
 
 
 def _result(
-    treatment: Treatment,
-    beam: int,
-    train: Sequence[MarkedSentence],
-    dev: Sequence[MarkedSentence],
-    settings: ParserSettings,
-    runner: Runner,
-    advance: Advance,
+    recipe: ArcStandardRecipe, train: Sentences, dev: Sentences, runner: Runner, advance: Advance
 ) -> ParserResult:
     """A parser, trained now or before, and measured."""
-    oracle = Oracle(settings.oracle)
-    recipe = ArcStandardRecipe(treatment, beam, settings.iterations, settings.seed, oracle)
     parser, seconds = runner.trained_parts(
-        f"{treatment.value}-{beam}",
+        f"{recipe.treatment.value}-{recipe.beam}",
         lambda: train_arc_standard(train, recipe, advance=advance),
         ArcStandardParser.from_parts,
     )
     parsed, spent = timed(parser.parse, dev)
-    return ParserResult(treatment, beam, word_counts(parsed, dev), seconds, len(dev) / spent, parser.report)
+    counts, speed = word_counts(parsed, dev), len(dev) / spent
+    return ParserResult(recipe.treatment, recipe.beam, counts, seconds, speed, parser.report)
 
 
 def _tags_of_words(sentences: Iterable[MarkedSentence]) -> list[list[str]]:

@@ -1,17 +1,16 @@
-"""A dynamic oracle: which transitions cost nothing in any state, so that training can go where errors lead.
+"""A dynamic oracle: the transitions that cost nothing in a state, so that training can go on after errors.
 
-The *loss* of a state is the least number of words that have a wrong head in a tree that can still be
-reached.  A transition is right if it does not raise it.  The loss of an arc-standard state is found as by
-Goldberg, Sartorio & Satta (2014, "A tabular method for dynamic oracles in transition-based parsing"): words
-of the buffer whose heads wait there, and on which no tree of the stack and no other left word depends, find
-their heads in any case.  All others, in order, have to be joined with the trees of the stack, from its top
-outwards::
+The *loss* of a state is the least number of words with wrong heads in a tree that can still be reached.  A
+transition is right if it does not raise the loss.  The loss of an arc-standard state is computed as by
+Goldberg, Sartorio & Satta (2014, "A tabular method for dynamic oracles in transition-based parsing").  A word
+of the buffer can always find its head if the head waits in the buffer too, unless a tree of the stack or
+another needed word depends on it.  All other words of the buffer are needed: in order, they are joined with
+the trees of the stack, from its top outwards::
 
-    cost[i, j, h]       the least cost of joining the trees s_0 .. s_i and the words b_1 .. b_j under the head
-    h
+    cost[i, j, h]   the least cost of joining the trees s_0 .. s_i and the words b_1 .. b_j under the head h
 
-In training with exploration (Goldberg & Nivre 2012) the transition of the highest score is followed, right or
-not.
+Training with exploration (Goldberg & Nivre 2012) follows the transition with the highest score, whether it is
+right or wrong.
 """
 
 from typing import Any
@@ -29,8 +28,8 @@ from pyropunct.rivals.transitions.systems import ARC_STANDARD, room_for
 Array = NDArray[Any]
 
 FOLLOWED, BEST_RIGHT, BEST, RIGHT_KINDS = range(4)
-"""The rows of what `explore` finds: the action that is followed; the right one with the highest score; that
-of all with the highest score; and the kinds of transitions that are right, as bits."""
+"""The rows of the results of `explore`: the followed action; the right action with the highest score; the
+action with the highest score; and the kinds of right transitions, as bits."""
 
 
 @compiled
@@ -43,13 +42,14 @@ def explore(
     relations: Array,
     follows_best: Array,
 ) -> Array:
-    """One greedy way through a sentence, and what is right on it.
+    """A greedy sequence of transitions through a sentence, and the right transitions on its way.
 
-    :param sentence: as of `pyropunct.rivals.transitions.search.search`, like the next three.
+    :param sentence: as in `pyropunct.rivals.transitions.search.search`, and so are the next three.
     :param heads: (n + 1,) the right heads, after a zero.
     :param relations: (n + 1,) the numbers of their relations, as in ``moves``.
-    :param follows_best: (2 n - 1,) whether the best action is followed at each step, or the best right one.
-    :returns: (4, 2 n - 1) for each step what is found, see `RIGHT_KINDS`.
+    :param follows_best: (2 n - 1,) whether a step follows the best action, right or wrong, or the best right
+        action.
+    :returns: (4, 2 n - 1) the rows of `RIGHT_KINDS` at each step.
     """
     steps = len(follows_best)
     found = np.zeros((4, steps), np.int64)
@@ -88,7 +88,7 @@ def _pair(work, state, kind):
 
 @inner
 def _fits(work, state, kind, relation, heads, relations):
-    """Whether the relation of an action is right, if its arc is; other arcs have no right relation."""
+    """Whether the relation of an action is right; any relation fits a wrong arc."""
     if kind == SHIFT:
         return True
     head, dependent = _pair(work, state, kind)
@@ -123,7 +123,7 @@ def _right_kinds(work, state, allowed, heads, stack):
 
 @inner
 def _loss(heads, stack, following):
-    """How many words of a stack, its top first, and of the buffer get a wrong head in any case."""
+    """The least number of words of a stack, its top first, and of the buffer that get a wrong head."""
     size = len(stack)
     nodes = np.zeros(size + len(heads) - following, np.int64)
     for place in range(size):
@@ -150,8 +150,7 @@ def _loss(heads, stack, following):
 
 @inner
 def _needed(heads, stack, following, nodes):
-    """Write the words of the buffer that have to be joined behind those of the stack; return how many there
-    are."""
+    """Write the needed words of the buffer behind the words of the stack; return the number of all."""
     number = len(stack)
     for word in range(following, len(heads)):
         needed = heads[word] < following
@@ -165,7 +164,7 @@ def _needed(heads, stack, following, nodes):
 
 @inner
 def _join(heads, nodes, cost, new, head, before):
-    """The costs when one more node is joined with a tree: as its dependent, or as its head."""
+    """Lower the costs by joining another node with a tree: as a dependent of its head, or as its new head."""
     under = before + (0 if heads[nodes[new]] == nodes[head] else 1)
     over = before + (0 if heads[nodes[head]] == nodes[new] else 1)
     cost[head] = min(cost[head], under)

@@ -1,4 +1,4 @@
-"""A greedy perceptron tagger, compiled: it tags a word by its letters, its neighbours and the tags before.
+"""A greedy perceptron tagger, compiled: it tags a word by its letters, its neighbours and the previous tags.
 
 It tags the words of a sentence from left to right, and learns after each sentence from the words with wrong
 tags (after Collins 2002, but greedily, without Viterbi search).
@@ -18,13 +18,14 @@ AROUND = 2
 """The number of words before and behind a word whose atoms are features."""
 
 OF_WORD = ("w", "lower", "first", "last", "last2", "last3", "shape")
-"""The atoms of a word: its form, in lower case; its first letter; its last one, two and three; its shape."""
+"""The atoms of a word: its form; the form in lower case; its first letter, its last letter, its last two and
+last three letters; and its shape."""
 
 TAG_ATOMS = (
     *(f"{place:+d}.{atom}" for place in range(-AROUND, AROUND + 1) for atom in OF_WORD),
     *("t-1", "t-2"),
 )
-"""All atoms: those of five words, the one to be tagged in the middle, and the two tags before."""
+"""All atoms: the atoms of five words, with the word to be tagged in the middle, and the two previous tags."""
 
 TAG_TEMPLATES = """
 +0.w | +0.lower | +0.first | +0.last | +0.last2 | +0.last3 | +0.shape | +0.shape +0.last3
@@ -37,9 +38,9 @@ TAG_TEMPLATES = """
 def tags_found(words: Array, templates: Array, weights: Weights, actions: int) -> Array:
     """The tags of a sentence.
 
-    :param words: (n + 4, 7) the atoms of its words, with two others before and behind.
+    :param words: (n + 4, 7) the atoms of its words, and of two padding words on either side.
     :param templates: see `pyropunct.rivals.transitions.perceptron.features_of`.
-    :param actions: how many tags there are.
+    :param actions: the number of tags.
     """
     tags = np.zeros(len(words) - 2 * AROUND, np.int64)
     atoms, keys = _room(words, templates)
@@ -65,13 +66,13 @@ def learn_tags(
     first: int,
     example: int,
 ) -> int:
-    """Change weights, so that the right tags of words score higher, and those found instead lower.
+    """Change weights so that the right tags of words score higher, and the wrong tags that were found lower.
 
     :param found: the tags that were found.
-    :param gold: those that are right.
+    :param gold: the right tags.
     :param first: the first word from which to learn.
     :param example: the number of the example.
-    :returns: the first word for which there was no more room, or how many there are.
+    :returns: the first word for which there was no more room, or the number of words.
     """
     atoms, keys = _room(words, templates)
     for word in range(first, len(found)):
@@ -91,7 +92,7 @@ def _room(words, templates):
 
 @inner
 def _features(words, tags, word, templates, atoms, keys):
-    """Write the keys of the features of a word, and return how many there are."""
+    """Write the keys of the features of a word, and return the number of features."""
     width = words.shape[1]
     for place in range(2 * AROUND + 1):
         for atom in range(width):

@@ -10,8 +10,8 @@ last wins; and a mark that ends the sentence is no property.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
-from typing import NamedTuple
+from itertools import compress, groupby
+from typing import Any, NamedTuple
 
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS
 from pyropunct.treebank.marks import CLOSERS, direct_quotes
@@ -115,19 +115,13 @@ def treated(sentence: MarkedSentence, treatment: Treatment) -> TreatedSentence:
                 kept[first:last] = [True] * (last - first)
             elif first and min(last, size - 1) > first:
                 beside[first - 1] = sentence.tags[min(last, size - 1) - 1]
-    tokens = [token for token in range(size) if kept[token]]
-    return TreatedSentence(
-        tokens=tuple(token + 1 for token in tokens),
-        forms=tuple(sentence.forms[token] for token in tokens),
-        tags=tuple(sentence.tags[token] for token in tokens),
-        opened=tuple(opened[token] for token in tokens),
-        closed=tuple(closed[token] for token in tokens),
-        beside=tuple(beside[token] for token in tokens),
-    )
+    properties: Sequence[Iterable[Any]] = opened, closed, beside
+    columns = (range(1, size + 1), sentence.forms, sentence.tags, *properties)
+    return TreatedSentence(*(tuple(compress(column, kept)) for column in columns))
 
 
 def _runs(marks: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """The first place, and the one behind the last, of each run of marks side by side."""
+    """The first place of each run of marks side by side, and the place behind the run."""
     for is_mark, group in groupby(range(len(marks)), lambda place: marks[place]):
         places = list(group)
         if is_mark:
@@ -135,8 +129,7 @@ def _runs(marks: Sequence[bool]) -> Iterator[tuple[int, int]]:
 
 
 def _set_pairs(sides: Sequence[int], first: int, last: int, opened: list[int], closed: list[int]) -> None:
-    """Make the marks of pairs in one run properties of the words before and behind it, where there are
-    such."""
+    """Make the marks of pairs in a run properties of the words before and behind it, if there are words."""
     for side in sides[first:last]:
         if side > 0 and last < len(opened):
             opened[last] |= 1 << side
@@ -145,7 +138,7 @@ def _set_pairs(sides: Sequence[int], first: int, last: int, opened: list[int], c
 
 
 def pair_sides(sentence: MarkedSentence) -> list[int]:
-    """For each token the number of the kind of pair that it opens, minus that which it closes, or 0.
+    """For each token the number of the kind of pair that it opens, the negative number if it closes it, or 0.
 
     Straight quotation marks are directed by their tags, or in turns.  A mark that can open one kind of pair
     and close another closes the pair that was opened last, if it can.

@@ -4,8 +4,9 @@ import platform
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import torch
 from pyropunct.compare.progress import Watch, unwatched
 from pyropunct.compare.runner import Runner, Trained, checksum
 from pyropunct.compare.seeds import Runs
-from pyropunct.nets.parser import BiaffineParser, ParserRecipe, WeightedTree, attachment_scores, fold_recipe
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.nets.parser.jackknife import folds_of, others_of, parse_folds
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
@@ -78,12 +79,8 @@ def compare(
 def _size(source: Iterable[Sentence], sentences: Sequence[Sentence]) -> TreebankSize:
     path, omitted = (source.path, source.omitted) if isinstance(source, Treebank) else (None, ())
     words = sum(len(sentence.tree) for sentence in sentences)
-    texts = (
-        text
-        for sentence in sentences
-        for text in (repr((sentence.tree, sentence.surface)), sentence.conllu())
-    )
-    return TreebankSize(path, checksum(texts), len(sentences), words, omitted)
+    texts = ((repr((one.tree, one.surface)), one.conllu()) for one in sentences)
+    return TreebankSize(path, checksum(chain.from_iterable(texts)), len(sentences), words, omitted)
 
 
 def _environment() -> dict[str, Any]:
@@ -130,9 +127,7 @@ class _Run:
         """The results of all parsers and of all systems."""
         systems = self.conditions.systems
         trained = {name: self._system(name) for name in systems}
-        sources = [
-            _Source(GOLD, [[WeightedTree(sentence.tree, 1.0, given=True)] for sentence in self.measured])
-        ]
+        sources = [_Source(GOLD, [[WeightedTree(one.tree, 1.0, given=True)] for one in self.measured])]
         if any(SYSTEMS[name].uses_trees for name in systems):
             sources += [self._parsed(share) for share in self.conditions.shares]
         return (
@@ -148,12 +143,11 @@ class _Run:
         part = self._part(name if system.built_on is None else f"{name}-{conditions.shares[-1]}")
         # Whatever it needs is trained outside of the seconds of its own training.
         treebanks = self.treebanks if self.runner.has(part) else self._treebanks(system)
-        return self.runner.trained(
-            part,
-            lambda: system.train(treebanks, conditions, self.watch),
-            system.save,
-            lambda place: system.load(place, conditions),
-        )
+
+        def train() -> Any:
+            return system.train(treebanks, conditions, self.watch)
+
+        return self.runner.trained(part, train, system.save, partial(system.load, conditions=conditions))
 
     def _treebanks(self, system: System[Any]) -> Treebanks:
         """The data for the training of a system."""
@@ -170,13 +164,10 @@ class _Run:
         if min(self.conditions.folds, len(train)) < 2:
             return self.treebanks
         parts = folds_of(train, self.conditions.folds)
-        recipe, folds = fold_recipe(self.conditions.parser_recipe), range(len(parts))
-        purposes = [f"for fold {fold + 1} of {len(parts)}" for fold in folds]
+        purposes = [f"for fold {fold + 1} of {len(parts)}" for fold in range(len(parts))]
         parsers = [
-            self._trained_parser(
-                f"fold-{fold + 1}", others_of(parts, fold), None, recipe, purposes[fold]
-            ).model
-            for fold in folds
+            self._trained_parser(f"fold-{fold + 1}", others_of(parts, fold), None, purpose).model
+            for fold, purpose in enumerate(purposes)
         ]
         with self.watch("parsing folds: sentences", len(train) + len(dev)) as advance:
             parses = parse_folds(parts, parsers)
@@ -186,23 +177,17 @@ class _Run:
 
     def _parser(self, share: int) -> Trained[BiaffineParser]:
         """The parser of the first percents of the training sentences."""
-        train, recipe = share_of(self.treebanks, share), self.conditions.parser_recipe
-        return self._trained_parser(f"parser-{share}", train, self.treebanks.dev, recipe, f"on {share}%")
+        train = share_of(self.treebanks, share)
+        return self._trained_parser(f"parser-{share}", train, self.treebanks.dev, f"on {share}%")
 
     def _trained_parser(
-        self,
-        name: str,
-        train: Sequence[Sentence],
-        dev: Sequence[Sentence] | None,
-        recipe: ParserRecipe,
-        purpose: str,
+        self, name: str, train: Sequence[Sentence], dev: Sequence[Sentence] | None, purpose: str
     ) -> Trained[BiaffineParser]:
-        return self.runner.trained_parts(
-            self._part(name),
-            lambda: parser_of(train, dev, recipe, self.conditions, self.watch, purpose),
-            BiaffineParser.from_parts,
-            self.conditions.pretrained,
-        )
+        def parser() -> BiaffineParser:
+            return parser_of(train, dev, self.conditions, self.watch, purpose)
+
+        name, read = self._part(name), self.conditions.pretrained
+        return self.runner.trained_parts(name, parser, BiaffineParser.from_parts, read)
 
     def _part(self, name: str) -> str:
         return f"seed-{self.conditions.seed}/{name}"

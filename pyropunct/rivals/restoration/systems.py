@@ -13,7 +13,7 @@ from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variant_options import reads_pretrained
-from pyropunct.nets.parser import BiaffineParser, ParserRecipe, WeightedTree, train_parser
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, train_parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.rivals.restoration import settings
@@ -260,15 +260,16 @@ def share_of(treebanks: Treebanks, share: int) -> tuple[Sentence, ...]:
 def parser_of(
     train: Sequence[Sentence],
     dev: Sequence[Sentence] | None,
-    recipe: ParserRecipe,
     conditions: Conditions,
     watch: Watch,
     purpose: str,
 ) -> BiaffineParser:
-    """Train a parser, and keep the best epoch on dev if there is one.
+    """Train a parser.
 
-    :param purpose: what it is for, for reports of progress.
+    :param dev: decides which epoch is kept; None for the parser of a fold, which is trained without dev.
+    :param purpose: its purpose, for reports of progress.
     """
+    recipe = conditions.parser_recipe if dev is not None else fold_recipe(conditions.parser_recipe)
     words = sum(len(sentence.tree) for sentence in train)
     size = recipe.planned_epochs(words) * words
     read, seed = conditions.pretrained, conditions.seed

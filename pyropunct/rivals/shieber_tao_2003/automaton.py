@@ -1,17 +1,18 @@
 """The automaton whose paths are the ways to put commas into a sentence (Shieber & Tao 2003, Figure 1).
 
-Its states say where commas are around the last word x_i:
+Its states tell where commas stand around the last word x_i:
 
-- ALONE: none before and none behind it. Each sentence starts here;
-- FOLLOWED: one behind it;
-- PRECEDED: one before and none behind it.
+- ALONE: no comma stands before or behind x_i.  Each sentence starts in this state;
+- FOLLOWED: a comma stands behind x_i;
+- PRECEDED: a comma stands before x_i, and no comma behind it.
 
-A path traverses the restored string y.  Each y_i is one step, which depends on y_{i-2} and y_{i-1}: the step
-of word x_i on the state before it, the step of a comma behind x_i on whether one stands before x_i.  So a
-sentence has three steps for each word and two for each comma behind it, in one table (n, 5), whose columns
-:data:`AFTER_ALONE`, :data:`AFTER_FOLLOWED`, :data:`AFTER_PRECEDED`, :data:`COMMA_FIRST` and
-:data:`COMMA_AGAIN` name.  A model gives each step a score, and the Viterbi algorithm finds the best path.  As
-printed, the probability of y has no factor for its end, so no path gains by a comma behind the last word.
+A path traverses the restored string y.  Each symbol y_i is a step that depends on y_{i-2} and y_{i-1}: the
+step of a word x_i depends on the state before it, and the step of a comma behind x_i depends on whether a
+comma stands before x_i.  So each word has three possible steps of its own and two of a comma behind it.  They
+are the columns :data:`AFTER_ALONE`, :data:`AFTER_FOLLOWED`, :data:`AFTER_PRECEDED`, :data:`COMMA_FIRST` and
+:data:`COMMA_AGAIN` of a table (n, 5).  A model gives each step a score, and the Viterbi algorithm finds the
+best path.  In the paper, the probability of y has no factor for the end of y, so no path gains by a comma
+behind the last word.
 """
 
 import math
@@ -31,10 +32,10 @@ ALONE, FOLLOWED, PRECEDED = range(3)
 
 STEPS = 5
 AFTER_ALONE, AFTER_FOLLOWED, AFTER_PRECEDED, COMMA_FIRST, COMMA_AGAIN = range(STEPS)
-"""The steps: a word after each of the states, and a comma behind a word without and with one before it."""
+"""The steps: a word after each of the states; a comma behind a word without a comma before it, or with it."""
 
 START, COMMA_SYMBOL, UNKNOWN = range(3)
-"""Symbols that every vocabulary has: what stands twice before each sentence, the comma, and rare words."""
+"""Symbols in every vocabulary: the start, which stands twice before each sentence; the comma; rare words."""
 
 
 class Steps(NamedTuple):
@@ -52,9 +53,9 @@ class Steps(NamedTuple):
     ends: Integers
 
     def chosen(self, which: NDArray[np.bool_]) -> "Steps":
-        """Some of the steps.
+        """A selection of the steps.
 
-        :param which: (N,) which.
+        :param which: (N,) whether each step is selected.
         """
         return Steps(*(column[which] for column in self))
 
@@ -63,7 +64,7 @@ class Alphabet:
     """Numbers of symbols.
 
     :param counts: how often each symbol was seen.
-    :param least: symbols that were seen less often share the number of UNKNOWN.
+    :param least: rarer symbols share the number of UNKNOWN.
     """
 
     def __init__(self, counts: Counter[str], least: int = 1) -> None:
@@ -79,7 +80,7 @@ class Alphabet:
 
 
 def steps(sentence: CommaSentence, words: Alphabet, tags: Alphabet) -> Steps:
-    """The 5 n steps of a sentence, those of each word in a row."""
+    """The 5 n steps of a sentence, word by word."""
     starts, ends = (_at_positions(counts) for counts in (sentence.starts, sentence.ends))
     symbols = _trigrams(words.numbers(sentence.words))
     return Steps(symbols, _trigrams(tags.numbers(sentence.tags)), starts, ends)
@@ -106,13 +107,13 @@ def _at_positions(counts: Integers) -> Integers:
 
 
 def steps_of_path(commas: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(5 n,) the steps of one path.
+    """(5 n,) whether a path takes each step.
 
-    :param commas: (n + 1,) where it puts commas; one at position 0, before all words, is on no path.
+    :param commas: (n + 1,) where it puts commas; a comma at position 0, before all words, is on no path.
     """
     behind = np.concatenate([[False], commas[1:]])
     before = behind[:-1]  # whether there is a comma before the word
-    earlier = np.concatenate([[False], before[:-1]])  # and whether there is one before the word before it
+    earlier = np.concatenate([[False], before[:-1]])  # and before the word before it
     chosen = np.zeros((len(before), STEPS), bool)
     chosen[:, AFTER_ALONE] = ~before & ~earlier
     chosen[:, AFTER_FOLLOWED] = before

@@ -1,7 +1,7 @@
 """The models of Shieber & Tao (2003), as products of conditional probabilities.
 
-They score each symbol y_i of the restored string, a word or a comma.  What they condition on, besides the two
-symbols before it, is ec_i, the number of constituents that end where y_i stands, or one bit of it::
+They score each symbol y_i of the restored string, a word or a comma.  Besides the two symbols before y_i,
+they condition on ec_i, the number of constituents that end where y_i stands, or on one bit of it::
 
     model 1, 2        p(y_i | y_{i-2} y_{i-1})
     model 3, 4        p(y_i | y_{i-2} y_{i-1} [ec_i >= k]), where k is 3 or 2
@@ -10,14 +10,14 @@ symbols before it, is ec_i, the number of constituents that end where y_i stands
 
 Model 2 has in addition, for each word, the probability 1 - p(, | y_{i-2} y_{i-1}) that no comma stands there.
 Model 5 is model 3 with constituents that a parser found, and in Table 1 models 9 and 12 seem to be models 8
-and 10 with such.  Models 6 and 7 are model 5 with those that the parser found in sentences with their commas,
-in training or even in restoration.
+and 10 with a parser's constituents.  Models 6 and 7 are model 5 with constituents that the parser found in
+sentences with their commas, in training or even in restoration.
 
 Model 8 assumes "independence between the bigram in the conditioning context and the syntactic information".
 But y_{i-1} is in both contexts.  If y_{i-2} and ec_i are independent given y_{i-1} and y_i, Bayes' rule gives
-the divisor p(y_i | y_{i-1}), up to what does not depend on y_i.  The models 8c and 10c have this divisor.
+the divisor p(y_i | y_{i-1}), up to factors without y_i.  The models 8c and 10c have this divisor.
 
-Table 1 has rows without a number too, some of which must be models with tags: here 1t and 3t are models 1 and
+Table 1 has rows without a number too, and some must be models with tags: here 1t and 3t are models 1 and
 3 with p(Y_i | Y_{i-2} Y_{i-1}).  The row of model 11 is close to that of model 10; the text does not say what
 it is.  Here 11s is model 10 with the number of constituents that start where y_i stands, sc_i, as a further
 context of the same kind, and 11c is 11s with the divisors p(y_i | y_{i-1}).
@@ -38,7 +38,7 @@ MOST_CONSTITUENTS = 63
 
 @dataclass(frozen=True)
 class Variable:
-    """What a probability is about or conditioned on.
+    """The outcome of a probability, or a part of its context.
 
     :ivar of: (N,) its values in steps.
     :ivar size: how many values there may be, given how many symbols and how many tags there are.

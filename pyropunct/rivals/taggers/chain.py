@@ -25,10 +25,6 @@ class IndependentSlots:
         """(B, T, L) the probability of each label of each slot."""
         return self.scores.softmax(-1)
 
-    def best(self) -> Tensor:
-        """(B, T) the most probable sequences."""
-        return self.scores.argmax(-1)
-
     def among(self, labels: Tensor) -> "IndependentSlots":
         """The distribution given that every label is in a set.
 

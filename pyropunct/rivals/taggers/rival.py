@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,9 +24,6 @@ from pyropunct.treebank.sentence import Sentence
 
 BATCH_SLOTS = 4000
 """The most slots, padding included, that are processed together outside training."""
-
-Decoder = Literal["marginal", "viterbi"]
-DECODERS: tuple[Decoder, ...] = get_args(Decoder)
 
 
 class RivalNetwork(nn.Module):
@@ -91,25 +88,19 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
         return Evaluation.of(sentences, self.log_prob(sentences))
 
     @torch.no_grad()
-    def restore(self, sentences: Sequence[Sequence[str]], decoder: Decoder = "marginal") -> list[Surface]:
+    def restore(self, sentences: Sequence[Sequence[str]]) -> list[Surface]:
         """Punctuate raw words with strings that have a label and consist of known marks.
 
-        :param decoder: "marginal" for the string with the least expected edit distance in each slot, under
-            the slot's marginal distribution; "viterbi" for the most probable labels of all slots together.
+        Each slot gets the string with the least expected edit distance under its marginal distribution.
+
         :returns: for each sentence of n words the tokens of the slots 0..n.
-        :raises ValueError: if a sentence has no word, or there is no such decoder.
+        :raises ValueError: if a sentence has no word.
         """
-        if decoder not in DECODERS:
-            raise ValueError(f"no decoder is called {decoder!r}: take {' or '.join(DECODERS)}")
         labels, restored = self.vocabulary.slots.labels, dict[int, Surface]()
         printable = torch.tensor(labels.printable, device=self.device)
         for numbers, distribution in self._predict(sentences):
-            among = distribution.among(printable)
-            if decoder == "viterbi":
-                choice = among.best()
-            else:
-                marginals = among.marginals()
-                choice = (marginals @ self._distances.to(marginals)).argmin(-1)
+            marginals = distribution.among(printable).marginals()
+            choice = (marginals @ self._distances.to(marginals)).argmin(-1)
             for number, row in zip(numbers, printable[choice].tolist(), strict=True):
                 restored[number] = labels.surface(row[: len(sentences[number]) + 1])
         return [restored[number] for number in range(len(sentences))]

@@ -3,19 +3,19 @@
 - `pyropunct.rivals.transitions.cells`: trees and stacks that the states of a beam share, and their atoms.
 - `pyropunct.rivals.transitions.arc_standard`: arc-standard transitions.
 - `pyropunct.rivals.transitions.arc_eager`: arc-eager transitions, which predict punctuation.
-- `pyropunct.rivals.transitions.systems`: one of the two, by its number.
-- `pyropunct.rivals.transitions.templates`: which atoms make features.
-- `pyropunct.rivals.transitions.perceptron`: their weights.
+- `pyropunct.rivals.transitions.systems`: either of these two systems, by its number.
+- `pyropunct.rivals.transitions.templates`: the features, as templates of atoms.
+- `pyropunct.rivals.transitions.perceptron`: the weights of features.
 - `pyropunct.rivals.transitions.search`: beam search and early update.
-- `pyropunct.rivals.transitions.learning`: one example after the other.
+- `pyropunct.rivals.transitions.learning`: learning from one example after the other.
 - `pyropunct.rivals.transitions.parser`: trained parsers, their actions, and their parts in a file.
 
-`pyropunct.rivals.ma_2014` and `pyropunct.rivals.zhang_2013` are the parsers.  What numba has compiled
-is kept on disk: see `pyropunct.inference.compiling` before changing anything here or there.
+`pyropunct.rivals.ma_2014` and `pyropunct.rivals.zhang_2013` are the parsers.  Numba keeps compiled
+code on disk: read `pyropunct.inference.compiling` before you change compiled functions in these folders.
 """
 
 from pathlib import Path
 
 from pyropunct.inference.compiling import forget_outdated
 
-forget_outdated(Path(__file__).parent.parent)  # before anything is read of what was kept, by them too
+forget_outdated(Path(__file__).parent.parent)  # before any compiled code is loaded, here or there

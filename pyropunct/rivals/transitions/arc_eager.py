@@ -1,17 +1,18 @@
 """Arc-eager transitions (Nivre 2003) that predict punctuation (Zhang, Wu, Yang & Li 2013), compiled.
 
-A configuration is a stack of words, each with the tree of its dependents so far, and a buffer of words that
-wait, of which the first, b0, has dependents on its left::
+A configuration is a stack of words, each with the tree of its dependents so far, and a buffer of waiting
+words, whose first word, b0, may have dependents on its left::
 
     shift(m)        b0 becomes the top of the stack, s0
     right(m, d)     b0 becomes the rightmost child of s0, with relation d, and the top of the stack
     left(d)         s0, which has no head yet, becomes the leftmost child of b0, and leaves the stack
     reduce          s0, which has a head, leaves the stack
 
-The first two predict the mark m behind b0: `NONE`, one in the `MIDDLE` of a sentence, or a `FULL` stop, with
-which the sentence ends.  There is a full stop only where the words of the stack then are one tree, that is,
-where one of them has no head, and there is one behind the last word.  After it all words leave the stack, and
-another sentence begins.  So n words take 2 n transitions, whatever sentences they are.
+Shifts and right arcs predict the mark m behind b0: no mark (`NONE`), a pause in the `MIDDLE` of a sentence,
+or a `FULL` stop, which ends the sentence.  A full stop is possible only if the words of the stack then form
+one tree, that is, if only one word of them has no head.  The last word must have a full stop.  After a full
+stop all words leave the stack, and another sentence begins.  So n words take 2 n transitions, however they
+are divided into sentences.
 """
 
 from pyropunct.inference.compiling import inner
@@ -41,8 +42,7 @@ NONE, MIDDLE, FULL = range(3)
 """The marks that can be predicted."""
 
 SHIFT, RIGHT, LEFT, REDUCE = 0, 3, 6, 7
-"""The kinds of transitions; for each mark there are a shift and a right arc, whose kind is this one plus the
-mark."""
+"""The kinds of transitions.  A shift or a right arc that predicts a mark has this kind plus the mark."""
 
 ATOMS = (
     *(f"{item}.{atom}" for item in ("s0", "b0") for atom in ITEM_ATOMS),
@@ -50,9 +50,9 @@ ATOMS = (
     *(f"b{place}.{atom}" for place in (1, 2) for atom in "wtp"),
     "d",
 )
-"""All atoms, in this order: those of the top of the stack and of the next word; the relation of s0 to its
-head, if it has one already, and this head; the same of the head; two more words that wait; and the distance
-of s0 and b0."""
+"""All atoms, in this order: the atoms of the top of the stack and of the next word; the relation of s0 to its
+head, if it has a head already, and this head; the head's relation to its own head, and the latter; the two
+waiting words after b0; and the distance between s0 and b0."""
 
 _ITEM = len(ITEM_ATOMS)
 _HEADS, _BUFFER, _DISTANCE = 2 * _ITEM, 2 * _ITEM + 6, len(ATOMS) - 1
@@ -77,7 +77,7 @@ def kinds_allowed(work, state, words):
 
 @inner
 def advance(work, state, kind, relation, new):
-    """Write the state that follows one by a transition, with its cell and its tree."""
+    """Write the state that follows a state by a transition, with its cell and its tree."""
     cells, states = work.cells, work.states
     top, front = states[state, CELL], states[state, FRONT]
     for column in (NEXT, FRONT, CLOSING):

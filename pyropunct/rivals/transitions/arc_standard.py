@@ -1,7 +1,7 @@
 """Arc-standard transitions (Nivre 2008, "Algorithms for deterministic incremental dependency parsing"),
 compiled.
 
-A configuration is a stack of trees and a buffer of words that wait::
+A configuration is a stack of trees and a buffer of waiting words::
 
     shift       the next word of the buffer becomes the top of the stack
     left(d)     s1 becomes the leftmost child of s0, with relation d
@@ -35,9 +35,9 @@ ATOMS = (
     *(f"b{place}.{atom}" for place in range(4) for atom in "wtp"),
     *("d10", "d20", "d0b"),
 )
-"""All atoms, in this order: those of the two topmost trees of the stack, ``s0`` being the top, and some of
-the third; those of the next four words of the buffer, ``b0`` to ``b3``; and the distances between the heads
-of s1 and s0, of s2 and s0, and of s0 and b0."""
+"""All atoms, in this order: the atoms of the two topmost trees of the stack, ``s0`` and ``s1``; the first
+four atoms of the third tree, ``s2``; the atoms of the next four words of the buffer, ``b0`` to ``b3``; and
+the distances between the heads of s1 and s0, of s2 and s0, and of s0 and b0."""
 
 _ITEM = len(ITEM_ATOMS)
 _THIRD, _BUFFER, _DISTANCES = 2 * _ITEM, 2 * _ITEM + 4, len(ATOMS) - 3
@@ -54,7 +54,7 @@ def kinds_allowed(work, state, words):
 
 @inner
 def advance(work, state, kind, relation, new):
-    """Write the state that follows one by a transition, with its cell and its tree."""
+    """Write the state that follows a state by a transition, with its cell and its tree."""
     cells, states = work.cells, work.states
     top = states[state, CELL]
     states[new, CELL], states[new, NEXT], states[new, PREVIOUS] = new, states[state, NEXT], state

@@ -1,14 +1,14 @@
 """Trees and stacks that the states of a beam share, compiled.
 
-No configuration is ever changed, so the configurations of a beam share their common parts: a configuration is
+Configurations never change, so the configurations of a beam share their common parts: a configuration is
 the topmost cell of its stack; a cell is a tree and the cell below; a tree is a row of numbers, and the words
 of a sentence have the first rows.
 
 *Properties.*  A tree has a set of pairs that were opened on its left side and not closed, a set of pairs that
-were closed on its right side, and a mark.  An arc hands up to the head the pairs that were opened on the left
-of a left child, or closed on the right of a right child; pairs in both sets meet and leave both, and if both
-sets are empty then, the mark is `PAIRED`.  The mark of a right child becomes that of the head, unless a pair
-is open or closed there (Ma, Zhang & Zhu 2014, section 3).
+were closed on its right side, and a mark.  An arc passes on to the head the pairs that were opened on the
+left of a left child, or closed on the right of a right child.  Pairs in both sets match and leave both sets;
+if both sets are empty then, the mark becomes `PAIRED`.  The head takes over the mark of a right child, unless
+the head has an open or a closed pair (Ma, Zhang & Zhu 2014, section 3).
 """
 
 from typing import Any, NamedTuple
@@ -27,26 +27,27 @@ BEHIND = 4
 """The number of columns behind the last word."""
 
 OPEN_ONLY, CLOSED_ONLY, OPEN_AND_CLOSED, PAIRED, FIRST_MARK = range(1, 6)
-"""The values of a property: open pairs, closed pairs, or both; all have met; the least of other marks."""
+"""The values of a property: open pairs, closed pairs, or both; matched pairs; the least other mark."""
 
 FARTHEST, FAR = 10, 5
-"""Distances from 5 to 10 are alike, and so are distances above 10 (Zhang & Clark 2008)."""
+"""Distances from 5 to 10 are one class, and distances above 10 another (Zhang & Clark 2008)."""
 
-# The columns of a tree: its head; four children, each with its relation; how many there are on each side, and
-# the set of their relations as bits; its property, and that of its left child.
+# The columns of a tree: its head; four children, each with its relation; the number of children on each side;
+# the set of their relations on each side, as bits; open pairs, closed pairs and mark; and the property of the
+# left child.
 HEAD, _CHILD, _COUNT, _SET, _OPENED, _CLOSED, _MARK, _LEFT_PROPERTY = 0, 1, 9, 11, 13, 14, 15, 16
 _TREE = 17
 _RELATION_BITS = 63
 
 TREE, BELOW, UNDER, RELATION, HEADLESS = range(5)
 """The columns of a cell: its tree, and the cell below.  Only arc-eager transitions use the others: the tree
-that the cell below has become since; the relation of its word to the word below, 0 if it has no head yet; and
+that the cell below has by now; the relation of its word to the word below, 0 if it has no head yet; and
 the number of words without head from here down."""
 
 CELL, NEXT, PREVIOUS, ACTION, SCORE, GOLD, FRONT, CLOSING = range(8)
 """The columns of a state: its stack, its next word, the state before, the action from there, the score of all
 actions, and whether all actions are right.  Only arc-eager transitions use the others: the tree of the next
-word, and whether a sentence has ended whose words are on the stack."""
+word, and whether the words of a finished sentence are still on the stack."""
 
 
 class Workspace(NamedTuple):
@@ -70,7 +71,7 @@ class Workspace(NamedTuple):
 
 @inner
 def workspace_of(sentence, states, atoms, templates, numbers):
-    """Room for so many states besides the first state, which is written."""
+    """Room for a number of states and for the first state, which is written."""
     words = sentence.shape[1] - BEHIND
     work = Workspace(
         np.zeros((words + states, _TREE), np.int64),
@@ -117,7 +118,7 @@ def head_of(work, cell):
 
 @inner
 def attach(work, head, child, relation, left, new):
-    """Write the tree that a head becomes with another outermost child, in a new state; return its number.
+    """Write the tree of a head with another outermost child, in a new state; return the tree's number.
 
     :param head: the number of the head's tree.
     :param child: the number of the child's tree.

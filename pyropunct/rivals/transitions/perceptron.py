@@ -1,14 +1,14 @@
-"""An averaged perceptron over features of any kind, compiled: in whole numbers, and so exact.
+"""An averaged perceptron over features of any kind, compiled: in whole numbers, so exactly.
 
 The score of an action a with features F is the sum of the weights w(f, a), f in F (Collins 2002,
 "Discriminative training methods for hidden Markov models").  A feature is a template and the values of its
-atoms.  Its *key* is a hash of 64 bits of these.  Two features with equal keys would count as one feature;
+atoms.  Its *key* is a hash of both in 64 bits.  Two features with equal keys would count as one feature;
 among ten million features, this happens in one of 400,000 models.
 
-Most weights are zero.  Each feature with other weights stands in a table with open addressing, and has a
+Most weights are zero.  Each feature with other weights stands in a hash table with open addressing, and has a
 block of entries (action, weight), which moves to a place of twice the size when it is full.  Weights change
-by whole numbers, and so does their average over all T examples, times T.  A weight that changes by d at the
-example with number t, from 0, is changed in T - t of them, so::
+by whole numbers, and so does their average over all T examples, times T.  A change by d at example t, counted
+from 0, counts in T - t terms of the average, so::
 
     T avg(w) = T w - sum of t d        the sum is the moment of w
 """
@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 _BITS = 12
 MOST_ACTIONS = 1 << _BITS
-"""There are fewer actions than this."""
+"""The number of actions is less than this number."""
 
 _LOW = MOST_ACTIONS - 1
 _LEAST = 1 << 10
@@ -103,7 +103,7 @@ def averaged(weights: Weights, examples: int) -> Rows:
 
 
 def weights_of(rows: Rows) -> Weights:
-    """Weights to be used, not learned.
+    """Weights for use, without learning.
 
     :raises ValueError: if these are no rows of weights.
     """
@@ -124,7 +124,7 @@ def weights_of(rows: Rows) -> Weights:
 
 
 def _table(keys: Array, blocks: Array, features: int) -> Array:
-    """Slots with these keys and blocks; with so many features, at most half of them are full."""
+    """Slots with keys and blocks; with this number of features, at most half of them are full."""
     slots = np.zeros((max(_LEAST, 1 << (2 * features - 1).bit_length()), 2), np.int64)
     _place(slots, keys, blocks)
     return slots
@@ -153,9 +153,10 @@ def _place(slots: Array, keys: Array, blocks: Array) -> None:
 def features_of(atoms, templates, keys):
     """Write the keys of the features of atoms, and return the number of features.
 
-    A template whose first atom is 0, that is, absent, gives no feature.
+    A template gives no feature if its first atom is 0, that is, absent.
 
-    :param templates: (templates, 2 + atoms) for each template its number, the number of its atoms, and these.
+    :param templates: (templates, 2 + atoms) for each template its number, the number of its atoms, and the
+        atoms.
     """
     number = 0
     for template in range(len(templates)):
@@ -184,7 +185,7 @@ def add_scores(weights, keys, number, scores):
 
 @inner
 def has_room(weights, features, actions):
-    """Whether there is room to change the weights of so many features and actions."""
+    """Whether there is room to change the weights of a number of features and actions."""
     used = weights.used
     if used[ENTRIES] + 2 * features * actions > len(weights.entries):  # all blocks may move
         return False
@@ -212,9 +213,9 @@ def change(weights, keys, number, action, by, example):
 
 @inner
 def _new_entry(slots, entries, moments, used, slot):
-    """The place of another entry of a feature, whose block has moved if it was full."""
+    """The place of a new entry of a feature, whose block moves if it is full."""
     first, count = slots[slot, BLOCK] >> _BITS, slots[slot, BLOCK] & _LOW
-    if count & (count - 1) == 0:  # a block of 1, 2, 4, ... entries is full, and so is that of none
+    if count & (count - 1) == 0:  # blocks of 0, 1, 2, 4, ... entries are full
         new = used[ENTRIES]
         for place in range(count):
             entries[new + place], moments[new + place] = entries[first + place], moments[first + place]

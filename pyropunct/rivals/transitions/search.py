@@ -2,8 +2,8 @@
 
 The best k states that follow the states of a beam by one transition are the next beam; the best state of the
 last beam is the answer (Zhang & Clark 2008, "A tale of two parsers").  In training the search stops as soon
-as the right state has left the beam, and the transitions so far are learned from: *early update* (Collins &
-Roark 2004).  Of equal scores, that of the better state before wins, then that of the lesser action.
+as the right state has left the beam, and learning uses the transitions so far: *early update* (Collins &
+Roark 2004).  Between equal scores, the better previous state decides, then the lesser number of the action.
 """
 
 from typing import Any
@@ -40,12 +40,12 @@ def search(
     :param system: see `pyropunct.rivals.transitions.systems`.
     :param sentence: (5, n + 5) see `pyropunct.rivals.transitions.cells.WORD`.
     :param moves: (actions, 4) the kind of transition of each action, its relation from 1, and one or two
-        numbers of weights, whose scores add up to its own; -1 if there is no second.
+        numbers of weights, whose scores are added; -1 if there is no second number.
     :param templates: see `pyropunct.rivals.transitions.perceptron.features_of`.
     :param beam: the most states that are kept.
-    :param gold: (steps,) the right actions, or (0,) if they are not known.  If they are, the search stops
-        when they have left the beam, or after the last of them.
-    :returns: the actions up to where it stopped.
+    :param gold: (steps,) the right actions, or (0,) if they are unknown.  If they are known, the search stops
+        when they have left the beam, or after the last right action.
+    :returns: the actions until the search stopped.
     """
     words = sentence.shape[1] - BEHIND - 1
     steps = len(gold) if len(gold) else transitions_of(system, words)
@@ -180,13 +180,13 @@ def learn(
 ) -> int:
     """Change the weights of actions in the states of a sequence of transitions.
 
-    :param system: as in `search`, like the next four parameters.
+    :param system: as in `search`, and so are the next four parameters.
     :param followed: the actions that lead from each state to the next, from the start of the sentence.
     :param actions: for each of these states the action whose weights are changed, or -1 for no action.
     :param first: the first state of which weights are changed.
     :param by: the change.
     :param example: the number of the example.
-    :returns: the first state for which there was no more room, or the number of all.
+    :returns: the first state for which there was no more room, or the number of states.
     """
     numbers = weights_in(moves)
     work = room_for(sentence, len(actions), len(templates), numbers)

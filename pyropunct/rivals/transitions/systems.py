@@ -18,7 +18,7 @@ def transitions_of(system, words):
 
 @inner
 def room_for(sentence, states, templates, numbers):
-    """Room for so many states besides the first state, which is written."""
+    """Room for a number of states and for the first state, which is written."""
     return workspace_of(sentence, states, _ATOMS, templates, numbers)
 
 
@@ -32,7 +32,7 @@ def kinds_allowed(system, work, state, words):
 
 @inner
 def advance(system, work, state, kind, relation, new):
-    """Write the state that follows by a transition, with its cell and its tree."""
+    """Write the state that follows a state by a transition, with its cell and its tree."""
     if system == ARC_STANDARD:
         arc_standard.advance(work, state, kind, relation, new)
     else:

@@ -13,9 +13,6 @@ from pyropunct.treebank.conllu_block import UPOS, XPOS
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence, by_document
 
-LETTERS = {NONE: "N", MIDDLE: "M", FULL: "F"}
-"""What the paper calls the marks."""
-
 STOPS, PAUSES = frozenset(".?!。？！"), frozenset(",:;，：；、")
 """The characters of which full stops and middle pauses consist."""
 

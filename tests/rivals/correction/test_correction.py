@@ -90,7 +90,7 @@ def test_all_tables(
 
 
 def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = partial(RivalRecipe, least_steps=0, word_size=8, hidden_size=8)
+    quick = partial(RivalRecipe, epochs=1, least_steps=0, word_size=8, hidden_size=8)
     monkeypatch.setattr("pyropunct.rivals.correction.systems.RivalRecipe", quick)
     options = ("--model", small / "model", "--systems", "paper,crf", "--epochs", 1, "--copies", 1)
     more = ("--samples", 20, "--threads", 1)

@@ -50,8 +50,7 @@ def test_parts_are_trained_and_kept(
 
     model: Any
     if name == "parser":
-        train, recipe = treebanks.train, conditions.parser_recipe
-        model = parser_of(train, treebanks.dev, recipe, conditions, unwatched, "of a test")
+        model = parser_of(treebanks.train, treebanks.dev, conditions, unwatched, "of a test")
         save_parts(model, tmp_path / "part")
     else:
         model = SYSTEMS[name].train(treebanks, conditions, unwatched)

@@ -15,7 +15,7 @@ from pyropunct.nets.training import Progress
 from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
 from pyropunct.rivals.taggers.kinds import RIVALS, load_rival
 from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.rival import DECODERS, Rival
+from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.rivals.taggers.words import RivalVocabulary
 from pyropunct.treebank.marks import START, UNKNOWN
@@ -91,9 +91,8 @@ def test_a_batch_is_its_sentences(kind: str, train: list[Sentence]) -> None:
     together = rival.log_prob(train)
     alone = torch.cat([rival.log_prob([one]) for one in train])
     torch.testing.assert_close(together, alone, rtol=1e-9, atol=1e-9)
-    for decoder in DECODERS:
-        restored = rival.restore(forms(train), decoder)
-        assert restored == [rival.restore([words], decoder)[0] for words in forms(train)]
+    restored = rival.restore(forms(train))
+    assert restored == [rival.restore([words])[0] for words in forms(train)]
 
 
 @every_kind
@@ -146,9 +145,8 @@ def test_training_learns_what_is_next_to_a_slot_and_what_is_far(kind: str) -> No
     assert min(perplexities) < 1.05
     assert rival.evaluate(dev).perplexity == pytest.approx(min(perplexities), rel=1e-12)
     assert rival.report["chosen"] == 1 + perplexities.index(min(perplexities))
-    for decoder in DECODERS:
-        restored = rival.restore(forms(dev), decoder)
-        assert average_edit_distance(restored, [one.surface for one in dev]) < 0.01
+    restored = rival.restore(forms(dev))
+    assert average_edit_distance(restored, [one.surface for one in dev]) < 0.01
 
 
 @every_kind
@@ -198,21 +196,19 @@ def test_folders_that_hold_no_rival(train: list[Sentence], tmp_path: Path) -> No
 
 
 @every_kind
-def test_decoders(kind: str, train: list[Sentence]) -> None:
-    """Against the definitions, by enumeration of all labels of a sentence of one word."""
+def test_strings_have_the_least_expected_edit_distance(kind: str, train: list[Sentence]) -> None:
+    """Against the definition, by enumeration of all labels of a sentence of one word."""
     rival = untrained(kind, train)
     strings, number = rival.vocabulary.slots.labels.strings, rival.vocabulary.slots.labels.printable
     distribution = rival.network(rival.encode([["the"]]))
     paths = list(itertools.product(number, repeat=2))
     probability = {path: float(distribution.log_prob(torch.tensor([path])).detach().exp()) for path in paths}
-    best = max(paths, key=probability.__getitem__)
-    assert rival.restore([["the"]], "viterbi") == [rival.vocabulary.slots.labels.surface(best)]
 
     def risk(slot: int, choice: int) -> float:
         return sum(p * slot_distance(strings[choice], strings[path[slot]]) for path, p in probability.items())
 
     least = [min(number, key=lambda choice: risk(slot, choice)) for slot in range(2)]
-    assert rival.restore([["the"]], "marginal") == [rival.vocabulary.slots.labels.surface(least)]
+    assert rival.restore([["the"]]) == [rival.vocabulary.slots.labels.surface(least)]
 
 
 @every_kind
@@ -237,7 +233,5 @@ def test_bad_input(train: list[Sentence]) -> None:
     rival = untrained("crf", train)
     with pytest.raises(ValueError, match="sentence 2: there is no word in it"):
         rival.restore([["a"], []])
-    with pytest.raises(ValueError, match="no decoder is called 'greedy'"):
-        rival.restore([["a"]], "greedy")  # type: ignore[arg-type]
     assert rival.restore([]) == []
     assert rival.log_prob([]).shape == (0,)
