@@ -50,9 +50,7 @@ def show(
     if json:
         console.print_json(comparison.to_json())
         return
-    for treebank in treebanks:
-        for line in console.describe_treebank(treebank):
-            console.say(line)
+    console.describe_treebanks(treebanks)
     for table in comparison.tables:
         console.show_table(table)
     if folder is not None:

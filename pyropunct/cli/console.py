@@ -4,7 +4,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -97,7 +97,7 @@ def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
 @contextmanager
 def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar over sentences on a terminal; yields a function that takes the number newly done."""
-    if not shows_bars():
+    if not (total and shows_bars()):
         yield lambda done: None
         return
     with bar() as shown:
@@ -136,17 +136,14 @@ def show_table(table: "Table[Any]") -> None:
     say(table.text(None if _is_terminal(sys.stdout) else WIDE))
 
 
-def describe_treebank(treebank: "Treebank") -> list[str]:
-    """Lines that say which sentences of a treebank were omitted and which were changed."""
-    lines = [f"{treebank.path}: {len(treebank)} sentences"]
-    if treebank.omitted:
-        lines.append(f"  {_omitted(treebank.omitted)}")
-    if treebank.lifted_sentences:
-        lines.append(
-            f"  {treebank.lifted_arcs} arcs lifted in {len(treebank.lifted_sentences)} sentences: "
-            + _ids(treebank.lifted_sentences)
-        )
-    return lines
+def describe_treebanks(treebanks: Iterable["Treebank"]) -> None:
+    """Print which sentences of treebanks were omitted and which were changed."""
+    for treebank in treebanks:
+        say(f"{treebank.path}: {len(treebank)} sentences")
+        if treebank.omitted:
+            say(f"  {_omitted(treebank.omitted)}")
+        if lifted := treebank.lifted_sentences:
+            say(f"  {treebank.lifted_arcs} arcs lifted in {len(lifted)} sentences: {_ids(lifted)}")
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:

@@ -2,8 +2,7 @@
 
 import copy
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -32,28 +31,32 @@ if TYPE_CHECKING:
 class Corpus(NamedTuple):
     """How a command works on a corpus.
 
+    :ivar work: the module of the command line, and the function in it, that gives a
+        `pyropunct.corpus.shards.Work`.
     :ivar endings: of the names of shards, for each value of --format that can be cut into shards.
     :ivar without: options that make no sense for a corpus.
     :ivar conllu: whether it reads nothing but CoNLL-U.
-    :ivar work: the name of the function in its module that gives a `pyropunct.corpus.shards.Work`.
     """
 
+    work: str
     endings: dict[str, str]
     without: tuple[str, ...] = ()
     conllu: bool = False
-    work: str = "work"
 
 
 TASKS = {
-    "restore": Corpus({"text": ".txt", "conllu": ".conllu"}, ("score",), work="restore.function"),
-    "correct": Corpus({"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}, work="correct.function"),
+    "restore": Corpus("restore:restore.function", {"text": ".txt", "conllu": ".conllu"}, ("score",)),
+    "correct": Corpus(
+        "correct:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
+    ),
     "underlying": Corpus(
+        "underlying_output:work",
         {"brackets": ".brackets.txt", "conllu": ".conllu", "text": ".trees.txt"},
         ("samples", "sentence", "width", "seed"),
         conllu=True,
     ),
-    "evaluate": Corpus({"": ".sums.json"}, conllu=True),
-    "parse": Corpus({"": ".conllu"}, ("format", "score"), work="parse.function"),
+    "evaluate": Corpus("evaluate_output:work", {"": ".sums.json"}, conllu=True),
+    "parse": Corpus("parse:parse.function", {"": ".conllu"}, ("format", "score")),
 }
 """The commands that work on corpora."""
 
@@ -142,57 +145,56 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
     from pyropunct.corpus.shards import Job, file_checksum, load_work
     from pyropunct.shipped import place_of
 
-    task, sharding = TASKS[name], made(Sharding, values)
+    task, sharding, folder = TASKS[name], made(Sharding, values), Path(out)
     kind = "conllu" if task.conllu else values["input"]
     files = files_of(given, any_name=kind != "auto" and not task.conllu, conllu=task.conllu)
-    _check_apart(Path(out), [given, str(place_of(model)), *files])
+    for path in (given, str(place_of(model)), *files):
+        if is_in(folder, Path(path)):
+            raise UserError(f"{out}: is in {path}, which is read: choose another folder")
     model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model
     use_threads(sharding.threads)
     arguments = _plain(name).arguments({key: value for key, value in values.items() if key != "threads"})
-    place = f"pyropunct.cli.{name}:{task.work}"
+    place = f"pyropunct.cli.{task.work}"
     load_work(place, model, arguments)  # whatever is wrong with the model or the settings is told at once
     told = {key: value for key, value in values.items() if key not in vars(sharding)}
     checksum = file_checksum(place_of(model))
     manifest = described(name, checksum, {**told, "threads": sharding.threads}, sharding.shard_size)
-    check(Path(out), manifest)
-    with _alone(Path(out)), connected(sharding.scheduler, sharding.processes or _cores()) as client:
-        check_workers(client, console.tell)
-        files = list(map(os.path.abspath, files))
-        cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
-        manifest = with_files(manifest, given, cut_files)
-        shards = [shard for file in cut_files for shard in file.shards]
-        if not shards:
-            raise UserError(f"{given}: there is no sentence in it")
-        if not check(Path(out), manifest):
-            write(Path(out), manifest)
-        ending, settings = task.endings[values.get("format", "")], tuple(sorted(arguments.items()))
-        job = Job(place, model, checksum, settings, sharding.threads, os.path.abspath(out), ending)
-        failed = _make(client, job, shards)
-    _finish(name, job, shards, failed, given, json)
+    check(folder, manifest)
+    with held(folder) as alone:
+        if not alone:
+            raise UserError(f"{out}: the same command is at work there already")
+        remove_unwritten(folder, "")
+        with connected(sharding.scheduler, sharding.processes or _cores()) as client:
+            check_workers(client, console.tell)
+            files = list(map(os.path.abspath, files))
+            cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
+            manifest = with_files(manifest, given, cut_files)
+            shards = [shard for file in cut_files for shard in file.shards]
+            if not shards:
+                raise UserError(f"{given}: there is no sentence in it")
+            if not check(folder, manifest):
+                write(folder, manifest)
+            ending, settings = task.endings[values.get("format", "")], tuple(sorted(arguments.items()))
+            job = Job(place, model, checksum, settings, sharding.threads, os.path.abspath(out), ending)
+            failed = _make(client, job, shards)
+    if failed:
+        raise FailureError(
+            f"{job.out}: {len(failed):,} of {len(shards):,} shards could not be made, the first of them "
+            f"{failed[0].number}; the same command tries them again"
+        )
+    rejected = _merge_rejects(job, shards)
+    if name == "evaluate":
+        _tell_evaluation(job, shards, given, json)
+        return
+    sentences = sum(shard.sentences for shard in shards)
+    if json:
+        console.print_json({"sentences": sentences, "shards": len(shards), "rejected": rejected})
+    else:
+        console.tell(f"pyropunct: {job.out}: {sentences:,} sentences in {len(shards):,} shards")
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _check_apart(out: Path, inputs: Sequence[str]) -> None:
-    """:raises UserError: if the results would be written into an input."""
-    for path in inputs:
-        if is_in(out, Path(path)):
-            raise UserError(f"{out}: is in {path}, which is read: choose another folder")
-
-
-@contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """Let nobody else write to a folder meanwhile, and remove files that were left half written.
-
-    :raises UserError: if somebody does.
-    """
-    with held(out) as alone:
-        if not alone:
-            raise UserError(f"{out}: the same command is at work there already")
-        remove_unwritten(out, "")
-        yield
 
 
 def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shard]":
@@ -210,57 +212,26 @@ def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shar
         return make_all(client, job, missing, console.tell, advance, first_alone=not is_compiled())
 
 
-def _finish(
-    name: str, job: "Job", shards: "Sequence[Shard]", failed: "Sequence[Shard]", given: str, as_json: bool
-) -> None:
-    """Write the files about the whole corpus, and report.
-
-    :param failed: the shards that could not be made.
-    :raises FailureError: if there are any.
-    """
-    if failed:
-        raise FailureError(
-            f"{job.out}: {len(failed):,} of {len(shards):,} shards could not be made, the first of them "
-            f"{failed[0].number}; the same command tries them again"
-        )
-    rejected = _merge_rejects(job, shards)
-    if rejected:
-        place = Path(job.out) / REJECTED
-        console.tell(f"pyropunct: {place}: lines and sentences that could not be used: {rejected:,}")
-    values = {
-        "sentences": sum(shard.sentences for shard in shards),
-        "shards": len(shards),
-        "rejected": rejected,
-    }
-    if name == "evaluate":
-        _tell_evaluation(job, shards, given, as_json)
-    elif as_json:
-        console.print_json(values)
-    else:
-        console.tell(f"pyropunct: {job.out}: {values['sentences']:,} sentences in {len(shards):,} shards")
-
-
 def _merge_rejects(job: "Job", shards: "Sequence[Shard]") -> int:
-    """Put what could not be used of all shards into one file, and count it."""
-    rejected = 0
-    with written_whole(Path(job.out) / REJECTED) as stream:
+    """Put what could not be used of all shards into one file, count it, and say so."""
+    rejected, place = 0, Path(job.out) / REJECTED
+    with written_whole(place) as stream:
         for shard in shards:
             path = job.rejects(shard.number)
             if path.exists():
                 content = path.read_bytes()
                 stream.write(content)
                 rejected += content.count(b"\n")
+    if rejected:
+        console.tell(f"pyropunct: {place}: lines and sentences that could not be used: {rejected:,}")
     return rejected
 
 
 def _tell_evaluation(job: "Job", shards: "Sequence[Shard]", given: str, as_json: bool) -> None:
-    from pyropunct.cli.evaluate import Result
+    from pyropunct.cli.evaluate_output import Result
     from pyropunct.files import json_text
 
     result = Result.merged(given, (job.path(shard.number).read_text(encoding="utf-8") for shard in shards))
     with written_whole(Path(job.out) / RESULT) as stream:
         stream.write((json_text(result.to_json()) + "\n").encode())
-    if as_json:
-        console.print_json(result.to_json())
-    else:
-        result.show()
+    result.tell(as_json)

@@ -1,37 +1,24 @@
 """The command ``pyropunct fit``."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pyropunct.cli.command import Changes, command
-from pyropunct.cli.frame import interrupts
-from pyropunct.cli.loading import check_device, read_file
+from pyropunct.cli.loading import check_device
 from pyropunct.cli.options import Json, Machine
 from pyropunct.cli.training_reports import fit_watches
-from pyropunct.errors import FAILURE, FailureError, UserError
-from pyropunct.files import model_path, remove_unwritten
-from pyropunct.fitted.recipes import Recipe, named_recipe
-from pyropunct.fitted.variant_options import (
-    SettingError,
-    check_of_use,
-    parsed_setting,
-    reads_pretrained,
-    with_options,
-)
+from pyropunct.errors import UserError
+from pyropunct.files import model_path
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.variant_options import reads_pretrained
 from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
-
-if TYPE_CHECKING:
-    from pyropunct.nets.pretrained import Kept
-    from pyropunct.train.ranks import Ranks
-    from pyropunct.treebank.reading import Treebank
-    from pyropunct.treebank.sentence import Sentence
 
 RECIPE_OPTIONS = ("attach", "channel", "epochs", "guide", "symmetry_weight", "economy_weight", "families")
 """The settings of a recipe that have options; --set has all others."""
+
+PASSED_ON = ("parser", "fine_tune", "direction", "seed", "device", "resume")
+"""The options that `pyropunct.fit` takes as they are."""
 
 
 def several(folds: int) -> int:
@@ -96,6 +83,13 @@ def fit(
     Of several, the first is the one that the model is for; the others help with what they have in common.
     """
     from pyropunct.cli.fit_report import report
+    from pyropunct.cli.fit_setup import (
+        Checkpoints,
+        changed_recipe,
+        pretrained_source,
+        read_treebanks,
+        reported_by_first,
+    )
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.parser import FOLDS
     from pyropunct.train.fitting import fit as fit_model
@@ -103,204 +97,56 @@ def fit(
 
     file = model_path(options.out)
     options = replace(options, device=device_of_rank(options.device))
-    with started(options.device) as ranks, _reported_by_first(ranks):
+    with started(options.device) as ranks, reported_by_first(ranks):
         with ranks.first_says_why():
-            recipe = _changed(options, changes)
+            recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})
             _check(options, recipe)
             if ranks.first:
                 check_writable(options.out)
             checkpoints = Checkpoints(file.with_suffix(".unfinished"), options.resume)
-            checkpoints.require()
             options.start()
             check_device(options.device)
-            treebanks = _read(train, options.dev)
-            pretrained = _pretrained(options.encoder, options.vectors, treebanks)
+            parts, dev = read_treebanks(train, options.dev)
+            sentences = tuple(sentence for part in parts for sentence in part)
+            pretrained = pretrained_source(options.encoder, options.vectors, [*sentences, *(dev or ())])
         folds = FOLDS if options.folds is None else options.folds
         fit_all = partial(
             fit_model,
-            treebanks.train,
-            treebanks.dev,
+            sentences,
+            dev,
             recipe,
-            parser=options.parser,
             folds=folds,
             tagger=options.tagger is not False,
             pretrained=pretrained,
-            fine_tune=options.fine_tune,
-            direction=options.direction,
-            seed=options.seed,
-            device=options.device,
             checkpoint=checkpoints.first,
-            resume=options.resume,
             ranks=ranks,
+            **{name: getattr(options, name) for name in PASSED_ON},
         )
         if not ranks.first:
             fit_all()
             return
         with checkpoints.kept():
-            model = fit_all(watching=fit_watches(recipe.epochs, min(folds, len(treebanks.train))))
+            model = fit_all(watching=fit_watches(recipe.epochs, min(folds, len(sentences))))
             model.save(file)
-    report(model, [*treebanks.parts, *filter(None, [treebanks.dev])], file, json)
-
-
-@contextmanager
-def _reported_by_first(ranks: "Ranks") -> Iterator[None]:
-    """Let the first of several processes report the error that ends all of them.
-
-    :raises SystemExit: in the others.
-    """
-    from pyropunct.train.ranks import RankGoneError
-
-    try:
-        with interrupts():
-            yield
-    except (KeyboardInterrupt, RankGoneError):
-        if ranks.first:
-            raise
-        raise SystemExit(FAILURE) from None
-
-
-class Checkpoints(NamedTuple):
-    """The checkpoints of a fit: one for each training that has begun.
-
-    :ivar folder: where they are kept until the model is saved.
-    :ivar resume: whether the fit goes on from those that are there.
-    """
-
-    folder: Path
-    resume: bool
-
-    @property
-    def first(self) -> Path:
-        """The checkpoint of the story; the others have endings."""
-        return self.folder / "checkpoint"
-
-    def there(self) -> list[Path]:
-        """The files that exist."""
-        return sorted(self.folder.glob(f"{self.first.name}.*"))
-
-    def require(self) -> None:
-        """:raises UserError: if the fit is to go on, but none is there."""
-        if self.resume and not self.there():
-            raise UserError(f"{self.folder}: there is nothing to resume")
-
-    def forget(self) -> None:
-        """Delete the files, and those that a fit that was killed has half written."""
-        for path in self.there():
-            path.unlink(missing_ok=True)
-        remove_unwritten(self.folder, self.first.name)
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Keep finished epochs during a training, and say so if it does not come to its end."""
-        from pyropunct.fitted.model_file import ModelFileError
-        from pyropunct.train.checkpoints import own_folder
-        from pyropunct.train.ranks import RankGoneError
-
-        with own_folder(self.folder):
-            if not self.resume:
-                self.forget()
-            advice = f"finished epochs are kept in {self.folder}; continue with the same command and --resume"
-            try:
-                with interrupts():
-                    yield
-            except (KeyboardInterrupt, RankGoneError) as error:
-                problem = "interrupted" if isinstance(error, KeyboardInterrupt) else error
-                rest = advice if self.there() else "no epoch was finished"
-                raise FailureError(f"{problem}: {rest}") from error
-            except ModelFileError as error:
-                if self.there() and not self.resume:
-                    raise FailureError(f"{error}; {advice}") from error
-                raise
-            self.forget()
-
-
-def _changed(options: FitOptions, changes: dict[str, Any]) -> Recipe:
-    """The recipe that is named, with the changes that options make.
-
-    :param changes: values of the options that are settings, by name.
-    """
-    from pyropunct.models.attach.templates import FAMILIES
-
-    of_variants = [text for text in options.set if "." in text.partition("=")[0]]
-    elsewhere = {*RECIPE_OPTIONS, "direction"}
-    try:
-        others = dict(parsed_setting(text, elsewhere) for text in options.set if text not in of_variants)
-        recipe = with_options(named_recipe(options.recipe, **others, **changes), of_variants)
-        check_of_use(recipe, others)
-    except SettingError as error:
-        raise UserError(f"--set: {error}") from error
-    unknown = set(recipe.families) - set(FAMILIES)
-    if unknown or not recipe.families:
-        names = ",".join(sorted(unknown)) or "none"
-        raise UserError(f"--families takes some of {','.join(FAMILIES)}, not {names}")
-    check_of_use(recipe, {"families"} & changes.keys())
-    return recipe
+    report(model, [*parts, *filter(None, [dev])], file, json)
 
 
 def _check(options: FitOptions, recipe: Recipe) -> None:
     """:raises UserError: if there are options for what is not trained, or two that exclude each other."""
-    if options.folds and not options.parser:
-        raise UserError("--folds is for --parser: there are no trees of a parser without it")
-    for name, value in (("--encoder", options.encoder), ("--vectors", options.vectors)):
-        if value is not None and not options.parser and not reads_pretrained(recipe):
-            raise UserError(
-                f"{name} is for --parser, and for attach models such as neural: the attach model "
-                f"{recipe.attach!r} does not read it"
-            )
-    if options.encoder is not None and options.vectors is not None:
-        raise UserError("--encoder and --vectors exclude each other")
-    if options.fine_tune and not (options.parser and options.encoder):
-        raise UserError("--fine-tune is for --parser and --encoder together")
-    if options.tagger and not options.parser:
-        raise UserError("--tagger is for --parser: without it only given trees are punctuated")
-
-
-class _Treebanks(NamedTuple):
-    """The treebanks that a model is fitted to.
-
-    :ivar parts: the training treebanks; the first is the one that the model is for.
-    :ivar dev: the dev treebank, if there is one.
-    """
-
-    parts: "list[Treebank]"
-    dev: "Treebank | None"
-
-    @property
-    def train(self) -> "tuple[Sentence, ...]":
-        """The sentences of all training treebanks."""
-        return tuple(sentence for part in self.parts for sentence in part)
-
-
-def _read(train: Sequence[str], dev: str | None) -> _Treebanks:
-    """Read the treebanks; all training treebanks but the first have the names of their files in their trees.
-
-    :raises UserError: if a training treebank is given twice.
-    """
-    from pyropunct.embedded import embedded_treebank_path
-    from pyropunct.treebank.reading import require_punctuation
-
-    if not train:
-        train, dev = [str(embedded_treebank_path("train"))], dev or str(embedded_treebank_path("dev"))
-    for place, path in enumerate(train):
-        if path in train[:place]:
-            raise UserError(f"{path} is given twice")
-    first, *others = (read_file(path) for path in train)
-    require_punctuation(first)
-    named = [part.named(Path(part.path).stem) for part in others]
-    return _Treebanks([first, *named], None if dev is None else read_file(dev))
-
-
-def _pretrained(encoder: str | None, vectors: str | None, treebanks: _Treebanks) -> "Kept | None":
-    """The source of features of words, each of which is computed once for all networks that read them."""
-    from pyropunct.nets.encoder import Encoder
-    from pyropunct.nets.pretrained import Kept
-    from pyropunct.nets.vectors import read_vectors
-
-    if encoder is not None:
-        source = Encoder(encoder)
-        source.open()
-        return Kept(source)
-    if vectors is not None:
-        sentences = [*treebanks.train, *(treebanks.dev or ())]
-        return Kept(read_vectors(vectors, {word for sentence in sentences for word in sentence.tree.forms}))
-    return None
+    parser, encoder, vectors = options.parser, options.encoder is not None, options.vectors is not None
+    reads = parser or reads_pretrained(recipe)
+    unread = (
+        "is for --parser, and for attach models such as neural: the attach model "
+        f"{recipe.attach!r} does not read it"
+    )
+    wrong = {
+        "--folds is for --parser: there are no trees of a parser without it": options.folds and not parser,
+        f"--encoder {unread}": encoder and not reads,
+        f"--vectors {unread}": vectors and not reads,
+        "--encoder and --vectors exclude each other": encoder and vectors,
+        "--fine-tune is for --parser and --encoder together": options.fine_tune and not (parser and encoder),
+        "--tagger is for --parser: without it only given trees are punctuated": options.tagger and not parser,
+    }
+    for problem, there in wrong.items():
+        if there:
+            raise UserError(problem)

@@ -63,15 +63,19 @@ def load_model(folder: str, trust_variants: bool, encoder: str | None = None) ->
     return Punctuator.load(folder, variants=trust_variants, encoder=encoder)
 
 
-def read_file(path: str) -> "Treebank":
+def read_file(path: str, *, tell: bool = False) -> "Treebank":
     """The treebank in a CoNLL-U file, with a progress bar.
 
+    :param tell: whether to say which sentences are left out.
     :raises TreebankError: if it cannot be read.
     """
     from pyropunct.treebank.reading import read_treebank
 
     with console.reading_bar(path) as progress:
-        return read_treebank(path, progress=progress)
+        treebank = read_treebank(path, progress=progress)
+    if tell:
+        console.tell_omitted(treebank.path, treebank.omitted)
+    return treebank
 
 
 def chosen(treebank: "Treebank", identifier: str | None) -> "list[Sentence]":

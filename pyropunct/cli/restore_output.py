@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pyropunct.cli import console
+from pyropunct.compare.table import cells_table
 from pyropunct.files import json_text
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
@@ -227,24 +228,20 @@ class ScoreOutput(Output):
         }
 
     def _print_table(self) -> None:
-        from pyropunct.compare.table import Column, Table
-
         scores = self._scores
         rows = {display(mark): score for mark, score in scores.of_marks().items()}
         rare = {mark for mark, score in rows.items() if score.gold < SHOWN_FROM and not score.restored}
         named = [(mark, score) for mark, score in rows.items() if mark not in rare]
         if rare:
             named.append(("rare", MarkScore(sum(rows[mark].gold for mark in rare), 0, 0)))
-        columns: list[Column[tuple[str, MarkScore]]] = [
-            Column("mark", "mark", lambda row: row[0]),
-            Column("gold", "in file", lambda row: row[1].gold),
-            Column("restored", "restored", lambda row: row[1].restored),
-            Column("right", "right", lambda row: row[1].right),
-            Column("precision", "precision", lambda row: row[1].precision, 3),
-            Column("recall", "recall", lambda row: row[1].recall, 3),
-            Column("f1", "F1", lambda row: row[1].f1, 3),
-        ]
-        console.show_table(Table(self._name, columns, [*named, ("all", scores.overall())]))
+        columns = {
+            **dict.fromkeys(("mark", "in file", "restored", "right")),
+            "precision": 3,
+            "recall": 3,
+            "F1": 3,
+        }
+        cells = [(name, *_score(score).values()) for name, score in (*named, ("all", scores.overall()))]
+        console.show_table(cells_table(self._name, columns, cells))
         edits = f"{scores.edits:,} edits in {scores.slots:,} slots of {scores.sentences:,} sentences"
         console.say(f"average edit distance per slot: {scores.average_edit_distance:.4f} ({edits})")
         share = scores.right_sentences / scores.sentences

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
 from pyropunct.cli.loading import chosen
+from pyropunct.errors import UserError
 
 if TYPE_CHECKING:
-    from pyropunct.treebank.errors import TreebankError
     from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
 
@@ -79,8 +79,14 @@ def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Seque
     return treebank.in_order()
 
 
-def usable(items: "Iterable[Sentence | Omission | TreebankError]") -> "list[Sentence]":
+def usable(items: "Iterable[Sentence | Omission]") -> "list[Sentence]":
     """Those that are not left out."""
     from pyropunct.treebank.sentence import Sentence
 
     return [item for item in items if isinstance(item, Sentence)]
+
+
+def check_attach(attach: bool, shape: str) -> None:
+    """:raises UserError: if marks are attached in trees that are not written."""
+    if attach and shape != "conllu":
+        raise UserError("--attach-punctuation writes trees: use it with --format conllu")

@@ -3,38 +3,25 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
 
 if TYPE_CHECKING:
-    from pyropunct.nets.training import Progress as NetworkProgress
     from pyropunct.train.fitting import Watching
     from pyropunct.train.training import Progress
 
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
 
-
-class _Stage(NamedTuple):
-    """How far a training is.
-
-    :ivar title: what is trained, and which epoch it is.
-    :ivar done: the part of the epoch that is done.
-    :ivar size: the whole epoch.
-    :ivar seconds: spent on finished epochs.
-    :ivar loss: of the last finished epoch, if there is one.
-    :ivar score: of the same on dev, if there is a dev treebank.
-    :ivar finished: whether the last finished epoch is that of the title.
-    """
-
-    title: str
-    done: int
-    size: int
-    seconds: float
-    loss: str | None
-    score: str | None
-    finished: bool
+_UAS = "dev UAS {uas:.2f}, LAS {las:.2f}"
+NETWORKS = {
+    "parser": ("the parser", _UAS),
+    "folds": ("the parsers of folds", _UAS),
+    "reader": ("the reader of running text", "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"),
+    "tagger": ("the tagger", "dev perplexity {perplexity:.4f}"),
+}
+"""For each part of a fit that trains networks, what these are, and their scores on a dev treebank."""
 
 
 @contextmanager
@@ -44,49 +31,39 @@ def training_watch(epochs: int, what: str = "") -> "Iterator[Callable[[Progress]
     :param epochs: how many there are for each direction.
     :param what: what is trained, if the direction does not tell.
     """
+    with _epochs("preparing", "sentences") as show:
 
-    def stage(progress: "Progress") -> _Stage:
-        title, last = f"{what}{progress.direction}, epoch {progress.epoch} of {epochs}", progress.last
-        seconds = 0.0 if last is None else last.seconds
-        loss = None if last is None else f"objective {last.objective:.4f}"
-        score = None if last is None else f"dev perplexity {last.perplexity:.4f}"
-        return _Stage(title, progress.done, progress.sentences, seconds, loss, score, progress.finished)
+        def watch(progress: "Progress") -> None:
+            loss = score = ""
+            if last := progress.last:
+                loss, score = f"objective {last.objective:.4f}", f"dev perplexity {last.perplexity:.4f}"
+            title = f"{what}{progress.direction}, epoch {progress.epoch} of {epochs}"
+            show(title, progress, progress.sentences, loss, score)
 
-    with _shown("preparing", "sentences") as show:
-        yield lambda progress: show(stage(progress))
-
-
-SCORES = {
-    "parser": "dev UAS {uas:.2f}, LAS {las:.2f}",
-    "reader": "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}",
-    "tagger": "dev perplexity {perplexity:.4f}",
-}
-"""Scores of networks on a dev treebank."""
+        yield watch
 
 
 @contextmanager
-def network_watch(network: str, title: str | None = None) -> Iterator[Callable[..., None]]:
-    """Yields the ``watch`` argument of the training of a network; further arguments go into its title.
+def network_watch(part: str, folds: int) -> Iterator[Callable[..., None]]:
+    """Yields the ``watch`` argument of the training of networks.
 
-    :param network: a name in `SCORES`.
+    :param part: a name in `NETWORKS`.
+    :param folds: how many parsers there are in "folds".
     """
+    networks, scores = NETWORKS[part]
+    with _epochs(f"preparing {networks}", "words") as show:
 
-    def stage(progress: "NetworkProgress", *arguments: int) -> _Stage:
-        last = progress.last
-        what = (title or network).format(*arguments)
-        return _Stage(
-            f"{what}, epoch {progress.epoch} of {progress.epochs}",
-            progress.done,
-            progress.words,
-            0.0 if last is None else last.seconds,
-            None if last is None else f"loss {last.loss:.4f}",
-            None if last is None or last.scores is None else SCORES[network].format_map(last.scores),
-            progress.finished,
-        )
+        def watch(*arguments: Any) -> None:
+            *fold, progress = arguments
+            loss = score = ""
+            if last := progress.last:
+                loss = f"loss {last.loss:.4f}"
+                score = "" if last.scores is None else scores.format_map(last.scores)
+            what = f"parser for fold {fold[0] + 1} of {folds}" if fold else part
+            title = f"{what}, epoch {progress.epoch} of {progress.epochs}"
+            show(title, progress, progress.words, loss, score)
 
-    preparing = "the reader of running text" if network == "reader" else f"the {network}"
-    with _shown(f"preparing {preparing if title is None else 'the parsers of folds'}", "words") as show:
-        yield lambda progress, *arguments: show(stage(progress, *arguments))
+        yield watch
 
 
 def fit_watches(epochs: int, folds: int) -> "Watching":
@@ -96,88 +73,70 @@ def fit_watches(epochs: int, folds: int) -> "Watching":
     :param folds: how many parts of the treebank are parsed by parsers of their own.
     """
 
-    @contextmanager
-    def fold_watch() -> Iterator[Callable[..., None]]:
-        with network_watch("parser", f"parser for fold {{}} of {folds}") as watch:
-            yield lambda fold, progress: watch(progress, fold + 1)
-
     def watching(part: str) -> "AbstractContextManager[Any]":
         if part in ("story", "parsed"):
             return training_watch(epochs, "trees of the parser, " if part == "parsed" else "")
-        return fold_watch() if part == "folds" else network_watch(part)
+        return network_watch(part, folds)
 
     return watching
 
 
 @contextmanager
-def _shown(preparing: str, unit: str) -> Iterator[Callable[[_Stage], None]]:
-    """Yields a function to call after every step.
+def _epochs(preparing: str, unit: str) -> Iterator[Callable[[str, Any, int, str, str], None]]:
+    """Yields a function to call after every step of a training.
+
+    It takes a title, how far training is, the size of an epoch, and loss and score of the last epoch.
 
     :param preparing: what is said before the first step.
     :param unit: what an epoch is counted in.
     """
-    if not console.shows_bars():
-        log = _TrainingLog(unit)
-        log.say(preparing)
-        yield log.tell
-        return
-    with console.bar() as bar:
-        task = bar.add_task(preparing, total=None)
+    before = 0.0
+    with _shown(preparing, preparing) as show:
 
-        def show(stage: _Stage) -> None:
-            text = ", ".join(filter(None, (stage.title, stage.score)))
-            bar.update(task, description=text, completed=stage.done, total=stage.size)
+        def tell(title: str, progress: Any, size: int, loss: str, score: str) -> None:
+            nonlocal before
+            seconds = progress.last.seconds if progress.last else 0.0
+            if progress.finished:
+                rate = size / max(seconds - before, 1e-9)
+                pace = f"{rate:,.0f} {unit} a second", f"{seconds:,.0f} s so far"
+                line = f"{title}: {_joined(loss, score, *pace)}"
+            else:
+                before = seconds
+                line = f"{title}: {progress.done:,} of {size:,} {unit}"
+            show(_joined(title, score), line, progress.done, size, progress.finished)
 
-        yield show
+        yield tell
 
 
 @contextmanager
 def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """As `console.sentence_bar`, for steps that may take long: without a terminal, lines tell of them."""
-    if console.shows_bars():
-        with console.sentence_bar(what, total) as advance:
-            yield advance
-        return
-    log, done = _Log(), 0
-    log.say(f"{what}: {total:,}")
+    done = 0
+    with _shown(what, f"{what}: {total:,}", total) as show:
 
-    def advance_log(number: int) -> None:
-        nonlocal done
-        done += number
-        log.say_seldom(f"{what}: {done:,} of {total:,}")
+        def advance(number: int) -> None:
+            nonlocal done
+            done += number
+            show(what, f"{what}: {done:,} of {total:,}", done, total, False)
 
-    yield advance_log
+        yield advance
 
 
 @contextmanager
 def paced(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """Yields a function that takes the number of sentences newly done, and shows pace and time left."""
     started, done = time.monotonic(), 0
+    with _shown(what, None, total) as show:
 
-    def pace() -> str:
-        rate = done / max(time.monotonic() - started, 1e-9)
-        return f"{rate:,.0f} sentences a second, {_lasting((total - done) / rate)} left" if rate else ""
+        def advance(number: int) -> None:
+            nonlocal done
+            done += number
+            rate = done / max(time.monotonic() - started, 1e-9)
+            pace = f"{rate:,.0f} sentences a second, {_lasting((total - done) / rate)} left" if rate else ""
+            line = f"{what}: {done:,} of {total:,} sentences, {pace}"
+            show(_joined(what, pace), line, done, total, done == total)
 
-    if console.shows_bars():
-        with console.bar() as bar:
-            task = bar.add_task(what, total=total)
-
-            def advance_bar(number: int) -> None:
-                nonlocal done
-                done += number
-                bar.update(task, completed=done, description=", ".join(filter(None, (what, pace()))))
-
-            yield advance_bar
-        return
-    log = _Log()
-
-    def advance_log(number: int) -> None:
-        nonlocal done
-        done += number
-        told = log.say if done == total else log.say_seldom
-        told(f"{what}: {done:,} of {total:,} sentences, {pace()}")
-
-    yield advance_log
+        yield advance
 
 
 def _lasting(seconds: float) -> str:
@@ -186,38 +145,38 @@ def _lasting(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes > 1 else f"{seconds:.0f} s"
 
 
-class _Log:
-    """Lines with the time on standard error."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def say(self, text: str) -> None:
-        console.tell(f"{time.strftime('%H:%M:%S')} {text}")
-        self._last = time.monotonic()
-
-    def say_seldom(self, text: str) -> None:
-        """Say it if nothing has been said for some time."""
-        if time.monotonic() - self._last >= SILENCE:
-            self.say(text)
+def _joined(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
 
 
-class _TrainingLog(_Log):
-    """A line for each epoch, and more if epochs are long.
+@contextmanager
+def _shown(
+    begin: str, first: str | None, total: int | None = None
+) -> Iterator[Callable[[str, str, int, int, bool], None]]:
+    """Yields a function to call after every step.
 
-    :param unit: what an epoch is counted in.
+    It takes the text of a bar, a line, how much is done of how much, and whether the line is due; if not, it
+    is told if nothing has been told for some time.
+
+    :param begin: the text of the bar before the first step.
+    :param first: a line before the first step.
+    :param total: how much there is to be done, if that is known.
     """
+    if console.shows_bars():
+        with console.bar() as bar:
+            task = bar.add_task(begin, total=total)
+            yield lambda text, line, done, size, due: bar.update(
+                task, description=text, completed=done, total=size
+            )
+        return
+    last = time.monotonic()
 
-    def __init__(self, unit: str) -> None:
-        super().__init__()
-        self._unit, self._before = unit, 0.0
+    def show(text: str, line: str, done: int, size: int, due: bool) -> None:
+        nonlocal last
+        if due or time.monotonic() - last >= SILENCE:
+            console.tell(f"{time.strftime('%H:%M:%S')} {line}")
+            last = time.monotonic()
 
-    def tell(self, stage: _Stage) -> None:
-        """Say how far training is, if it is time for that."""
-        if not stage.finished:
-            self._before = stage.seconds
-            self.say_seldom(f"{stage.title}: {stage.done:,} of {stage.size:,} {self._unit}")
-            return
-        rate = stage.size / max(stage.seconds - self._before, 1e-9)
-        pace = f"{rate:,.0f} {self._unit} a second", f"{stage.seconds:,.0f} s so far"
-        self.say(f"{stage.title}: " + ", ".join(filter(None, (stage.loss, stage.score, *pace))))
+    if first is not None:
+        show("", first, 0, 0, True)
+    yield show

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from io import StringIO
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -324,6 +325,26 @@ class Table(Generic[Row]):
     def written(self, name: str) -> str:
         """The table in one of the `FORMATS`."""
         return FORMATS[name](self)
+
+
+def cells_table(
+    title: str,
+    columns: Mapping[str, int | Callable[[Any], str] | None],
+    rows: Sequence[Sequence[Any]],
+    notes: Sequence[str] = (),
+) -> Table[Sequence[Any]]:
+    """A table whose rows are made of cells.
+
+    :param columns: for each title, which is the key too, the decimals, or a function that shows a cell.
+    """
+
+    def column(place: int, name: str, how: int | Callable[[Any], str] | None) -> Column[Sequence[Any]]:
+        value = itemgetter(place)
+        if callable(how):
+            return Column(name, name, value, shown=lambda row: how(value(row)))
+        return Column(name, name, value, how)
+
+    return Table(title, [column(place, *named) for place, named in enumerate(columns.items())], rows, notes)
 
 
 FORMATS: Mapping[str, Callable[[Table[Any]], str]] = {

@@ -14,7 +14,7 @@ import pytest
 import torch
 from command_line import answer, complaint, environment, invoke, printed
 
-from pyropunct.cli.console import describe_treebank
+from pyropunct.cli.console import describe_treebanks
 from pyropunct.cli.main import COLLECTED_AFTER, COMMANDS, main
 from pyropunct.fitted.recipes import RECIPES
 from pyropunct.punctuator import Punctuator
@@ -148,12 +148,12 @@ def test_lines_with_the_time_tell_how_far_a_fit_is(
     assert re.fullmatch("".join(expected), invoke(*arguments).stderr)
 
 
-def test_the_first_omitted_sentences_are_told_with_their_reasons() -> None:
+def test_the_first_omitted_sentences_are_told_with_their_reasons(capsys: pytest.CaptureFixture[str]) -> None:
     mark, word = "{}\tX\t_\tPUNCT\t_\t_\t0\troot\t_\t_", "1\tgo\t_\tVERB\t_\t_\t0\troot\t_\t_"
     blocks = [f"# sent_id = s{number}\n{mark.format(1)}" for number in range(40)]
-    lines = describe_treebank(read_text("\n\n".join([*blocks, word])))
+    describe_treebanks([read_text("\n\n".join([*blocks, word]))])
     reasons = ", ".join(f"s{number} (it has no word)" for number in range(5))
-    assert lines == ["<string>: 1 sentences", f"  40 omitted: {reasons} and 35 more"]
+    assert capsys.readouterr().out == f"<string>: 1 sentences\n  40 omitted: {reasons} and 35 more\n"
 
 
 def test_fit_without_a_treebank_takes_the_embedded_ones(tmp_path: Path) -> None:

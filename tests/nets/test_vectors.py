@@ -8,7 +8,7 @@ import pytest
 import torch
 from command_line import complaint
 
-from pyropunct.cli.fit import _pretrained, _read
+from pyropunct.cli.fit_setup import pretrained_source
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.pretrained import PretrainedError
@@ -122,10 +122,10 @@ def test_what_fit_refuses(file: Path, small: Path, tmp_path: Path) -> None:
 
 
 def test_what_fit_reads(file: Path, small: Path) -> None:
-    treebanks = _read([str(small / "train.conllu")], None)
-    word = treebanks.train[0].tree.forms[0]
+    treebank = read_treebank(small / "train.conllu")
+    word = treebank[0].tree.forms[0]
     rows = "a 1\n" * MOST_FREQUENT + f"{word} 2\nunseen 3\n"
     file.write_text(f"{MOST_FREQUENT + 2} 1\n{rows}", encoding="utf-8")
-    pretrained = _pretrained(None, str(file), treebanks)
+    pretrained = pretrained_source(None, str(file), treebank)
     assert pretrained is not None
     assert pretrained.features([[word, "unseen", "a"]]).tolist() == [[[2], [0], [1]]]
