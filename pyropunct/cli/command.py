@@ -20,8 +20,8 @@ from `UserError`.
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
@@ -32,53 +32,60 @@ from pyropunct.limits import Help, Internal, Limits, NamesIn, Placeholder, Range
 REQUIRED = inspect.Parameter.empty
 
 
-class Changes:
-    """Annotates a dictionary of changes of settings: some of their fields are options without default.
+@dataclass(frozen=True)
+class Group:
+    """Fields of a class of settings, each of which is an option.
 
-    :param settings: the class of the settings.
-    :param names: of its fields.
+    :ivar settings: the class.
+    :ivar changed: the names of fields that can be changed, which have no defaults; by default all fields are
+        options, and make new settings.
     """
 
-    def __init__(self, settings: type, *names: str) -> None:
-        self.settings, self.names = settings, names
+    settings: Any
+    changed: tuple[str, ...] = ()
 
     def options(self) -> Iterator[click.Option]:
-        """The options, in the order of the names."""
+        """The options."""
         hints, texts = get_type_hints(self.settings, include_extras=True), meanings(self.settings)
-        return (option(name, hints[name], None, texts[name]) for name in self.names)
+        defaults = dict.fromkeys(self.changed) or {one.name: _default(one) for one in fields(self.settings)}
+        for name, default in defaults.items():
+            if Internal not in limits(hints[name]).extras:
+                yield option(name, hints[name], default, texts.get(name))
 
-    def given(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The changes among the values of options."""
-        return {name: values[name] for name in self.names if values[name] is not None}
+    def made(self, values: dict[str, Any]) -> Any:
+        """The settings, or the changes, of the values that are meant for them and are not None."""
+        names = self.changed or [field.name for field in fields(self.settings)]
+        given = {name: values[name] for name in names if values.get(name) is not None}
+        return given if self.changed else self.settings(**given)
 
 
 class Command(click.Command):
     """A command that is a function.
 
     :ivar function: the function.
-    :ivar changes: those of its parameters that are changes of settings.
+    :ivar groups: the settings among its parameters.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        hints = {
-            name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()
+        parameters = inspect.signature(function).parameters
+        hints = {name: parameter.annotation for name, parameter in parameters.items()}
+        groups = {
+            name: Group(hint) if is_dataclass(hint) else limits(hint).first(Group)
+            for name, hint in hints.items()
         }
-        self._groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-        found = {name: limits(hint).first(Changes) for name, hint in hints.items()}
-        self.changes = {name: changes for name, changes in found.items() if changes is not None}
-        self._plain = [name for name in hints if name not in self._groups]
+        self.groups = {name: group for name, group in groups.items() if group is not None}
+        self._plain = [name for name in hints if name not in self.groups]
         super().__init__(
             function.__name__.replace("_", "-"),
             callback=self._called,
-            params=list(_parameters(function, hints)),
+            params=list(self._parameters(parameters)),
             help=re.sub(r"^:\w+ .*", "", inspect.getdoc(function) or "", flags=re.MULTILINE | re.DOTALL),
         )
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the function; values that are missing or None are left to its defaults."""
-        groups: dict[str, Any] = {name: made(group, values) for name, group in self._groups.items()}
-        groups |= {name: changes.given(values) for name, changes in self.changes.items()}
+        groups = {name: group.made(values) for name, group in self.groups.items()}
         return {name: values[name] for name in self._plain if values.get(name) is not None} | groups
 
     def run(self, values: dict[str, Any]) -> None:
@@ -88,41 +95,25 @@ class Command(click.Command):
     def _called(self, **values: Any) -> None:
         polite(self.run)(values)
 
+    def _parameters(self, parameters: Mapping[str, inspect.Parameter]) -> Iterator[click.Parameter]:
+        texts, seen = meanings(self.function), set[str | None]()
+        for name, parameter in parameters.items():
+            several: Iterable[click.Parameter]
+            if name in self.groups:
+                several = self.groups[name].options()
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                several = [option(name, parameter.annotation, parameter.default, texts.get(name))]
+            else:
+                several = [_argument(name, limits(parameter.annotation), parameter.default)]
+            for one in several:
+                if one.name not in seen:
+                    seen.add(one.name)
+                    yield one
+
 
 def command(function: Callable[..., None]) -> Command:
     """Make a command of a function: see the docstring of the module."""
     return Command(function)
-
-
-def made(settings: Any, values: dict[str, Any]) -> Any:
-    """The settings of a class, of the values that are meant for it and are not None."""
-    names = [field.name for field in fields(settings) if values.get(field.name) is not None]
-    return settings(**{name: values[name] for name in names})
-
-
-def options(settings: Any) -> Iterator[click.Option]:
-    """The options that the fields of a dataclass are."""
-    hints, texts = get_type_hints(settings, include_extras=True), meanings(settings)
-    for field in fields(settings):
-        if not any(extra is Internal for extra in limits(hints[field.name]).extras):
-            yield option(field.name, hints[field.name], _default(field), texts.get(field.name))
-
-
-def _parameters(function: Callable[..., None], hints: dict[str, Any]) -> Iterator[click.Parameter]:
-    texts, seen = meanings(function), set[str]()
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name in seen:
-            continue
-        if is_dataclass(hints[name]):
-            several: list[click.Parameter] = [one for one in options(hints[name]) if one.name not in seen]
-        elif changes := limits(hints[name]).first(Changes):
-            several = list(changes.options())
-        elif parameter.kind is parameter.KEYWORD_ONLY:
-            several = [option(name, hints[name], parameter.default, texts.get(name))]
-        else:
-            several = [_argument(name, limits(hints[name]), parameter.default)]
-        seen.update(str(one.name) for one in several)
-        yield from several
 
 
 def _argument(name: str, limit: Limits, default: Any) -> click.Argument:

@@ -1,9 +1,10 @@
 """The command ``pyropunct compare``."""
 
+from functools import partial
 from typing import Annotated
 
 from pyropunct.cli.command import command
-from pyropunct.cli.comparing import going_on, show
+from pyropunct.cli.comparing import show
 from pyropunct.cli.loading import check_device, read_file
 from pyropunct.cli.options import Json, Machine
 from pyropunct.cli.training_reports import step_bar
@@ -46,13 +47,7 @@ def compare(
     treebanks = [read_file(path) for path in (train, dev, test) if path is not None]
     require_punctuation(treebanks[0])
     _ = conditions.pretrained  # a missing encoder is an error before anything is trained
-    with going_on(out):
-        comparison = run(
-            treebanks[0],
-            treebanks[1],
-            conditions.quick() if quick else conditions,
-            out,
-            step_bar,
-            test=treebanks[2] if test is not None else None,
-        )
-    show(comparison, json, out, treebanks)
+    learned, measured, *tests = treebanks
+    conditions = conditions.quick() if quick else conditions
+    make = partial(run, learned, measured, conditions, out, step_bar, test=tests[0] if tests else None)
+    show(make, json, out, treebanks)

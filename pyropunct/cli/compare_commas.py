@@ -1,5 +1,6 @@
 """The command ``pyropunct compare-commas``."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyropunct.cli.command import command
@@ -47,4 +48,4 @@ def compare_commas(
             problem = "the model has no parser (fit --parser), and was not fitted to converted trees"
             raise UserError(f"{model}: {problem}")
     parser = None if story is None else story.parser
-    show(run(learned, measured, settings, parser, others, watch=step_bar), json)
+    show(partial(run, learned, measured, settings, parser, others, watch=step_bar), json)

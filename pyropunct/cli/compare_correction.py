@@ -1,5 +1,6 @@
 """The command ``pyropunct compare-correction``."""
 
+from functools import partial
 from typing import Annotated
 
 from pyropunct.cli import console
@@ -46,4 +47,4 @@ def compare_correction(
         require_punctuation(treebank)
         console.tell_omitted(treebank.path, treebank.omitted)
     learned, measured = map(list, treebanks)
-    show(run(learned, measured, clean, settings, learners=written, watch=step_bar), json)
+    show(partial(run, learned, measured, clean, settings, learners=written, watch=step_bar), json)

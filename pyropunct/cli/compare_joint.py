@@ -1,7 +1,9 @@
 """The command ``pyropunct compare-joint``."""
 
+from functools import partial
+
 from pyropunct.cli.command import command
-from pyropunct.cli.comparing import Folder, going_on, show
+from pyropunct.cli.comparing import Folder, show
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import step_bar
@@ -43,6 +45,4 @@ def compare_joint(
             train, f"there is one stream of {SENTENCES} sentences; tags are learned from others"
         )
     measured = {size: streams(treebanks[1], size, universal=universal) for size in settings.sentences}
-    with going_on(out):
-        comparison = run(learned, measured, restores, settings, out, watch=step_bar)
-    show(comparison, json, out, treebanks)
+    show(partial(run, learned, measured, restores, settings, out, watch=step_bar), json, out, treebanks)

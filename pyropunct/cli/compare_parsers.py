@@ -1,9 +1,10 @@
 """The command ``pyropunct compare-parsers``."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyropunct.cli.command import command
-from pyropunct.cli.comparing import Folder, going_on, show
+from pyropunct.cli.comparing import Folder, show
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json
 from pyropunct.cli.training_reports import step_bar
@@ -31,9 +32,7 @@ def compare_parsers(
     universal = not all(map(have_language_tags, treebanks))
     learned, measured = (marked_sentences(treebank, universal=universal) for treebank in treebanks)
     _require_trees(learned, train, settings)
-    with going_on(out):
-        comparison = run(learned, measured, settings, out, watch=step_bar)
-    show(comparison, json, out, treebanks)
+    show(partial(run, learned, measured, settings, out, watch=step_bar), json, out, treebanks)
 
 
 def _require_trees(sentences: "Sequence[MarkedSentence]", path: str, settings: ParserSettings) -> None:

@@ -1,7 +1,6 @@
 """How the commands that compare systems report: progress, tables, and results for programs."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from pyropunct.cli import console
@@ -22,31 +21,27 @@ Folder = Annotated[
 ]
 
 
-@contextmanager
-def going_on(folder: str | None) -> Iterator[None]:
-    """Say after an interruption that trained parts are kept.
+def show(
+    compare: "Callable[[], Comparison]",
+    json: bool,
+    folder: str | None = None,
+    treebanks: "Iterable[Treebank]" = (),
+) -> None:
+    """Print the results of a comparison: one JSON object, or tables for people.
 
+    :param compare: compares; after an interruption, the user is told that trained parts are kept.
     :param folder: the folder of the comparison; None if nothing is kept.
+    :param treebanks: the treebanks that were read for it.
     """
     try:
         with interrupts():
-            yield
+            comparison = compare()
     except KeyboardInterrupt:
         if folder is None:
             raise
         raise FailureError(
             f"interrupted: trained parts are kept in {folder}; continue with the same command"
         ) from None
-
-
-def show(
-    comparison: "Comparison", json: bool, folder: str | None = None, treebanks: "Iterable[Treebank]" = ()
-) -> None:
-    """Print the results of a comparison: one JSON object, or tables for people.
-
-    :param folder: the folder of the comparison; None if nothing is kept.
-    :param treebanks: the treebanks that were read for it.
-    """
     if json:
         console.print_json(comparison.to_json())
         return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.command import Command, made, options
+from pyropunct.cli.command import Command, Group
 from pyropunct.cli.frame import polite
 from pyropunct.cli.options import Threads
 from pyropunct.cli.outputs import is_in
@@ -129,7 +129,7 @@ def _command(name: str) -> click.Command:
         params=[
             *(click.Argument([place], metavar=shown) for place, shown in places.items()),
             *(parameter for parameter in kept if parameter.name != "json"),
-            *options(Sharding),
+            *Group(Sharding).options(),
             *(parameter for parameter in kept if parameter.name == "json"),
         ],
         help=f"The command {name} for a corpus: see `pyropunct {name} --help` and `pyropunct corpus --help`.",
@@ -145,7 +145,7 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
     from pyropunct.corpus.shards import Job, file_checksum, load_work
     from pyropunct.shipped import place_of
 
-    task, sharding, folder = TASKS[name], made(Sharding, values), Path(out)
+    task, sharding, folder = TASKS[name], Group(Sharding).made(values), Path(out)
     kind = "conllu" if task.conllu else values["input"]
     files = files_of(given, any_name=kind != "auto" and not task.conllu, conllu=task.conllu)
     for path in (given, str(place_of(model)), *files):

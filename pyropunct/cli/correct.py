@@ -11,8 +11,6 @@ from pyropunct.limits import Range
 from pyropunct.tasks.correct.settings import CorrectingSettings
 
 if TYPE_CHECKING:
-    from pyropunct.cli.restore_output import Output
-    from pyropunct.cli.sources import Restore
     from pyropunct.corpus.shards import Work
 
 
@@ -37,7 +35,9 @@ def correct(
         constituent that sprouts the new mark.
     :param rate: how many errors FILE has, times those that MODEL was fitted to; by default this is found.
     """
-    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.correct_output import CorrectionPrinter, EditsOutput, JsonCorrections
+    from pyropunct.cli.restore_output import ConlluOutput, Output, TextOutput
+    from pyropunct.cli.sources import Restore, text_work
     from pyropunct.tasks.correct.hearing import WritersRate
     from pyropunct.tasks.correct.noisy_channel import NoisyChannel, load_corrector
 
@@ -48,20 +48,12 @@ def correct(
     shape = "json" if json else format
     how = replace(settings, best_tree=shape == "conllu")
 
-    def begin() -> "Restore":
+    def begin() -> Restore:
         """Each text has a writer."""
         return partial(corrector.correct, settings=how, rate=WritersRate(rate))
 
-    def output(out: TextIO, name: str) -> "Output":
-        from pyropunct.cli.correct_output import CorrectionPrinter, EditsOutput, Explained, JsonCorrections
-        from pyropunct.cli.restore_output import ConlluOutput, TextOutput
-        from pyropunct.tasks.correct.explaining import Explainer
-
-        printer = CorrectionPrinter(corrector.model, capital=False)
-        if shape in ("text", "conllu"):
-            return {"text": TextOutput, "conllu": ConlluOutput}[shape](out, printer)
-        explainers = Explainer(corrector.model), Explainer(corrector.model.for_parsed)
-        kind = {"edits": EditsOutput, "json": JsonCorrections}[shape]
-        return kind(out, printer, Explained(*explainers, how.parse))
+    def output(out: TextIO, name: str) -> Output:
+        kinds = {"text": TextOutput, "conllu": ConlluOutput, "edits": EditsOutput, "json": JsonCorrections}
+        return kinds[shape](out, CorrectionPrinter(corrector.model, how.parse))
 
     return text_work(corrector.model, begin, output)

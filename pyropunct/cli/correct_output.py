@@ -1,9 +1,10 @@
 """Output of the command ``pyropunct correct``, sentence by sentence."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TextIO
+from typing import Any
 
 from pyropunct.cli.restore_output import JsonOutput, Printer, TextOutput
+from pyropunct.punctuator import Punctuator
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import BadLine
 from pyropunct.restore.restoring import Restored, Source, words_of
@@ -18,8 +19,20 @@ WORDS_SHOWN = 6
 """Of a longer constituent only the first and the last words are shown."""
 
 
+Explained = tuple[Change, float, list[Sprout]]
+"""A change, the probability of the marks that its slot has now, and what sprouts the new ones."""
+
+
 class CorrectionPrinter(Printer):
-    """Prints sentences by the conventions of the model's treebank; right lines of raw text are unchanged."""
+    """Prints sentences by the conventions of the model's treebank; right lines of raw text are unchanged.
+
+    :param model: the model.
+    :param parse: whether the words of treebanks were parsed anew.
+    """
+
+    def __init__(self, model: Punctuator, parse: bool) -> None:
+        super().__init__(model, capital=False)
+        self._given, self._parsed, self._parse = Explainer(model), Explainer(model.for_parsed), parse
 
     def text(self, restored: Restored) -> str:
         """A sentence as text."""
@@ -28,40 +41,15 @@ class CorrectionPrinter(Printer):
             return source.text
         return super().text(restored)
 
-
-class ExplainedChange(NamedTuple):
-    """A change with its reasons.
-
-    :ivar change: the change.
-    :ivar probability: of the marks that the slot has now.
-    :ivar sprouts: the new marks, with the constituents that sprout them.
-    """
-
-    change: Change
-    probability: float
-    sprouts: list[Sprout]
-
-
-class Explained:
-    """Explains what was changed.
-
-    :param given: explains changes of sentences whose trees were given.
-    :param parsed: explains changes of those that were parsed.
-    :param parse: whether the words of treebanks were parsed anew.
-    """
-
-    def __init__(self, given: Explainer, parsed: Explainer, parse: bool) -> None:
-        self._given, self._parsed, self._parse = given, parsed, parse
-
-    def of(self, restored: Restored) -> list[ExplainedChange]:
-        """The changes of a sentence."""
+    def changes(self, restored: Restored) -> list[Explained]:
+        """The changes of a sentence, explained."""
         found = changes(restored.source.surface, restored.surface)
         if restored.tree is None or not found:
             return []
         explainer = self._parsed if self._parse or isinstance(restored.source, RawSentence) else self._given
         sprouts = explainer.explain(restored.tree, restored.surface, found)
         pairs = zip(found, sprouts, strict=True)
-        return [ExplainedChange(one, restored.probability[one.slot], why) for one, why in pairs]
+        return [(one, restored.probability[one.slot], why) for one, why in pairs]
 
 
 class EditsOutput(TextOutput):
@@ -71,19 +59,17 @@ class EditsOutput(TextOutput):
     change, its probability, and the constituents that sprout the new marks.
     """
 
-    def __init__(self, out: TextIO, printer: Printer, explained: Explained) -> None:
-        super().__init__(out, printer)
-        self._explained = explained
+    _printer: CorrectionPrinter
 
     def add(self, restored: Restored) -> None:
         """Print the lines of a sentence."""
-        words = words_of(restored.source)
-        for change, probability, sprouts in self._explained.of(restored):
+        source, words = restored.source, words_of(restored.source)
+        place = source.line if isinstance(source, RawSentence) else source.identifier
+        for change, probability, sprouts in self._printer.changes(restored):
             before = words[change.slot - 1] if change.slot else "^"
             after = words[change.slot] if change.slot < len(words) else "$"
             marks = f"{_shown(change.before)} → {_shown(change.after)}"
             reasons = "; ".join(map(_reason, sprouts))
-            place = _place(restored.source)
             self._write(f"{place}\t{before} [{marks}] {after}\t{probability:.2f}\t{reasons}\n")
 
     def leave(self, item: Source | BadLine) -> None:
@@ -98,16 +84,10 @@ class JsonCorrections(JsonOutput):
     sprouts each ``mark``.
     """
 
-    def __init__(self, out: TextIO, printer: Printer, explained: Explained) -> None:
-        super().__init__(out, printer)
-        self._explained = explained
+    _printer: CorrectionPrinter
 
     def _more(self, restored: Restored) -> dict[str, Any]:
-        return {"edits": [_plain(*one) for one in self._explained.of(restored)]}
-
-
-def _place(source: Source) -> int | str:
-    return source.line if isinstance(source, RawSentence) else source.identifier
+        return {"edits": [_plain(*one) for one in self._printer.changes(restored)]}
 
 
 def _shown(marks: tuple[str, ...]) -> str:

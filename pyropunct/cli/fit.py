@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pyropunct.cli.command import Changes, command
+from pyropunct.cli.command import Group, command
 from pyropunct.cli.loading import check_device
 from pyropunct.cli.options import Json, Machine
 from pyropunct.cli.training_reports import fit_watches
@@ -74,7 +74,7 @@ class FitOptions(Machine):
 def fit(
     train: tuple[str, ...] = (),
     *,
-    changes: Annotated[dict[str, Any], Changes(Recipe, *RECIPE_OPTIONS)],
+    changes: Annotated[dict[str, Any], Group(Recipe, RECIPE_OPTIONS)],
     options: FitOptions,
     json: Json = False,
 ) -> None:

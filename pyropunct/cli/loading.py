@@ -12,7 +12,6 @@ from pyropunct.files import MODEL_SUFFIX
 from pyropunct.shipped import DEFAULT, place_of
 
 if TYPE_CHECKING:
-    from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence
 
@@ -48,19 +47,6 @@ def model_and_file(places: Sequence[str]) -> tuple[str, str]:
         kind = "folder" if place.is_dir() else "model"
         raise UserError(f"{file}: is no text but a {kind}: give MODEL and FILE, or FILE alone")
     return (model or [DEFAULT])[0], file
-
-
-def load_model(folder: str, trust_variants: bool, encoder: str | None = None) -> "Punctuator":
-    """The model in a file.
-
-    :param trust_variants: see `pyropunct.cli.options.ModelUse`.
-    :param encoder: see `pyropunct.cli.options.ModelUse`.
-    :raises ModelFileError: if there is none, or it is damaged.
-    :raises UntrustedVariantError: if it names a variant outside the package that is not trusted.
-    """
-    from pyropunct.punctuator import Punctuator
-
-    return Punctuator.load(folder, variants=trust_variants, encoder=encoder)
 
 
 def read_file(path: str, *, tell: bool = False) -> "Treebank":

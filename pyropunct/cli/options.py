@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from pyropunct.cli.loading import load_model, use_threads
+from pyropunct.cli.loading import use_threads
 from pyropunct.limits import Help, Placeholder, Range, Seed
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ class ModelUse(Machine):
 
         :raises UserError: if there is no model, or it names an untrusted variant outside the package.
         """
+        from pyropunct.punctuator import Punctuator
+
         self.start()
-        return load_model(model, self.trust_variants, self.encoder)
+        return Punctuator.load(model, variants=self.trust_variants, encoder=self.encoder)
 
 
 @dataclass(frozen=True, kw_only=True)

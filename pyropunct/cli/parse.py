@@ -1,6 +1,5 @@
 """The command ``pyropunct parse``."""
 
-from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
@@ -11,10 +10,7 @@ from pyropunct.limits import Count, Range
 from pyropunct.shipped import DEFAULT
 
 if TYPE_CHECKING:
-    from pyropunct.cli.restore_output import Output
     from pyropunct.corpus.shards import Work
-    from pyropunct.punctuator import Punctuator
-    from pyropunct.restore.restoring import Restored, Source
 
 
 @text_command
@@ -38,6 +34,8 @@ def parse(
     :param strength: how much marks count: 1 as Bayes' rule says, 0 not at all.
     :param score: compare with the trees of FILE, and print only the scores.
     """
+    from pyropunct.cli.parse_output import JsonTrees, TreePrinter, TreeScores, parsed
+    from pyropunct.cli.restore_output import ConlluOutput, Output
     from pyropunct.cli.sources import text_work
 
     punctuator = use.load(model)
@@ -45,27 +43,9 @@ def parse(
         raise UserError(f"{model}: has no parser: fit one with `pyropunct fit TRAIN --parser`")
     shape = "json" if json else format
 
-    def output(out: TextIO, name: str) -> "Output":
-        from pyropunct.cli.parse_output import JsonTrees, TreePrinter, TreeScores
-        from pyropunct.cli.restore_output import ConlluOutput
-
+    def output(out: TextIO, name: str) -> Output:
         if score:
             return TreeScores(name, shape == "json")
-        kinds: dict[str, Callable[..., Output]] = {"conllu": ConlluOutput, "json": JsonTrees}
-        return kinds[shape](out, TreePrinter(punctuator))
+        return {"conllu": ConlluOutput, "json": JsonTrees}[shape](out, TreePrinter(punctuator))
 
-    return text_work(punctuator, lambda: partial(_parsed, punctuator, draws, strength), output)
-
-
-def _parsed(
-    model: "Punctuator", draws: int, strength: float, sources: "Sequence[Source]"
-) -> "Iterator[Restored]":
-    """Sentences with their trees; a line without words has none."""
-    from pyropunct.restore.restoring import Restored, words_of
-    from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
-
-    given = [(words_of(source), source.surface) for source in sources if words_of(source)]
-    weighted = trees_given_marks(model, given, draws, strength)
-    for source in sources:
-        tree, risk = least_risk_tree(next(weighted)) if words_of(source) else (None, 0.0)
-        yield Restored(source, source.surface, risk, tree)
+    return text_work(punctuator, lambda: partial(parsed, punctuator, draws, strength), output)

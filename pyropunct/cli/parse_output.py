@@ -1,13 +1,15 @@
 """Output of the command ``pyropunct parse``, sentence by sentence."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pyropunct.cli import console
 from pyropunct.cli.restore_output import JsonOutput, Output, Printer
 from pyropunct.nets.parser import attachment_scores
-from pyropunct.restore.restoring import Restored
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.restoring import Restored, Source, words_of
 from pyropunct.tasks.explain.derivations import Derivations
+from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
 from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.reading import Omission
@@ -15,8 +17,18 @@ from pyropunct.treebank.retree import read_again, with_tree
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
-if TYPE_CHECKING:
-    from pyropunct.punctuator import Punctuator
+
+def parsed(model: Punctuator, draws: int, strength: float, sources: Sequence[Source]) -> Iterator[Restored]:
+    """Sentences with their trees; a line without words has none.
+
+    :param draws: see `pyropunct.tasks.explain.punctuated_trees.trees_given_marks`.
+    :param strength: see there.
+    """
+    given = [(words_of(source), source.surface) for source in sources if words_of(source)]
+    weighted = trees_given_marks(model, given, draws, strength)
+    for source in sources:
+        tree, risk = least_risk_tree(next(weighted)) if words_of(source) else (None, 0.0)
+        yield Restored(source, source.surface, risk, tree)
 
 
 class TreePrinter(Printer):
@@ -25,7 +37,7 @@ class TreePrinter(Printer):
     :param model: the model.
     """
 
-    def __init__(self, model: "Punctuator") -> None:
+    def __init__(self, model: Punctuator) -> None:
         super().__init__(model, capital=False)
         self._model, self._derivations = model.for_parsed, Derivations(model.for_parsed)
 

@@ -11,7 +11,6 @@ from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
 
 if TYPE_CHECKING:
-    from pyropunct.cli.restore_output import Output
     from pyropunct.corpus.shards import Work
 
 
@@ -35,19 +34,28 @@ def restore(
 
     :param score: compare with the punctuation of FILE, and print only the scores.
     """
+    from pyropunct.cli.restore_output import (
+        ConlluOutput,
+        JsonOutput,
+        Output,
+        Printer,
+        ScoreOutput,
+        TextOutput,
+    )
     from pyropunct.cli.sources import text_work
     from pyropunct.restore.posterior import FEW_DRAWS
     from pyropunct.restore.restorer import Restorer
 
-    _check(settings, score)
+    if settings.keep and score:
+        raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
+    if settings.running and score:
+        raise click.UsageError("--running and --score exclude each other: sentences are compared")
     punctuator = use.load(model)
     shape = "json" if json else format
     settings = replace(settings, best_tree=shape == "conllu", keep_dots=not score)
     restorer = Restorer(punctuator, settings)
 
-    def output(out: TextIO, name: str) -> "Output":
-        from pyropunct.cli.restore_output import ConlluOutput, JsonOutput, Printer, ScoreOutput, TextOutput
-
+    def output(out: TextIO, name: str) -> Output:
         if score:
             return ScoreOutput(name, shape == "json")
         kinds = {"text": TextOutput, "conllu": ConlluOutput, "json": JsonOutput}
@@ -61,11 +69,3 @@ def restore(
         quiet=bool(settings.keep or score or settings.hidden),
         few_draws=min(FEW_DRAWS, settings.samples / 2),
     )
-
-
-def _check(settings: RestoreSettings, score: bool) -> None:
-    """Check that options do not exclude each other."""
-    if settings.keep and score:
-        raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
-    if settings.running and score:
-        raise click.UsageError("--running and --score exclude each other: sentences are compared")

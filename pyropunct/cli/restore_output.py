@@ -1,11 +1,12 @@
 """Output of the command ``pyropunct restore``, sentence by sentence."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from pyropunct.cli import console
 from pyropunct.compare.table import cells_table
 from pyropunct.files import json_text
+from pyropunct.punctuator import Punctuator
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import BadLine
@@ -16,10 +17,6 @@ from pyropunct.treebank.marks import display, displayed
 from pyropunct.treebank.printing import print_conllu
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
-
-if TYPE_CHECKING:
-    from pyropunct.punctuator import Punctuator
-
 
 SHOWN_FROM = 5
 """Marks that are rarer than this in the file and were never restored share a line of the table."""
@@ -56,7 +53,7 @@ class Printer:
     :param capital: whether the text of raw words begins with a capital letter.
     """
 
-    def __init__(self, model: "Punctuator", capital: bool) -> None:
+    def __init__(self, model: Punctuator, capital: bool) -> None:
         self._conventions, self._capital = model.conventions, capital
 
     def text(self, restored: Restored) -> str:

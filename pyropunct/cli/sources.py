@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TextIO, TypeVar
 
 from pyropunct.cli import console
+from pyropunct.cli.restore_output import Output
 from pyropunct.corpus.shards import Reject, Work
 from pyropunct.errors import UserError
 from pyropunct.nets.pretrained import PretrainedError
@@ -19,9 +20,6 @@ from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
 from pyropunct.treebank.lines import ByteLines, Part
 from pyropunct.treebank.reading import Omission
 
-if TYPE_CHECKING:
-    from pyropunct.cli.restore_output import Output
-
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
 
@@ -29,7 +27,7 @@ Found = TypeVar("Found")
 def text_work(
     model: Punctuator,
     begin: Callable[[], Restore],
-    output: "Callable[[TextIO, str], Output]",
+    output: Callable[[TextIO, str], Output],
     *,
     restorer: Restorer | None = None,
     quiet: bool = True,
