@@ -86,7 +86,7 @@ class ArcStandardParser(TransitionParser):
     def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
         """The tree of each sentence: projective, with one root.  Trees of the sentences are not read.
 
-        :raises ValueError: if a sentence has nothing but marks that are not parsed.
+        :raises ValueError: if a sentence has no token to parse.
         """
         return [self._parse(sentence) for sentence in sentences]
 

@@ -25,10 +25,10 @@ s0.l2.t s0.t s0.l.t | s0.r2.t s0.t s0.r.t | s1.l2.t s1.t s1.l.t | s1.r2.t s1.t s
 
 s0.sl s0.w | s0.sl s0.t | s0.sr s0.w | s0.sr s0.t | s1.sl s1.w | s1.sl s1.t | s1.sr s1.w | s1.sr s1.t
 """
-"""Those of Zhang & Nivre (2011, Tables 1 and 2), group by group: single words, pairs, three words, distance,
-valency, children, second children, and sets of relations.  They are for an arc-eager system, in which arcs
-join s0 and b0; here they join s1 and s0, so s1 and s0 take the places of s0 and b0, and what they say of the
-head of s0, which it has not got here, is left out."""
+"""The templates of Zhang & Nivre (2011, Tables 1 and 2), group by group: single words, pairs, three words,
+distance, valency, children, second children, and sets of relations.  Arcs of their arc-eager system join s0
+and b0, but arcs of the system here join s1 and s0: so s1 and s0 take the places of s0 and b0.  Templates with
+the head of s0 are left out, since s0 has no head here."""
 
 PAIRED = """
 b0.p | b1.p | b2.p | b3.p | s0.p | s1.p | s2.p
@@ -47,5 +47,5 @@ s2.p s2.leaf s0.t | s1.p s1.leaf s0.t | s2.p s2.leaf s2.t s0.t | s1.p s1.leaf s1
 s2.p s2.leaf d20 s2.t s0.t | s1.p s1.leaf d10 s1.t s0.t | s0.p s0.leaf d0b s0.t b0.t
 s0.l.p s0.t | s0.l.p s0.l.t s0.t
 """
-"""The other lines of it, of which the first names the pair (s2, s0) twice; and what their program has
-besides, whether items are leaves and the property of the left child."""
+"""The other lines of Table 3, whose first line names the pair (s2, s0) twice; and further templates of the
+authors' program: whether items are leaves, and the property of the left child."""

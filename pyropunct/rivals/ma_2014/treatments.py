@@ -1,10 +1,10 @@
 """Four ways to treat the marks of a sentence that is to be parsed (Ma, Zhang & Zhu 2014, section 3).
 
 Marks may be tokens like words, be taken away, or be *properties* of words beside them: a mark that opens a
-pair is a property of the word behind it, a mark that closes a pair is one of the word before, and so is any
-other mark.  Where the paper is silent, this follows the authors' program: an even number of dashes ``--`` in
-a sentence are pairs too; marks beside a mark of a pair leave no trace; of several other marks on a word the
-last wins; and a mark that ends the sentence is no property.
+pair is a property of the word behind it, and any other mark is a property of the word before it.  Where the
+paper is silent, this follows the authors' program: an even number of dashes ``--`` in a sentence are pairs
+too; marks beside a mark of a pair leave no trace; of several other marks on a word the last wins; and a mark
+that ends the sentence is no property.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

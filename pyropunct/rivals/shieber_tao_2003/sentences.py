@@ -6,8 +6,8 @@ so that position 0 is before the first word::
     sc_i = number of constituents whose left boundary is at i
     ec_i = number of constituents whose right boundary is at i
 
-A word with its tag is a constituent too, as in their Figure 2.  The counts are of the tree from which the
-commas have been dropped: what stands on either side of a comma stands at the same position.
+A word with its tag is a constituent too, as in their Figure 2.  The counts are of the tree without commas:
+constituents on either side of a comma meet at the same position.
 """
 
 from collections.abc import Iterable, Iterator
@@ -65,7 +65,7 @@ def require_commas(sentences: Iterable[CommaSentence], name: str) -> None:
     """Make sure that there is a comma to learn from.
 
     :param name: the name of the file, for the error.
-    :raises TreebankError: if there is none.
+    :raises TreebankError: if there is no comma.
     """
     if not any(sentence.commas.any() for sentence in sentences):
         raise TreebankError(name, "there is no comma in the file, so nothing to learn from")
@@ -121,7 +121,7 @@ def _sentence(tree: PhraseTree, commas: list[bool], number: int) -> CommaSentenc
 def _count(tree: PhraseTree, start: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
     """Count the constituents of a tree that starts at a position; return where it ends.
 
-    A bracket without a label is none.
+    A bracket without a label is not a constituent.
     """
     end = start + 1 if tree.word else start
     for daughter in tree.daughters:

@@ -67,7 +67,7 @@ class ArcEagerParser(TransitionParser):
         """The marks and trees of streams, of which words and tags alone are read.
 
         :param found: the marks of each stream that another system predicted, for a parser that reads them.
-        :raises ValueError: if there are such marks and it reads none, or the other way round.
+        :raises ValueError: if there are marks, and the parser reads no marks, or the other way round.
         """
         streams = list(streams)
         if self.recipe.reads_marks != (found is not None):
