@@ -1,6 +1,5 @@
 """The command ``pyropunct convert``."""
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,14 +70,11 @@ def _tell(conversion: "Conversion", source: str, out: str | None) -> None:
         console.say(f"{source}: {counts}, written to {out}")
     if conversion.empty:
         console.tell(f"pyropunct: {source}: trees of empty elements alone, left out: {conversion.empty}")
-    if conversion.unknown_phrases:
-        seen = _most_frequent(conversion.unknown_phrases)
-        console.tell(f"pyropunct: {source}: labels without a head rule, so that the default held: {seen}")
-    if conversion.unknown_tags:
-        seen = _most_frequent(conversion.unknown_tags)
-        console.tell(f"pyropunct: {source}: tags without a universal tag, which became X: {seen}")
-
-
-def _most_frequent(seen: Counter[str]) -> str:
-    shown = [f"{label} {count}" for label, count in seen.most_common(SHOWN)]
-    return ", ".join(shown) + (", ..." if len(seen) > SHOWN else "")
+    for what, seen in (
+        ("labels without a head rule, so that the default held", conversion.unknown_phrases),
+        ("tags without a universal tag, which became X", conversion.unknown_tags),
+    ):
+        if seen:
+            shown = [f"{label} {count}" for label, count in seen.most_common(SHOWN)]
+            more = ", ..." if len(seen) > SHOWN else ""
+            console.tell(f"pyropunct: {source}: {what}: {', '.join(shown)}{more}")

@@ -6,8 +6,8 @@ from typing import Any
 from pyropunct.cli.restore_output import JsonOutput, Printer, TextOutput
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.raw_words import RawSentence
-from pyropunct.restore.reading import BadLine
-from pyropunct.restore.restoring import Restored, Source, words_of
+from pyropunct.restore.reading import Item
+from pyropunct.restore.restoring import Restored, words_of
 from pyropunct.tasks.correct.explaining import Explainer, Sprout
 from pyropunct.tasks.correct.system import Change, changes
 from pyropunct.treebank.marks import display, displayed
@@ -72,7 +72,7 @@ class EditsOutput(TextOutput):
             reasons = "; ".join(map(_reason, sprouts))
             self._write(f"{place}\t{before} [{marks}] {after}\t{probability:.2f}\t{reasons}\n")
 
-    def leave(self, item: Source | BadLine) -> None:
+    def leave(self, item: Item) -> None:
         """There is nothing to print."""
 
 

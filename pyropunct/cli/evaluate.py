@@ -11,15 +11,15 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
 
     The perplexity with trees is that of heads, relations, tags and punctuation together.
     """
-    from pyropunct.cli.evaluate_output import Measured, Result
+    from pyropunct.cli.evaluate_output import Result, measured
     from pyropunct.treebank.lines import Part, opened
     from pyropunct.treebank.reading import nothing_kept
 
     punctuator = use.load(model)
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
-        measured = Measured(punctuator, Part(stream, name, "conllu"), None, advance)
-    omitted, impossible = measured.items.omitted, measured.impossible
-    if not measured.sums.sentences:
+        sums, items, impossible = measured(punctuator, Part(stream, name, "conllu"), advance)
+    omitted = items.omitted
+    if not sums.sentences:
         raise impossible[0] if impossible else nothing_kept(name, omitted)
     console.tell_omitted(name, omitted)
     messages = list(map(str, impossible))
@@ -28,5 +28,6 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
         console.tell(f"pyropunct: {name}: {left_out}, with which the perplexity would be infinite")
     for message in messages[: console.IDS_SHOWN]:
         console.tell(f"pyropunct: {message}")
-    result = Result(name, measured.sums.evaluation(), measured.counts)
+    counts = {"omitted": len(omitted), "impossible": len(impossible)}
+    result = Result(name, sums.evaluation(), counts)
     result.tell(json, {**console.plain_omissions(omitted), "impossible": messages})

@@ -36,40 +36,34 @@ def work(model: str, *, use: ModelUse) -> Work:
     def measure(
         part: Part, out: TextIO, reject: Reject | None = None, advance: Callable[[], None] = lambda: None
     ) -> None:
-        measured = Measured(punctuator, part, reject, advance)
-        counts = {**measured.counts, "malformed": measured.items.failed}
-        print(json_text({**counts, "sums": measured.sums.to_json()}), file=out)
+        sums, items, impossible = measured(punctuator, part, advance, reject)
+        counts = {"omitted": len(items.omitted), "impossible": len(impossible), "malformed": items.failed}
+        print(json_text({**counts, "sums": sums.to_json()}), file=out)
 
     return measure
 
 
-class Measured:
-    """The sums over a text, and the sentences that were left out.
+def measured(
+    model: Punctuator, part: Part, advance: Callable[[], None], reject: Reject | None = None
+) -> tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]:
+    """The sums over a text, what was left out, and the errors of sentences that the model cannot produce.
 
-    :param reject: takes errors, the first of which is raised by default.
     :param advance: called after each sentence.
-    :ivar impossible: the errors of sentences whose punctuation the model cannot produce.
+    :param reject: takes errors, the first of which is raised by default.
     """
+    items, impossible = Items(part, model, reject), list[ImpossibleSentenceError]()
 
-    def __init__(
-        self, model: Punctuator, part: Part, reject: Reject | None, advance: Callable[[], None]
-    ) -> None:
-        self.items, self.impossible = Items(part, model, reject), list[ImpossibleSentenceError]()
-        self.sums = model.evaluation_sums(self._usable(advance), self.impossible)
-        if reject is not None:
-            for error in self.impossible:
-                reject(error)
-
-    def _usable(self, advance: Callable[[], None]) -> Iterator[Sentence]:
-        for item in self.items:
+    def usable() -> Iterator[Sentence]:
+        for item in items:
             advance()
             if isinstance(item, Sentence):
                 yield item
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """The numbers of sentences that were left out, by the reasons."""
-        return {"omitted": len(self.items.omitted), "impossible": len(self.impossible)}
+    sums = model.evaluation_sums(usable(), impossible)
+    if reject is not None:
+        for error in impossible:
+            reject(error)
+    return sums, items, impossible
 
 
 @dataclass(frozen=True)

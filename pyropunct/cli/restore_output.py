@@ -9,7 +9,7 @@ from pyropunct.files import json_text
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
-from pyropunct.restore.reading import BadLine
+from pyropunct.restore.reading import BadLine, Item
 from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
 from pyropunct.treebank.conventions import at_the_beginning
 from pyropunct.treebank.errors import TreebankError
@@ -33,11 +33,8 @@ class Output:
     def add(self, restored: Restored) -> None:
         """Show one sentence, or remember it."""
 
-    def omit(self, omission: Omission) -> None:
-        """Take a sentence that could not be used."""
-
-    def leave(self, item: Source | BadLine) -> None:
-        """Take a line or a sentence that stays as it was, because of an error."""
+    def leave(self, item: Item) -> None:
+        """Take a line or a sentence that cannot be used, or stays as it was because of an error."""
 
     def finish(self, omitted: Sequence[Omission]) -> None:
         """Show the rest of the output.
@@ -114,11 +111,11 @@ class TextOutput(Output):
         """Print a line, which ends as it did."""
         self._write(self._printer.text(restored) + _end(restored.source))
 
-    def leave(self, item: Source | BadLine) -> None:
-        """Print it as it was."""
+    def leave(self, item: Item) -> None:
+        """Print a line, or a sentence of a treebank with an error, as it was."""
         if isinstance(item, BadLine):
             self._write(item.text)
-        else:
+        elif not isinstance(item, Omission):
             self._write((item.text if isinstance(item, RawSentence) else item.text()) + _end(item))
 
 
@@ -131,13 +128,9 @@ class ConlluOutput(TextOutput):
         """Print the lines of a sentence."""
         self._write(self._printer.conllu(restored))
 
-    def omit(self, omission: Omission) -> None:
-        """Print its lines as they were."""
-        self._write(omission.conllu())
-
-    def leave(self, item: Source | BadLine) -> None:
+    def leave(self, item: Item) -> None:
         """Print the lines of a sentence of a treebank as they were."""
-        if isinstance(item, Sentence):
+        if isinstance(item, Sentence | Omission):
             self._write(item.conllu())
 
 
@@ -169,7 +162,7 @@ class JsonOutput(TextOutput):
         self._write(self._before + json_text(value))
         self._before = ", "
 
-    def leave(self, item: Source | BadLine) -> None:
+    def leave(self, item: Item) -> None:
         """There is nothing to print."""
 
     def _more(self, restored: Restored) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
-from pyropunct.cli.loading import chosen
 from pyropunct.errors import UserError
 
 if TYPE_CHECKING:
@@ -72,11 +72,18 @@ def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Seque
 
     :raises UserError: if there is no such sentence.
     """
-    if identifier is not None:
-        return chosen(treebank, identifier)
-    if shape != "html":  # as the page tells it
-        console.tell_omitted(treebank.path, treebank.omitted, kept=shape == "conllu")
-    return treebank.in_order()
+    if identifier is None:
+        if shape != "html":  # as the page tells it
+            console.tell_omitted(treebank.path, treebank.omitted, kept=shape == "conllu")
+        return treebank.in_order()
+    found = [sentence for sentence in treebank if sentence.identifier == identifier]
+    if not found:
+        omitted = {one.identifier: one.reason for one in treebank.omitted}
+        near = get_close_matches(identifier, [sentence.identifier for sentence in treebank], 1, 0.0)
+        why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
+        why += f" (the nearest is {near[0]!r})" if near and identifier not in omitted else ""
+        raise UserError(f"{treebank.path}: sentence {identifier!r} {why}")
+    return found
 
 
 def usable(items: "Iterable[Sentence | Omission]") -> "list[Sentence]":

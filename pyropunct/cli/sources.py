@@ -49,9 +49,7 @@ def text_work(
         items, shown = Items(part, model, reject, restorer, quiet), output(out, part.name)
         doubtful, first = 0, None
         for item, restored in items.results(begin(), advance):
-            if isinstance(item, Omission):
-                shown.omit(item)
-            elif restored is None:
+            if restored is None:
                 shown.leave(item)
             else:
                 if restored.effective_draws is not None and restored.effective_draws < few_draws:

@@ -1,15 +1,17 @@
 """Commands that work through texts: one function loads the model and says what to do with a text."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import Command, option
-from pyropunct.cli.loading import model_and_file
+from pyropunct.errors import UserError
+from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Help
+from pyropunct.shipped import DEFAULT, place_of
 
 if TYPE_CHECKING:
     from pyropunct.corpus.shards import Work
@@ -40,7 +42,7 @@ class TextCommand(Command):
         from pyropunct.treebank.lines import Part, opened
 
         if "places" in values:
-            model, file = model_and_file(values["places"])
+            model, file = _model_and_file(values["places"])
         else:
             model, file = values["model"], values["file"]
         work = self.function(**self.arguments({**values, "model": model}))
@@ -52,3 +54,19 @@ class TextCommand(Command):
 def text_command(function: "Callable[..., Work]") -> TextCommand:
     """Make a command of a function: see `TextCommand`."""
     return TextCommand(function)
+
+
+def _model_and_file(places: Sequence[str]) -> tuple[str, str]:
+    """The model and the file of a call; a single argument is the file.
+
+    :raises UserError: if the single argument is a model.
+    :raises UsageError: if there are more than two.
+    """
+    if len(places) > 2:
+        raise click.UsageError(f"Got unexpected extra arguments ({' '.join(places[2:])})")
+    *model, file = places
+    place = place_of(file)
+    if not model and (place.is_dir() or place.suffix == MODEL_SUFFIX):
+        kind = "folder" if place.is_dir() else "model"
+        raise UserError(f"{file}: is no text but a {kind}: give MODEL and FILE, or FILE alone")
+    return (model or [DEFAULT])[0], file

@@ -44,8 +44,7 @@ def underlying(
         raise UserError("--width is that of a drawing: use it with --format svg")
     if samples and shape in ("report", "tsv"):
         raise UserError(f"--format {shape} has exact probabilities: leave out --samples")
-    from pyropunct.cli.head_report import tell_doubts
-    from pyropunct.cli.underlying_output import shapes
+    from pyropunct.cli.underlying_output import shapes, tell_doubts
     from pyropunct.figures.drawing import PunctuatedTree
     from pyropunct.figures.layout import WIDTH
     from pyropunct.figures.page import page_html

@@ -3,19 +3,26 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
+from pyropunct.cli import console
 from pyropunct.cli.options import ModelUse
 from pyropunct.cli.showing import check_attach
 from pyropunct.cli.sources import Items
+from pyropunct.compare.table import cells_table
 from pyropunct.corpus.shards import Reject, Work
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.brackets import bracketed, misc_entries
 from pyropunct.tasks.explain.derivations import Derivations
+from pyropunct.tasks.explain.doubts import doubts
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
 from pyropunct.treebank.lines import Part
 from pyropunct.treebank.marks import display
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
+
+_HEADS = tuple(place + part for place in ("head", "proposed") for part in ("", "_form", "_probability"))
+COLUMNS = ("file", "line", "sentence", "token", "mark", *_HEADS)
+"""Of the report on heads, for programs."""
 
 
 def work(model: str, *, format: str = "brackets", attach_punctuation: bool = False, use: ModelUse) -> Work:
@@ -73,3 +80,23 @@ def shapes(
         "html": draw,
         "json": lambda sentence, trees: {"forms": list(sentence.tree.forms), "trees": plain(trees)},
     }
+
+
+def tell_doubts(model: Punctuator, sentences: Sequence[Sentence], format: str) -> None:
+    """Print the marks whose head is less probable than another, the most certain first.
+
+    :param format: "report" for a line of text each, "tsv" for columns.
+    """
+    rows = []
+    with console.sentence_bar("heads of marks", len(sentences)) as advance:
+        for doubt in doubts(model, sentences, advance):
+            layout = doubt.sentence.layout
+            place = layout.block.path, doubt.line, doubt.sentence.identifier
+            now = doubt.head, layout.form(doubt.head), doubt.probability
+            better = doubt.proposed, layout.form(doubt.proposed), doubt.proposed_probability
+            rows.append((*place, doubt.mark, layout.form(doubt.mark), *now, *better))
+    if format == "tsv":
+        print(cells_table("", dict.fromkeys(COLUMNS), rows).tsv(), end="")
+        return
+    for row in rows:
+        console.say("{}:{}: {}: {} {} hangs on {} {} ({:.3f}), not on {} {} ({:.3f})".format(*row))

@@ -414,11 +414,6 @@ def test_brackets_in_names_are_no_markup(small: Path, tmp_path: Path) -> None:
     assert "[bold]x[red].conllu" in "".join(printed("evaluate", small / "model", odd).split())
 
 
-def test_an_unknown_option_is_an_error() -> None:
-    result = invoke("fit", "--unheard-of")
-    assert (result.exit_code, result.stdout) == (2, "")
-
-
 def test_a_new_process_on_a_terminal_of_colours_prints_the_same_json(small: Path) -> None:
     arguments = ("evaluate", small / "model", small / "dev.conllu", "--json")
     done = subprocess.run(

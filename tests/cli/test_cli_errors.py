@@ -110,7 +110,9 @@ def test_too_many_kinds_of_marks(tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read(small: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.conllu"
-    assert complaint(BAD_INPUT, "evaluate", small / "model", missing) == f"{missing}: there is no such file"
+    for name in ("evaluate", "restore"):
+        message = complaint(BAD_INPUT, name, small / "model", missing)
+        assert message == f"{missing}: there is no such file"
     assert complaint(BAD_INPUT, "fit", small / "train.conllu", "--dev", missing).startswith(str(missing))
     assert "Is a directory" in complaint(BAD_INPUT, "underlying", small / "model", tmp_path)
 
@@ -164,6 +166,7 @@ def test_values_out_of_range(small: Path, tmp_path: Path, options: tuple[str, st
     [
         (("fitt",), "No such command 'fitt'. (see pyropunct --help)"),
         (("--loud",), "No such option '--loud'. (see pyropunct --help)"),
+        (("fit", "--unheard-of"), "No such option '--unheard-of'. (see pyropunct fit --help)"),
         (("evaluate", "m"), "Missing argument 'FILE'. (see pyropunct evaluate --help)"),
     ],
 )

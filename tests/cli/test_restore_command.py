@@ -271,10 +271,11 @@ def test_hidden_marks_are_scored(model: Path, small: Path) -> None:
     assert 0 < value["right_sentences"] < value["sentences"]
 
 
-def test_hidden_marks_that_cannot_be(model: Path, small: Path) -> None:
+def test_marks_that_cannot_be(model: Path, small: Path) -> None:
     dev = small / "dev.conllu"
-    message = complaint(BAD_INPUT, "restore", model, dev, "--hidden", ",‽")
-    assert message.startswith("the model has no mark ‽, it has ! ( ) ,")
+    for option in ("--hidden", "--marks"):
+        message = complaint(BAD_INPUT, "restore", model, dev, option, ",‽")
+        assert message.startswith("the model has no mark ‽, it has ! ( ) ,")
     assert complaint(BAD_INPUT, "restore", model, dev, "--hidden", " ").startswith("hidden: there is no")
     result = invoke("restore", model, dev, "--hidden", ",", "--marks", ".")
     assert result.exit_code == BAD_INPUT
@@ -306,11 +307,6 @@ def test_few_effective_draws_are_told(model: Path, file: Path, monkeypatch: pyte
     result = invoke("restore", model, write(file, "my sister sings\n\ngo\n"), *QUICK, "--hidden", ",")
     note = "9.5 effective draws, which are few: more --samples would help (and 1 more)"
     assert result.stderr == f"pyropunct: {file}:1: {note}\n"
-
-
-def test_unknown_marks(model: Path, small: Path) -> None:
-    message = complaint(BAD_INPUT, "restore", model, small / "dev.conllu", "--marks", ",‽")
-    assert message.startswith("the model has no mark ‽, it has ! ( ) ,")
 
 
 # CoNLL-U
@@ -466,10 +462,6 @@ def test_an_error_in_one_sentence_ends_no_other(
     assert (result.exit_code, first, third) == (BAD_INPUT, expected[0], expected[2])
     assert second == ("go, ‽ now" if raw else read_treebank(file)[1].text())
     assert ": RuntimeError: no memory; it is left as it was\n" in result.stderr
-
-
-def test_no_such_file(model: Path, file: Path) -> None:
-    assert complaint(BAD_INPUT, "restore", model, file) == f"{file}: there is no such file"
 
 
 def test_an_empty_line_is_not_nothing(model: Path, file: Path) -> None:
