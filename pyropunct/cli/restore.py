@@ -52,7 +52,8 @@ def restore(
         raise click.UsageError("--running and --score exclude each other: sentences are compared")
     punctuator = use.load(model)
     shape = "json" if json else format
-    settings = replace(settings, best_tree=shape == "conllu", keep_dots=not score)
+    decoder = settings.decoder or ("mbr" if score else "f1")
+    settings = replace(settings, decoder=decoder, best_tree=shape == "conllu", keep_dots=not score)
     restorer = Restorer(punctuator, settings)
 
     def output(out: TextIO, name: str) -> Output:

@@ -32,7 +32,7 @@ def decide(
     model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
     *,
-    decoder: str = DecisionSettings.decoder,
+    decoder: str | Decoder = DecisionSettings.decoder,
     samples: int = DecisionSettings.samples,
     seed: int | None = None,
     rewritings: Sequence[Rewriting] | None = None,
@@ -45,7 +45,7 @@ def decide(
     are made in rounds, until more cannot be expected to save many edits.
 
     :param parses: for each sentence its trees, with weights that add up to 1.
-    :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
+    :param decoder: one of `pyropunct.restore.decoders.DECODERS`, or its name.
     :param samples: the greatest number of draws of a sentence.  Its trees have equally many, so each round
         may make up to one draw more for each tree.
     :param seed: equal seeds give equal results, independently of the other sentences.
@@ -53,7 +53,7 @@ def decide(
         since they cannot be printed.
     :raises KeyError: if there is no such decoder.
     """
-    choose = DECODERS[decoder]
+    choose = DECODERS[decoder] if isinstance(decoder, str) else decoder
     if rewritings is None:
         rewritings = [without_unknown] * len(parses)
     for first in range(0, len(parses), DECIDED_AT_ONCE):
@@ -90,7 +90,7 @@ def decide_given(
     evidence: Sequence[Sequence[Evidence]],
     rewritings: Sequence[Rewriting],
     *,
-    decoder: str = DecisionSettings.decoder,
+    decoder: str | Decoder = DecisionSettings.decoder,
     samples: int = DecisionSettings.samples,
     seed: int = 0,
 ) -> Iterator[Decision]:
@@ -104,7 +104,8 @@ def decide_given(
     :param rewritings: as for `decide`.
     :raises ImpossibleSurfaceError: if nothing explains what is known of a sentence.
     """
-    choose, posteriors = DECODERS[decoder], Posteriors(model)
+    choose = DECODERS[decoder] if isinstance(decoder, str) else decoder
+    posteriors = Posteriors(model)
     tags = tagged(model, parses)
     for trees, known, rewriting, of_words in zip(parses, evidence, rewritings, tags, strict=True):
         draws = posteriors.of(trees, known, seed, of_words)

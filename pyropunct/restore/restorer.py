@@ -8,7 +8,7 @@ from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
-from pyropunct.restore.decoders import Decision
+from pyropunct.restore.decoders import Decision, decoder_with
 from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.reading import LONGEST_PIECE, Item, read_items
@@ -71,6 +71,7 @@ class Restorer:
         self._hidden = frozenset() if hidden is None else _known_marks(model, hidden)
         if hidden is not None and not self._hidden:
             raise MarkError("hidden: there is no mark")
+        self._decoder = decoder_with(self.settings.decoder or "f1", self.settings.threshold)
         require_reader(model.reader, self.settings)
         self.raw_reader = raw_reader or RawReader(model.vocabulary, model.conventions)
 
@@ -134,7 +135,7 @@ class Restorer:
     def _decide(
         self, sources: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]
     ) -> Iterator[Decision]:
-        decoder, samples, seed = self.settings.decoder, self.settings.samples, self.settings.seed
+        decoder, samples, seed = self._decoder, self.settings.samples, self.settings.seed
         rewritings = [self._rewriting(source) for source in sources]
         if not (self.settings.keep or self._hidden):
             return decide(

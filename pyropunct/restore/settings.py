@@ -1,6 +1,6 @@
 """How text is restored: the settings of `pyropunct.load`, of a call of a `Punctuator`, and of the command."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -9,7 +9,37 @@ from pyropunct.limits import Count, Internal, Placeholder, Seed
 CaseMode = Literal["auto", "restore", "keep"]
 """Restore capital letters where a text has only one case, everywhere, or nowhere."""
 
-Decoder = Literal["mbr", "slot-mbr", "map"]
+Decoder = Literal["mbr", "slot-mbr", "map", "f1"]
+
+Thresholds = Mapping[str, float] | float
+"""The least probability of marks: of all, or of each; that of "" holds for marks that are not named."""
+
+THRESHOLD = 0.3
+"""The threshold of greatest F1 on EWT dev and on GUM dev; see docs/experiments/restoration.md."""
+
+
+def thresholds(text: str) -> Thresholds:
+    """The thresholds of a text such as "0.4", or "0.4 ,=0.3 ?=0.2".
+
+    :raises ValueError: if it is no such text, or a number is not from 0 to 1.
+    """
+    found: dict[str, float] = {}
+    for part in text.split():
+        mark, _, number = part.rpartition("=")
+        found[mark] = _probability(number)
+    if not found:
+        raise ValueError("there is no threshold")
+    return found
+
+
+def _probability(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise ValueError(f"{text} is no number from 0 to 1")
+    return number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +47,9 @@ class DecisionSettings:
     """How punctuation is decided on, whether it is restored or corrected.
 
     :ivar samples: the most draws for each sentence; fewer where the decision is clear.  The paper has 1000.
-    :ivar decoder: take the draw of least expected edit distance, decide each slot separately, or take the
-        most frequent draw.
+    :ivar decoder: take the draw of least expected edit distance ("mbr"), decide each slot separately
+        ("slot-mbr"), take the most frequent draw ("map"), or all marks that are probable enough for the
+        greatest F1 ("f1").
     :ivar trees: average over at most this many trees of the parser (footnote 20 of the paper).
     :ivar parse: parse the words of CoNLL-U input anew.
     :ivar best_tree: parse words once more for their best tree, which is part of the result.
@@ -40,6 +71,10 @@ class RestoreSettings(DecisionSettings):
     Existing marks are removed first, unless ``keep`` or ``hidden`` is set: then they are evidence about the
     others.
 
+    :ivar decoder: take all marks that are probable enough for the greatest F1 ("f1", see ``threshold``), the
+        draw of least expected edit distance ("mbr"), decide each slot separately ("slot-mbr"), or take the
+        most frequent draw ("map").  [default: f1; mbr with --score]
+    :ivar threshold: with the decoder f1, the least probability of a mark; or of each, as ",=0.3 ?=0.2 0.4".
     :ivar marks: restore only these marks, such as ".,?!"; by default all that the model knows.  In a text,
         spaces separate marks of several characters; straight quotation marks stand for both directions.
     :ivar keep: keep existing punctuation, and fill only empty slots.
@@ -53,6 +88,8 @@ class RestoreSettings(DecisionSettings):
         text; or nowhere.
     """
 
+    decoder: Decoder | None = None  # type: ignore[assignment]  # a command has its own default
+    threshold: Annotated[Thresholds, thresholds] = THRESHOLD
     marks: str | Collection[str] | None = None
     keep: bool = False
     hidden: Annotated[str | Collection[str] | None, Placeholder("MARKS")] = None

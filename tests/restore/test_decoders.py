@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.draws import Draws
-from pyropunct.restore.decoders import DECODERS
+from pyropunct.restore.decoders import DECODERS, decoder_with
 from pyropunct.restore.edit_distance import surface_distance
+from pyropunct.restore.settings import thresholds
+from pyropunct.treebank.marks import marks_of, unpaired
 
 seeds = given(st.integers(0, 2**32 - 1))
 """Draws are made from a random seed, since examples that hypothesis makes itself have few equal strings."""
@@ -29,7 +31,7 @@ def test_risks_are_expected_losses_and_in_order(seed: int) -> None:
     decisions = {name: decoder(draws) for name, decoder in DECODERS.items()}
     for decision in decisions.values():
         assert decision.risk == pytest.approx(expected_loss(draws, decision.surface), abs=1e-12)
-    assert decisions["slot-mbr"].risk <= decisions["mbr"].risk + 1e-12
+    assert decisions["slot-mbr"].risk <= min(decisions["mbr"].risk, decisions["f1"].risk) + 1e-12
     assert decisions["mbr"].risk <= decisions["map"].risk + 1e-12
 
 
@@ -76,7 +78,8 @@ def test_the_first_of_equals(name: str) -> None:
     """Each of two surfaces was drawn once, and is as far from the other as the other from it."""
     for first, second in ((COMMA, STOP), (STOP, COMMA)):
         surface = DECODERS[name](draws_of([first, second])).surface
-        assert list(map(list, surface)) in ([first] if name != "slot-mbr" else [COMMA, STOP, BOTH, [[], []]])
+        by_slot = [BOTH] if name == "f1" else [COMMA, STOP, BOTH, [[], []]]
+        assert list(map(list, surface)) in ([first] if name in ("mbr", "map") else by_slot)
 
 
 def test_map_of_equals_takes_the_one_nearest_to_all() -> None:
@@ -101,6 +104,81 @@ def test_one_draw_of_many_slots() -> None:
     for decoder in DECODERS.values():
         surface, risk = decoder(draws)[:2]
         assert (len(surface), risk) == (2001, 0)
+
+
+def gain(draws: Draws, surface: Surface, threshold: dict[str, float]) -> float:
+    """The expected number of right marks, less the threshold of each mark."""
+    costs = sum(threshold.get(mark, threshold[""]) for slot in surface for mark in marks_of(slot))
+    right = 0.0
+    for other, weight in zip(surfaces_of(draws), draws.weights, strict=True):
+        pairs = zip(surface, other, strict=True)
+        right += weight * sum((Counter(marks_of(a)) & Counter(marks_of(b))).total() for a, b in pairs)
+    return right - costs
+
+
+@given(seed=st.integers(0, 2**32 - 1), usual=st.floats(0.05, 0.95), comma=st.floats(0.05, 0.95))
+def test_probable_marks_are_best_in_each_slot(seed: int, usual: float, comma: float) -> None:
+    """Of the plausible strings, and of those with marks where a mark is likelier than none."""
+    draws, threshold = random_draws(seed, words=0, number=12), {"": usual, ",": comma}
+    share: Counter[tuple[str, ...]] = Counter()
+    for surface, weight in zip(surfaces_of(draws), draws.weights, strict=True):
+        share[surface[0]] += weight
+    most = max(weight for string, weight in share.items() if string) if set(share) != {()} else 0.0
+    candidates = {string for string in share if string and share[string] >= 0.25 * most}
+    candidates |= {()} if share[()] >= 0.5 else set()
+    best = max(candidates, key=lambda string: gain(draws, [string], threshold))
+    found = decoder_with("f1", threshold)(draws).surface
+    if unpaired([best]):
+        assert unpaired(found) == min(unpaired(other) for other in surfaces_of(draws))
+    else:
+        assert gain(draws, found, threshold) == pytest.approx(gain(draws, [best], threshold), abs=1e-9)
+
+
+def test_threshold_of_each_mark() -> None:
+    """A mark is there if it is more probable than its threshold, whatever the most probable string is."""
+    draws = draws_of([COMMA, STOP, [[], []]], [0.35, 0.25, 0.4])
+    for text, surface in (
+        ("0.3", ((",",), ())),
+        ("0.2", ((",",), (".",))),
+        (",=0.36 .=0.24 0.9", ((), (".",))),
+        (".=0.24", ((",",), (".",))),
+    ):
+        assert decoder_with("f1", thresholds(text))(draws).surface == surface
+    assert decoder_with("mbr", 0.0)(draws).surface == ((), ())
+
+
+@pytest.mark.parametrize("text", ["", " ", "x", "1.1", ",=-0.1", ",=", "nan"])
+def test_bad_thresholds(text: str) -> None:
+    with pytest.raises(ValueError, match=r"number from 0 to 1|no threshold"):
+        thresholds(text)
+
+
+def test_probable_marks_keep_pairs_whole() -> None:
+    """The opening bracket is probable, each place of the closing one is not: both, or neither."""
+    opened = draws_of([[["("], [")"], []], [["("], [], [")"]], [[], [], []]], [0.25, 0.2, 0.55])
+    assert decoder_with("f1", 0.3)(opened).surface == (("(",), (")",), ())
+    assert decoder_with("f1", 0.4)(opened).surface == ((), (), ())
+
+
+def test_commas_around_an_apposition_are_both_there_or_neither() -> None:
+    """One alone is probable enough; with the other one, which comes along with it, both are or are not."""
+    draws = draws_of([[[","], [","]], [[","], []], [[], []]], [0.22, 0.12, 0.66])
+    assert decoder_with("f1", 0.25)(draws).surface == ((",",), (",",))
+    assert decoder_with("f1", 0.3)(draws).surface == ((), ())
+    apart = draws_of([[[","], []], [[], [","]], [[], []]], [0.34, 0.22, 0.44])
+    assert decoder_with("f1", 0.3)(apart).surface == ((",",), ())
+
+
+def test_strings_of_several_marks_are_taken_if_they_are_drawn() -> None:
+    """Either mark is probable enough, but hardly ever both together."""
+    ends = draws_of([[["?"]], [["."]], [[".", "?"]]], [0.5, 0.45, 0.05])
+    assert decoder_with("f1", 0.3)(ends).surface == (("?",),)
+
+
+def test_a_mark_is_there_if_it_is_likely_but_not_known_which() -> None:
+    ends = draws_of([[["."]], [["!"]], [["?"]], [[]]], [0.28, 0.26, 0.06, 0.4])
+    assert decoder_with("f1", 0.35)(ends).surface == ((".",),)
+    assert decoder_with("f1", 0.35)(draws_of([[["."]], [["!"]], [[]]], [0.3, 0.15, 0.55])).surface == ((),)
 
 
 @pytest.mark.parametrize("name", ["mbr", "slot-mbr"])

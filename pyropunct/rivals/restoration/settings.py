@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Self
 
 from pyropunct.compare.settings import ComparisonSettings, SettingError, chosen, names_of, numbers_to
 from pyropunct.limits import Count, Placeholder, Range
-from pyropunct.restore.settings import Decoder, RestoreSettings
+from pyropunct.restore.settings import DecisionSettings, Decoder
 
 SYSTEMS = ("trivial", "crf", "attention", "attach", "full", "mixed")
 """The systems in the order of tables; `pyropunct.rivals.restoration.systems.SYSTEMS` has them."""
@@ -34,9 +34,9 @@ class RestorationSettings(ComparisonSettings):
     permutations: Annotated[int, Range(ComparisonSettings.permutations)] = ComparisonSettings.permutations
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:SYSTEMS", "system")] = SYSTEMS
     shares: Annotated[tuple[int, ...], numbers_to(100, "percents")] = (100,)
-    samples: Count = RestoreSettings.samples
-    decoder: Decoder = RestoreSettings.decoder
-    trees: Count = RestoreSettings.trees
+    samples: Count = DecisionSettings.samples
+    decoder: Decoder = DecisionSettings.decoder
+    trees: Count = DecisionSettings.trees
     seeds: Count = 1
     folds: Annotated[int, Range(0)] = 4
     encoder: Annotated[str | None, Placeholder("PLACE")] = None

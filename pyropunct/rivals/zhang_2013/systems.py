@@ -73,7 +73,9 @@ def restoration_system(model: Punctuator, settings: JointSettings) -> System:
 
     :raises NoReaderError: if the model has no reader of running text.
     """
-    options = RestoreSettings(running=True, samples=settings.samples, seed=settings.seed, best_tree=True)
+    options = RestoreSettings(
+        decoder="mbr", running=True, samples=settings.samples, seed=settings.seed, best_tree=True
+    )
     restorer = Restorer(model, options)
 
     def read(streams: Streams) -> list[Reading]:
