@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pyropunct.nets.recipes import NetworkRecipe
-from pyropunct.nets.words import WordBatch, WordTypes
+from pyropunct.nets.words import WordBatch, WordTypes, numbers_of
 
 WINDOW = 5
 """Characters that a filter of the spelling sees at a time."""
@@ -124,6 +124,29 @@ class WordNetwork(nn.Module):
         if self.pretrained is None or batch.features is None:
             return learned
         return torch.cat([learned, self.pretrained(standardised(batch.features))], -1)
+
+
+def begin_with(network: WordNetwork, types: WordTypes, known: WordNetwork, known_types: WordTypes) -> None:
+    """Give a network the weights of another of the same sizes; words that this has not known keep their own.
+
+    :param types: the types of words and characters of the network.
+    :param known: the other network.
+    :param known_types: its types.
+    :raises RuntimeError: if the sizes differ.
+    """
+    tables = {
+        "forms.weight": (types.forms, known_types.forms),
+        "spelling.characters.weight": (types.characters, known_types.characters),
+    }
+    before = known.state_dict()
+    for name, weight in network.state_dict().items():
+        if name not in tables:
+            weight.copy_(before[name])
+            continue
+        new, old = tables[name]
+        row_of = numbers_of(old)
+        both = [row for row, type_ in enumerate(new) if type_ in row_of]
+        weight[both] = before[name][[row_of[new[row]] for row in both]]
 
 
 def standardised(features: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
@@ -32,10 +32,11 @@ class Document(NamedTuple):
 
 def documents(sentences: Iterable[Sentence]) -> list[Document]:
     """The documents of a treebank; without comments that start documents, it is one document."""
-    return [_joined([sentence.tree.forms for sentence in part]) for part in by_document(sentences)]
+    return [joined([sentence.tree.forms for sentence in part]) for part in by_document(sentences)]
 
 
-def _joined(sentences: Sequence[Sequence[str]]) -> Document:
+def joined(sentences: Sequence[Sequence[str]]) -> Document:
+    """Sentences as running text."""
     last = [len(words) - 1 for words in sentences]
     return Document(
         tuple(word for words in sentences for word in words),
@@ -53,6 +54,13 @@ class ReaderVocabulary(WordTypes):
     """
 
     others: tuple[str, ...]
+
+    def with_types_of(self, first: "ReaderVocabulary") -> "ReaderVocabulary":
+        """The types of both, those of another vocabulary first."""
+        names = [field.name for field in fields(self)]
+        return ReaderVocabulary(
+            *(tuple(dict.fromkeys((*getattr(first, name), *getattr(self, name)))) for name in names)
+        )
 
     @cached_property
     def other_by_lower(self) -> Mapping[str, str]:

@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.nets.layers import begin_with
 from pyropunct.nets.pretrained import Pretrained, bare, kept
 from pyropunct.nets.reader.case import case_of
 from pyropunct.nets.reader.encoding import (
@@ -31,6 +32,9 @@ def train_reader(
     dev: Iterable[Sentence] | None = None,
     recipe: ReaderRecipe | None = None,
     *,
+    texts: Sequence[Document] = (),
+    dev_texts: Sequence[Document] = (),
+    first: RunningReader | None = None,
     pretrained: Pretrained | None = None,
     seed: int = 0,
     checkpoint: NetworkCheckpoint | None = None,
@@ -42,6 +46,9 @@ def train_reader(
 
     :param train: the sentences to learn from, in their order.
     :param dev: sentences on which the epoch that is kept is chosen; without them the last epoch is kept.
+    :param texts: documents to learn from besides.
+    :param dev_texts: documents that choose the epoch besides.
+    :param first: a reader with whose words and weights the training begins.
     :param recipe: the settings.
     :param pretrained: gives features of words that the reader reads as well; they are computed once.
     :param seed: equal seeds give equal readers, on the same machine with the same number of threads.
@@ -49,10 +56,10 @@ def train_reader(
     :param watch: called after every step, and when an epoch is finished.
     :raises ValueError: if there is no sentence in one of the two.
     """
-    train, dev = sequences("reader", train, dev)
-    texts, dev_texts = documents(train), None if dev is None else documents(dev)
+    chosen_by = None if dev is None and not dev_texts else [*documents(dev or ()), *dev_texts]
+    data = sequences("reader", [*documents(train), *texts], chosen_by)
     source = bare(pretrained)
-    make = partial(ReaderTraining, texts, dev_texts, recipe or ReaderRecipe(), seed, kept(source))
+    make = partial(ReaderTraining, first, *data, recipe or ReaderRecipe(), seed, kept(source))
     return replace(trained(make, seed, checkpoint, watch), pretrained=source)
 
 
@@ -62,6 +69,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
     In every epoch the documents are cut into windows at other places, and other windows lose their capital
     letters.  The cases of words are learned in these alone.
 
+    :param first: see `train_reader`.
     :ivar windows: those of the current epoch; batches are lists of their numbers.  A window has the number of
         its document, counted from 0, the place of its words, and whether they lose their capital letters.
     """
@@ -70,7 +78,8 @@ class ReaderTraining(NetworkTraining[RunningReader]):
     what = "reader"
     unit = "documents"
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, first: RunningReader | None, *arguments: Any) -> None:
+        self.first = first
         super().__init__(*arguments)
         self.windows: list[tuple[int, slice, bool]] = []
         self._features: dict[tuple[int, bool], Tensor] = {}
@@ -79,7 +88,15 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
     def vocabulary(self) -> ReaderVocabulary:
         """The types of words and characters."""
-        return build_reader_vocabulary(self.train, self.recipe.form_count)
+        found = build_reader_vocabulary(self.train, self.recipe.form_count)
+        return found if self.first is None else found.with_types_of(self.first.vocabulary)
+
+    def untrained(self) -> nn.Module:
+        """The network with its first weights, or those of the first reader."""
+        if self.first is not None:
+            known = self.first.network, self.first.vocabulary
+            begin_with(self.model.network, self.model.vocabulary, *known)
+        return super().untrained()
 
     def length(self, document: Document) -> int:
         """The number of words."""
@@ -125,7 +142,9 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
     def data(self) -> Iterable[object]:
         """The documents, and the pretrained features."""
-        return self.train, self.dev, None if self.source is None else self.source.identity()
+        yield from (self.train, self.dev, None if self.source is None else self.source.identity())
+        if self.first is not None:
+            yield from (weight.numpy().tobytes() for weight in self.first.network.state_dict().values())
 
 
 def _answers(document: Document, lower: bool) -> Answers:
