@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyropunct.fitted.recipes import RECIPES, Recipe, named_recipe
     from pyropunct.punctuator import Punctuator, load
+    from pyropunct.train.adapting import adapt
     from pyropunct.train.fitting import fit
     from pyropunct.treebank.constituency.reading import read_brackets
     from pyropunct.treebank.errors import TreebankError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyropunct.treebank.sentence import Sentence
 
 _HOMES = {
+    "adapt": "train.adapting",
     "fit": "train.fitting",
     "load": "punctuator",
     "read_brackets": "treebank.constituency.reading",
@@ -48,6 +50,7 @@ __all__ = [
     "Sentence",
     "Treebank",
     "TreebankError",
+    "adapt",
     "fit",
     "load",
     "named_recipe",

@@ -34,6 +34,7 @@ def printed(*arguments: object) -> str:
 
 
 TRAINING = (
+    "adapt",
     "fit",
     "fit-correction",
     "compare",

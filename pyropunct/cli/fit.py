@@ -50,6 +50,8 @@ class FitOptions(Machine):
     :ivar vectors: vectors of words in the text format of word2vec, in the place of an encoder.
     :ivar tagger: with --parser: train a tagger of words too, whose predictions are mixed with those given
         trees of the parser.  [default: --tagger]
+    :ivar text: with --parser: text to learn from besides, whose trees the parser finds: a file, a folder or a
+        pattern; repeatable.  See `pyropunct adapt --help`.
     :ivar resume: continue a fit that was interrupted.
     :ivar device: device of the weights, as torch names it.
     """
@@ -65,6 +67,7 @@ class FitOptions(Machine):
     fine_tune: bool = False
     vectors: Annotated[str | None, Placeholder("FILE")] = None
     tagger: bool | None = None
+    text: Annotated[tuple[str, ...], Placeholder("FILES")] = ()
     resume: bool = False
     device: str = "cpu"
     seed: Seed = 0
@@ -90,6 +93,7 @@ def fit(
         read_treebanks,
         reported_by_first,
     )
+    from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.parser import FOLDS
     from pyropunct.train.fitting import fit as fit_model
@@ -106,6 +110,7 @@ def fit(
             checkpoints = Checkpoints(file.with_suffix(".unfinished"), options.resume)
             options.start()
             check_device(options.device)
+            files = files_of_several(options.text)
             parts, dev = read_treebanks(train, options.dev)
             sentences = tuple(sentence for part in parts for sentence in part)
             pretrained = pretrained_source(options.encoder, options.vectors, [*sentences, *(dev or ())])
@@ -120,6 +125,7 @@ def fit(
             pretrained=pretrained,
             checkpoint=checkpoints.first,
             ranks=ranks,
+            texts=parts_of(files) if files else None,
             **{name: getattr(options, name) for name in PASSED_ON},
         )
         if not ranks.first:
@@ -145,6 +151,8 @@ def _check(options: FitOptions, recipe: Recipe) -> None:
         f"--vectors {unread}": vectors and not reads,
         "--encoder and --vectors exclude each other": encoder and vectors,
         "--fine-tune is for --parser and --encoder together": options.fine_tune and not (parser and encoder),
+        "--text is for --parser and --folds: a parser finds its trees": options.text
+        and (not parser or options.folds == 0),
         "--tagger is for --parser: without it only given trees are punctuated": options.tagger and not parser,
     }
     for problem, there in wrong.items():

@@ -16,6 +16,7 @@ from pyropunct.cli import console
 from pyropunct.cli.frame import misuse_in_one_line
 
 COMMANDS = (
+    "adapt",
     "compare",
     "compare-commas",
     "compare-correction",

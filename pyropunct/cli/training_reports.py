@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyropunct.cli import console
 
 if TYPE_CHECKING:
-    from pyropunct.train.fitting import Watching
+    from pyropunct.train.parts import Watching
     from pyropunct.train.training import Progress
 
 SILENCE = 30.0
@@ -19,6 +19,7 @@ NETWORKS = {
     "parser": ("the parser", _UAS),
     "folds": ("the parsers of folds", _UAS),
     "reader": ("the reader of running text", "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"),
+    "text-reader": ("the reader of running text", "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"),
     "tagger": ("the tagger", "dev perplexity {perplexity:.4f}"),
 }
 """For each part of a fit that trains networks, what these are, and their scores on a dev treebank."""
@@ -76,7 +77,7 @@ def fit_watches(epochs: int, folds: int) -> "Watching":
     def watching(part: str) -> "AbstractContextManager[Any]":
         if part in ("story", "parsed"):
             return training_watch(epochs, "trees of the parser, " if part == "parsed" else "")
-        return network_watch(part, folds)
+        return counted(COUNTED[part]) if part in COUNTED else network_watch(part, folds)
 
     return watching
 
@@ -139,6 +140,31 @@ def paced(what: str, total: int) -> Iterator[Callable[[int], None]]:
         yield advance
 
 
+COUNTED = {"texts": "sentences read", "trees": "sentences parsed"}
+"""What is counted in parts of a training of which nobody knows how much there is."""
+
+
+@contextmanager
+def counted(what: str) -> Iterator[Callable[[int], None]]:
+    """Yields a function that takes the number of things newly done, and shows how many there are, and pace.
+
+    :param what: what is counted.
+    """
+    started, done = time.monotonic(), 0
+    with _shown(what, None) as show:
+
+        def told() -> str:
+            return f"{done:,} {what}, {done / max(time.monotonic() - started, 1e-9):,.0f} a second"
+
+        def advance(number: int) -> None:
+            nonlocal done
+            done += number
+            show(told(), told(), done, 0, False)
+
+        yield advance
+        show(told(), told(), done, 0, True)
+
+
 def _lasting(seconds: float) -> str:
     """A time in hours, minutes and seconds, of which only what matters is told."""
     hours, minutes = divmod(round(seconds / 60), 60)
@@ -166,7 +192,7 @@ def _shown(
         with console.bar() as bar:
             task = bar.add_task(begin, total=total)
             yield lambda text, line, done, size, due: bar.update(
-                task, description=text, completed=done, total=size
+                task, description=text, completed=done, total=size or None
             )
         return
     last = time.monotonic()

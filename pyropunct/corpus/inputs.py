@@ -4,13 +4,13 @@ import glob
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pyropunct.errors import UserError
-from pyropunct.treebank.lines import SIZE
+from pyropunct.treebank.lines import SIZE, STANDARD_INPUT, Part, standard_input
 
 TEXT, CONLLU = (".txt", ".text"), (".conllu",)
 """How the names of raw text and of CoNLL-U end, before what says that they are compressed."""
@@ -60,6 +60,28 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
                 f"perhaps {' or '.join(COMPRESSED)}): take it away, or give a pattern of the files meant"
             )
     return found
+
+
+def files_of_several(given: Iterable[str]) -> list[str]:
+    """The files of several corpora, of which a file may be called as it likes; ``-`` is standard input.
+
+    :raises CorpusError: as `files_of` does.
+    """
+    found = ([one] if one == "-" else files_of(one, any_name=Path(one).is_file()) for one in given)
+    return [file for files in found for file in files]
+
+
+def parts_of(files: Iterable[str]) -> Iterator[Part]:
+    """The texts of files, each of which is opened when its turn has come.
+
+    :raises CorpusError: as `contents` does.
+    """
+    for file in files:
+        if file == "-":
+            yield Part(standard_input(), STANDARD_INPUT)
+            continue
+        with contents(file) as stream:
+            yield Part(stream, file, kind_of(file) or "auto")
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Fitting: from a treebank to a `Punctuator`."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,15 @@ from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.adapting import LearnedText, with_capitals
 from pyropunct.train.parsed_trees import fit_parsed
+from pyropunct.train.parts import Parts, Watching, checkpoint_of, unwatched
 from pyropunct.train.ranks import ALONE, Ranks
 from pyropunct.train.tagged_words import fit_tagger
+from pyropunct.train.text_settings import TextSettings
 from pyropunct.train.training import Training, Watch, held_out
 from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.lines import Part
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
@@ -35,19 +37,6 @@ class NetworkRecipes:
     tagger: SlotTaggerRecipe = field(default_factory=SlotTaggerRecipe)
 
 
-Watching = Callable[[str], AbstractContextManager[Any]]
-"""Called with the name of each part of a fit that begins; yields a function that is told its progress.
-
-The parts are "story", "parser", "reader", "folds", "parsed" and "tagger".  The functions are ``watch``
-arguments of `fit_story`, `train_parser`, `train_reader`, `jackknifed`, `fit_parsed` and `fit_tagger`.
-"""
-
-
-def unwatched(part: str) -> AbstractContextManager[None]:
-    """Nobody is told how far a fit is."""
-    return nullcontext()
-
-
 def fit(
     train: Iterable[Sentence],
     dev: Iterable[Sentence] | None = None,
@@ -56,6 +45,8 @@ def fit(
     parser: bool = False,
     folds: int = FOLDS,
     tagger: bool = True,
+    texts: Iterable[Part | str] | None = None,
+    text_settings: TextSettings | None = None,
     networks: NetworkRecipes | None = None,
     pretrained: Pretrained | None = None,
     fine_tune: bool = False,
@@ -87,6 +78,9 @@ def fit(
     :param folds: the parts of the training treebank that are parsed by a parser trained on the others, to fit
         weights for trees of a parser; fewer than 2 leave these weights out.
     :param tagger: train a tagger of words too, if there is a parser.
+    :param texts: text without trees to learn from besides, with a parser and folds: see
+        `pyropunct.train.adapting`.
+    :param text_settings: how it is learned from.
     :param networks: the settings of parser, reader and tagger.
     :param pretrained: gives features of words that parser, reader, and an attach model such as "neural" read
         besides.  They are computed for each part anew, unless it is a `pyropunct.nets.pretrained.Kept`.
@@ -98,14 +92,15 @@ def fit(
     :param resume: continue from these files; otherwise they are deleted at the start.
     :param ranks: the processes that train the story together, see `pyropunct.train.ranks`; each calls this
         function with the same arguments, and the first one does all the rest.
-    :param watching: see `Watching`.
+    :param watching: see `pyropunct.train.parts.Watching`.
     :raises RankGoneError: if another process has ended.
     :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
     :raises ModelFileError: if a checkpoint cannot be written, or resumed from.
     :raises PretrainedError: if ``pretrained`` cannot be used.
     :raises UnknownVariantError: if the recipe names an unknown variant.
     :raises ValueError: if there is ``pretrained``, but nothing reads it; if it is to be trained further, but
-        there is no parser, or it is no encoder.
+        there is no parser, or it is no encoder; if there are texts, but no parser or less than two folds.
+    :raises TextError: if too little can be learned from the texts.
     :raises VariantError: if the recipe names a variant outside the package that does not keep to the rules
         of the story: see `pyropunct.testing`.
     """
@@ -114,11 +109,12 @@ def fit(
     if fine_tune and not parser:
         raise ValueError("an encoder is trained further together with a parser, and there is none")
     number = min(folds, len(train))
-    names = ("parser", "reader", *(f"fold-{fold + 1}" for fold in range(number)), "parsed", "tagger")
-    files = {name: _checkpoint(checkpoint, name) for name in names}
+    if texts is not None and not (parser and number > 1):
+        raise ValueError("text is learned from by a parser and with folds, and there are none")
+    parts = Parts(seed, checkpoint, watching)
     if ranks.first and not resume:
-        for file in filter(None, files.values()):
-            file.forget()
+        folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
+        parts.forget(("parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
     frozen = None if fine_tune else pretrained
     with watching("story") as watch:
         model = fit_story(
@@ -139,17 +135,25 @@ def fit(
     networks = NetworkRecipes() if networks is None else networks
     rate = ENCODER_RATE if fine_tune else 0.0
     options: dict[str, Any] = {"pretrained": pretrained, "encoder_rate": rate, "device": device}
-
-    @contextmanager
-    def part(name: str) -> Iterator[dict[str, Any]]:
-        with watching(name) as watch:
-            yield {"seed": seed, "checkpoint": files[name], "watch": watch}
-
-    with part("parser") as watched:
+    with parts.part("parser") as watched:
         trained = train_parser(train, dev, networks.parser, **options, **watched)
-    with part("reader") as watched:
+    with parts.part("reader") as watched:
         reader = train_reader(train, dev, networks.reader, pretrained=frozen, **watched)
     model = replace(model, parser=trained, reader=reader)
+    text = None if texts is None else LearnedText(model, texts, text_settings, watching)
+    if text is not None:
+        with parts.part("text-reader") as watched:
+            reader = train_reader(
+                train,
+                dev,
+                networks.reader,
+                texts=text.documents,
+                dev_texts=text.held_out_documents if dev is None else (),
+                first=reader,
+                pretrained=frozen,
+                **watched,
+            )
+        model = replace(model, reader=reader)
     if number > 1:
         with watching("folds") as watch:
             parses = jackknifed(
@@ -158,20 +162,17 @@ def fit(
                 folds=number,
                 seed=seed,
                 **options,
-                checkpoints=lambda fold: files[f"fold-{fold + 1}"],
+                checkpoints=lambda fold: checkpoint_of(checkpoint, f"fold-{fold + 1}"),
                 watch=watch,
             )
-        with part("parsed") as watched:
-            model = fit_parsed(model, train, parses, dev, device=device, **watched)
+        more = () if text is None else text.examples
+        with parts.part("parsed") as watched:
+            model = fit_parsed(model, train, parses, dev, text=more, device=device, **watched)
     if tagger:
-        with part("tagger") as watched:
-            model = fit_tagger(model, train, dev, networks.tagger, **watched)
-    return model
-
-
-def _checkpoint(path: Path | None, name: str) -> Checkpoint | None:
-    """The checkpoint of a part of the fit."""
-    return None if path is None else Checkpoint(path.with_name(f"{path.name}.{name}"))
+        with parts.part("tagger") as watched:
+            more = () if text is None else text.once
+            model = fit_tagger(model, train, dev, networks.tagger, text=more, **watched)
+    return model if text is None else with_capitals(model, text)
 
 
 def fit_story(
@@ -206,7 +207,7 @@ def fit_story(
     train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     recipe = _for_treebanks(recipe, vocabulary)
-    files = {name: _checkpoint(checkpoint, name) for name in ("left", "right")}
+    files = {name: checkpoint_of(checkpoint, name) for name in ("left", "right")}
     if not ranks.first and not resume:
         files = {}  # files there are of an earlier training, and the first rank deletes them
     for name, file in files.items():

@@ -49,6 +49,7 @@ def fit_parsed(
     dev: Iterable[Sentence] | None = None,
     dev_parses: Iterable[Sequence[WeightedTree]] | None = None,
     *,
+    text: Sequence[Sentence] = (),
     seed: int = 0,
     device: str = "cpu",
     checkpoint: Checkpoint | None = None,
@@ -63,12 +64,13 @@ def fit_parsed(
         out, with its trees.
     :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
         model's parser.
+    :param text: further sentences, with the trees that they are learned from; see `pyropunct.train.texts`.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: see `pyropunct.fit`.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
-    :returns: the same model with `Punctuator.parsed`, whose report tells in ``scores`` how good the trees
-        are that it has learned from, in ``perplexity`` how well it predicts the punctuation of dev over the
+    :returns: the same model with `Punctuator.parsed`, whose report tells in ``scores`` how good the parser's
+        trees of the treebank are, in ``perplexity`` how well it predicts the punctuation of dev over the
         parser's trees, and in ``unparsed_perplexity`` how well the given model does.
     :raises NoParserError: if neither dev has trees nor the model a parser.
     :raises ValueError: if there are not as many parses as sentences.
@@ -85,6 +87,7 @@ def fit_parsed(
         seen, unseen = pairs, _paired(dev, dev_parses)
     sentences = [pair.sentence for pair in seen]
     sentences += with_trees(sentences, [pair.trees for pair in seen])
+    sentences += text
     vocabulary = with_pairs_of(
         model.vocabulary, [(sentence.tree, sentence.surface) for sentence in sentences]
     )
@@ -98,7 +101,7 @@ def fit_parsed(
     report = {
         **parsed.report,
         "seed": seed,
-        "scores": _scores(seen),
+        "scores": _scores(seen) if seen else None,
         "perplexity": _perplexity(parsed, unseen),
         "unparsed_perplexity": _perplexity(replace(model, parsed=None), unseen),
     }

@@ -38,6 +38,7 @@ def fit_tagger(
     dev: Iterable[Sentence] | None = None,
     recipe: SlotTaggerRecipe | None = None,
     *,
+    text: Iterable[Sentence] = (),
     seed: int = 0,
     checkpoint: NetworkCheckpoint | None = None,
     watch: Watch | None = None,
@@ -50,6 +51,7 @@ def fit_tagger(
     :param dev: sentences by which the epoch of the tagger and its share are chosen; without them those that
         `pyropunct.fit` holds out, which the parser has seen.
     :param recipe: the settings of the tagger.
+    :param text: further sentences to learn from, whose trees are not looked at.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
@@ -71,7 +73,7 @@ def fit_tagger(
         )
     tokens = model.vocabulary.tokens
     tagger = train_slot_tagger(
-        parser, seen, unseen, recipe, tokens=tokens, seed=seed, checkpoint=checkpoint, watch=watch
+        parser, (*seen, *text), unseen, recipe, tokens=tokens, seed=seed, checkpoint=checkpoint, watch=watch
     )
     plain, parses = replace(model, tagger=None), weighted_trees(model, words)
     over_trees = plain.log_prob_over_trees(unseen, parses).cpu()

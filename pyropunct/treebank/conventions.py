@@ -60,6 +60,10 @@ class Capitals:
                     tags[tag, form[:1].isupper()] += 1
         return cls(_shares(words), _shares(tags))
 
+    def __add__(self, other: "Capitals") -> "Capitals":
+        """The counts of both."""
+        return Capitals(_added(self.words, other.words), _added(self.tags, other.tags))
+
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries, from which `from_json` makes equal counts."""
         return {"words": dict(sorted(self.words.items())), "tags": dict(sorted(self.tags.items()))}
@@ -86,6 +90,14 @@ class Capitals:
         if self.has_capital(form, tag) or any(map(str.isupper, form[1:])):
             return form
         return form[:1].lower() + form[1:]
+
+
+def _added(some: CapitalCounts, others: CapitalCounts) -> CapitalCounts:
+    both = dict(some)
+    for key, (capital, seen) in others.items():
+        before = both.get(key, (0, 0))
+        both[key] = before[0] + capital, before[1] + seen
+    return both
 
 
 def at_the_beginning(form: str) -> str:

@@ -1,0 +1,252 @@
+"""Adapting a model to text without trees.
+
+A treebank shows words, marks x and trees T; text shows words and marks.  So the tree is latent in text::
+
+    log p(x | words) = log sum over T of p(T | words) p(x | T)
+
+The parser gives p(T | words), and stays as it is.  Weights for parsed trees are learned from a few trees of
+each sentence, its best one and draws, as if each were its tree: by Jensen's inequality their mean of
+log p(x | T) is a lower bound, and restoration meets trees of the same kinds
+(`pyropunct.train.parsed_trees`).  Tagger, reader of running text and capital letters need no trees.
+
+A share of the text is held out.  Parts of the model are replaced only where the new ones are better there.
+
+Example::
+
+    import pyropunct
+
+    model = pyropunct.adapt(pyropunct.load("en"), [open("letters.txt").read()])
+    print(model.report["text"]["after"])
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.nets.parser import BiaffineParser
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.reader import train_reader
+from pyropunct.nets.reader.encoding import Document
+from pyropunct.nets.reader.training import evaluate
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.deciding import decide
+from pyropunct.restore.mark_scores import RestorationScores
+from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.reading import Item
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.settings import RestoreSettings
+from pyropunct.train.parsed_trees import fit_parsed
+from pyropunct.train.parts import Parts, Watching, unwatched
+from pyropunct.train.tagged_words import fit_tagger
+from pyropunct.train.text_settings import TextSettings
+from pyropunct.train.texts import Texts, collected, documents_of, with_parses
+from pyropunct.treebank.conventions import Capitals
+from pyropunct.treebank.lines import Part
+from pyropunct.treebank.sentence import Sentence
+
+REPLACED = ("parsed", "tagger", "reader")
+"""The parts of a model that learn from text."""
+
+DRAWS = 200
+"""Draws of each sentence in the scores of a model on held-out text."""
+
+SHOWN = 10
+"""Marks that are rarer in held-out text have no score of their own."""
+
+
+class LearnedText:
+    """Texts as examples, for a model whose parser has found their trees.
+
+    :param model: has a parser.
+    :param texts: files, or texts themselves.
+    :param settings: how they are learned from.
+    :param watching: see `pyropunct.train.parts.Watching`; the parts are "texts" and "trees".
+    :ivar found: the sentences, and how many were left out.
+    :ivar examples: the sentences to train on, once for each tree.
+    :ivar dev: the sentences that are held out, each with its best tree.
+    :raises TextError: as `pyropunct.train.texts.collected` does.
+    :raises NoParserError: if there is no parser of the package's kind.
+    """
+
+    def __init__(
+        self,
+        model: Punctuator,
+        texts: Iterable[Part | str],
+        settings: TextSettings | None = None,
+        watching: Watching = unwatched,
+    ) -> None:
+        if not isinstance(model.parser, BiaffineParser):
+            raise NoParserError
+        settings = TextSettings() if settings is None else settings
+        known = frozenset((*model.parser.vocabulary.forms, *model.vocabulary.forms))
+        with watching("texts") as advance:
+            read = _read(model, texts, settings.running)
+            self.found: Texts = collected(read, known, settings.most, advance or _untold)
+        self._trees = settings.trees
+        with watching("trees") as advance:
+            parsed = with_parses(self.found.train, model.parser, settings.trees, advance or _untold)
+        self.examples = [sentence for trees in parsed for sentence in trees]
+        self.dev = [best for [best] in with_parses(self.found.dev, model.parser, 1)]
+
+    @property
+    def once(self) -> list[Sentence]:
+        """The sentences to train on, each with its best tree alone."""
+        return self.examples[:: self._trees]
+
+    @property
+    def documents(self) -> list[Document]:
+        """Running text to train on."""
+        return documents_of(self.found.train)
+
+    @property
+    def held_out_documents(self) -> list[Document]:
+        """Running text that is held out."""
+        return documents_of(self.found.dev)
+
+
+def _read(model: Punctuator, texts: Iterable[Part | str], running: bool) -> Iterator[Iterable[Item]]:
+    restorer = Restorer(model, RestoreSettings(running=running, case="keep"))
+    for number, text in enumerate(texts, 1):
+        if isinstance(text, str):
+            text = Part(BytesIO(text.encode(errors="surrogateescape")), f"text {number}", "text")
+        yield restorer.read(text, tolerant=True)
+
+
+def _untold(number: int) -> None:
+    """Nobody is told how many sentences were read."""
+
+
+def adapt(
+    model: Punctuator,
+    texts: Iterable[Part | str],
+    treebank: Iterable[Sentence] = (),
+    settings: TextSettings | None = None,
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    watching: Watching = unwatched,
+) -> Punctuator:
+    """A model that has learned from text how it is punctuated.
+
+    Its parser is that of the given model, and so is all that concerns given trees: rules, underlying trees,
+    and what it restores where trees are given.
+
+    :param model: has a parser.
+    :param texts: files, or texts themselves: one sentence a line, paragraphs, or running text.
+    :param treebank: sentences to learn from besides, with their trees, such as those of the given model.
+    :param settings: how it learns.
+    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
+    :param device: see `pyropunct.fit`.
+    :param checkpoint: the state of each training is saved after every epoch, in files named after this path.
+    :param resume: continue from these files; otherwise they are deleted at the start.
+    :param watching: see `pyropunct.train.parts.Watching`; the parts are "texts", "trees", "parsed", "tagger"
+        and "reader".
+    :returns: the model; its report tells in ``text`` how many sentences were read, learned from (``train``),
+        held out (``dev``) and ``left_out``, the scores ``before`` and ``after`` of those that are held out,
+        see `scores_on_text`, and which parts are ``new``.
+    :raises TextError: if there are too few sentences to learn from, if they have no punctuation, or if they
+        are in another language than the model.
+    :raises NoParserError: if the model has no parser of the package's kind.
+    :raises DivergedError: as `pyropunct.fit` does.
+    :raises ModelFileError: if a checkpoint cannot be written, or gone on from.
+    """
+    treebank = tuple(treebank)
+    parts = Parts(seed, checkpoint, watching)
+    if not resume:
+        parts.forget(REPLACED)
+    text = LearnedText(model, texts, settings, watching)
+    held_out = HeldOut(model, text)
+    with parts.part("parsed") as watched:
+        examples = [*treebank, *text.examples]
+        new = fit_parsed(model, (), (), text.dev, held_out.parses, text=examples, device=device, **watched)
+    new = held_out.better(replace(new, tagger=None), replace(model, tagger=None))
+    with parts.part("tagger") as watched:
+        tagged = fit_tagger(new, treebank, text.dev, text=text.once, **watched)
+    source = None if model.reader is None else model.reader.pretrained
+    with parts.part("reader") as watched:
+        reader = train_reader(
+            treebank,
+            texts=text.documents,
+            dev_texts=text.held_out_documents,
+            recipe=None if model.reader is None else model.reader.recipe,
+            first=model.reader,
+            pretrained=source,
+            **watched,
+        )
+    result = held_out.better(tagged, replace(new, tagger=model.tagger, share=model.share))
+    result = held_out.better_reader(result, replace(result, reader=reader))
+    result = with_capitals(result, text)
+    report = {
+        **text.found.report(),
+        "treebank": len(treebank),
+        "before": held_out.scores(model),
+        "after": held_out.scores(result),
+        "new": [name for name in REPLACED if getattr(result, name) is not getattr(model, name)],
+    }
+    return replace(result, report={**model.report, "text": report})
+
+
+def with_capitals(model: Punctuator, text: LearnedText) -> Punctuator:
+    """The model, which knows how text writes capital letters too."""
+    capitals = model.conventions.capitals + Capitals.learn(text.once)
+    return replace(model, conventions=replace(model.conventions, capitals=capitals))
+
+
+class HeldOut:
+    """Compares models on text that none of them has learned from.
+
+    :param model: whose parser finds the trees.
+    :param text: what is held out of it.
+    :ivar parses: the trees of each sentence, over which restoration averages.
+    """
+
+    def __init__(self, model: Punctuator, text: LearnedText) -> None:
+        self._sentences, self._documents = text.dev, text.held_out_documents
+        self.parses: list[list[WeightedTree]] = weighted_trees(
+            model, [sentence.tree.forms for sentence in self._sentences]
+        )
+
+    def perplexity(self, model: Punctuator) -> float:
+        """Per slot, over the trees, tagger included."""
+        log_prob = model.log_prob_over_trees(self._sentences, self.parses)
+        return Evaluation.of(self._sentences, log_prob).perplexity
+
+    def better(self, new: Punctuator, old: Punctuator) -> Punctuator:
+        """The model of lower perplexity."""
+        return new if self.perplexity(new) < self.perplexity(old) else old
+
+    def better_reader(self, old: Punctuator, new: Punctuator) -> Punctuator:
+        """The model with the better reader of running text."""
+        readers = [one.reader for one in (old, new)]
+        merits = [-1.0 if one is None else evaluate(one, self._documents).merit for one in readers]
+        return new if merits[1] > merits[0] else old
+
+    def scores(self, model: Punctuator) -> dict[str, Any]:
+        """How well a model punctuates the sentences, and reads them as running text.
+
+        :returns: ``perplexity`` per slot; ``aed``, the edits per slot by the decoder for edits; ``f1`` of all
+            marks and in ``marks`` that of each, by the decoder for F1; and the F1 of sentence ends in running
+            text, in per cent: ``ends`` as it is written, ``lower_ends`` in lower case, None without a reader.
+        """
+        by_edits, by_marks = (self._restored(model, decoder) for decoder in ("mbr", "f1"))
+        read = None if model.reader is None else evaluate(model.reader, self._documents)
+        return {
+            "perplexity": self.perplexity(model),
+            "aed": by_edits.average_edit_distance,
+            "f1": by_marks.overall().f1,
+            "marks": {mark: score.f1 for mark, score in by_marks.of_marks().items() if score.gold >= SHOWN},
+            "ends": None if read is None else read.f1,
+            "lower_ends": None if read is None else read.lower_f1,
+        }
+
+    def _restored(self, model: Punctuator, decoder: str) -> RestorationScores:
+        scores = RestorationScores()
+        decisions = decide(model, self.parses, decoder=decoder, samples=DRAWS, seed=0)
+        for sentence, decision in zip(self._sentences, decisions, strict=True):
+            scores.add(decision.surface, sentence.surface)
+        return scores

@@ -1,0 +1,243 @@
+"""Text without trees, as sentences to learn from: see `pyropunct.train.adapting`.
+
+Text is read as restoration reads it: a line is a sentence, unless marks inside of it end sentences.  What is
+no prose in the language of the model is left out, with the reason, and so are sentences that were there
+before.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from pyropunct.errors import UserError
+from pyropunct.nets.parser import Parser
+from pyropunct.nets.reader.encoding import Document, joined
+from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.reading import Item
+from pyropunct.restore.restoring import words_of
+from pyropunct.treebank.conllu_block import Block
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.repunctuate import Layout
+from pyropunct.treebank.sentence import Sentence
+
+LONGEST = 100
+"""The most words of a sentence to learn from."""
+
+TITLE = 15
+"""A line of more words without any mark is no heading, but text that has lost its punctuation."""
+
+SHORT = 5
+"""A sentence of fewer words may stand in a text twice; what is longer and repeated is boilerplate."""
+
+FOREIGN = 0.5
+"""A sentence that is not `SHORT`, of whose words the parser does not know a greater share, is foreign."""
+
+BLOCK = 50
+"""The sentences of a block: neighbours that are learned from, held out, or passed over together."""
+
+HELD_OUT, MOST_HELD_OUT = 10, 1000
+"""Every tenth block is held out, until there are so many sentences."""
+
+LEAST = 100
+"""The fewest sentences that something can be learned from."""
+
+AT_ONCE = 500
+"""Sentences that are parsed together."""
+
+NOWHERE = Layout(Block("", "", 0, (), (), (), ()), (), (), ())
+"""The layout of a sentence that stands in no CoNLL-U."""
+
+REASONS = {
+    "long": f"of more than {LONGEST} words",
+    "words": "with fewer words than numbers, symbols and marks",
+    "unmarked": f"of more than {TITLE} words without any mark",
+    "foreign": "of which the parser knows less than half of the words",
+    "repeated": "that stood there before",
+}
+"""Why sentences are left out."""
+
+
+class TextError(UserError, ValueError):
+    """Texts from which nothing can be learned."""
+
+
+class TextSentence(NamedTuple):
+    """A sentence of a text.
+
+    :ivar words: its n words.
+    :ivar surface: the marks of its slots 0..n.
+    :ivar text: the number of its text.
+    """
+
+    words: tuple[str, ...]
+    surface: tuple[tuple[str, ...], ...]
+    text: int
+
+
+@dataclass
+class Texts:
+    """The sentences of texts that are learned from.
+
+    :ivar train: blocks of neighbours to learn from.
+    :ivar dev: blocks that are held out.
+    :ivar read: how many sentences there were.
+    :ivar left_out: how many of them were left out, by the keys of `REASONS`.
+    :ivar every: one of so many blocks is used, since there are more sentences than wanted.
+    """
+
+    train: list[list[TextSentence]] = field(default_factory=list)
+    dev: list[list[TextSentence]] = field(default_factory=list)
+    read: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    every: int = 1
+
+    def report(self) -> dict[str, object]:
+        """The numbers, in plain JSON types."""
+        sizes = {name: sum(map(len, getattr(self, name))) for name in ("train", "dev")}
+        return {"read": self.read, "left_out": dict(self.left_out), **sizes, "every": self.every}
+
+
+def collected(
+    texts: Iterable[Iterable[Item]],
+    known: Collection[str],
+    most: int,
+    advance: Callable[[int], None] = lambda number: None,
+) -> Texts:
+    """The sentences of texts, in blocks; no more than is wanted is in memory.
+
+    :param texts: what is read of each; bad lines and whatever else is no sentence are passed over.
+    :param known: the lower-cased words of the language that the parser knows.
+    :param most: the most sentences that are wanted, which come from all parts of the texts.
+    :param advance: called with the number of sentences newly read.
+    :raises TextError: if there are fewer than `LEAST` to learn from; the message says why.
+    """
+    found, seen, blocks, kept = Texts(), set[int](), 0, list[list[TextSentence]]()
+    for number, text in enumerate(texts):
+        for block in _blocks(_used(text, number, known, seen, found, advance)):
+            if blocks % found.every == 0:
+                kept.append(block)
+            blocks += 1
+            if sum(map(len, kept)) > most:
+                kept, found.every = kept[::2], 2 * found.every
+    for number, block in enumerate(kept, 1):
+        held_out = number % HELD_OUT == 0 or (number == len(kept) and not found.dev)
+        enough = sum(map(len, found.dev)) >= MOST_HELD_OUT
+        (found.dev if held_out and not enough else found.train).append(block)
+    _check(found)
+    return found
+
+
+def _used(
+    text: Iterable[Item],
+    number: int,
+    known: Collection[str],
+    seen: set[int],
+    found: Texts,
+    advance: Callable[[int], None],
+) -> Iterator[TextSentence]:
+    """The sentences of a text that are learned from; the others are counted."""
+    for item in text:
+        if not isinstance(item, RawSentence | Sentence) or not words_of(item):
+            continue
+        found.read += 1
+        advance(1)
+        sentence = TextSentence(words_of(item), item.surface, number)
+        reason = why_left_out(sentence, known) or ("repeated" if _again(sentence, seen) else None)
+        if reason is None:
+            yield sentence
+        else:
+            found.left_out[reason] += 1
+
+
+def why_left_out(sentence: TextSentence, known: Collection[str]) -> str | None:
+    """Why nothing is learned from a sentence: a key of `REASONS`; None if something is."""
+    words = sentence.words
+    marks = sum(mark not in (START, ABBREVIATION_DOT) for slot in sentence.surface for mark in slot)
+    letters = [word for word in words if any(map(str.isalpha, word))]
+    if len(words) > LONGEST:
+        return "long"
+    if 2 * len(letters) < len(words) + marks and len(letters) < len(words):
+        return "words"
+    if marks > max(2, len(words)):
+        return "words"
+    if not marks and len(words) > TITLE:
+        return "unmarked"
+    strange = sum(word.lower() not in known for word in letters)
+    if len(words) >= SHORT and strange > FOREIGN * len(letters):
+        return "foreign"
+    return None
+
+
+def _again(sentence: TextSentence, seen: set[int]) -> bool:
+    """Whether a sentence that is not short has been seen; it has been seen then."""
+    if len(sentence.words) < SHORT:
+        return False
+    key = hash(sentence[:2])
+    known = key in seen
+    seen.add(key)
+    return known
+
+
+def _blocks(sentences: Iterator[TextSentence]) -> Iterator[list[TextSentence]]:
+    while block := list(islice(sentences, BLOCK)):
+        yield block
+
+
+def _check(found: Texts) -> None:
+    """:raises TextError: if there is too little to learn from."""
+    sentences = [sentence for block in found.train for sentence in block]
+    marked = sum(len(slot) > slot.count(START) for one in sentences for slot in one.surface)
+    if len(sentences) >= LEAST and marked * 20 >= len(sentences):
+        return
+    if not found.read:
+        raise TextError("there is no sentence in these texts")
+    if found.left_out["foreign"] > found.read / 2:
+        raise TextError("these texts are in another language than the model: it knows few of their words")
+    if len(sentences) > marked * 20 or found.left_out["unmarked"] > found.read / 2:
+        raise TextError("these texts have no punctuation to learn from")
+    left_out = ", ".join(f"{count:,} {REASONS[reason]}" for reason, count in found.left_out.most_common())
+    rest = f", left out: {left_out}" if left_out else ""
+    raise TextError(f"{LEAST} sentences are the fewest to learn from: {found.read:,} were read{rest}")
+
+
+def documents_of(blocks: Iterable[Sequence[TextSentence]]) -> list[Document]:
+    """Neighbouring sentences of each text, as running text."""
+    parts: list[list[TextSentence]] = []
+    for block in blocks:
+        for place, sentence in enumerate(block):
+            if not place or sentence.text != block[place - 1].text:
+                parts.append([])
+            parts[-1].append(sentence)
+    return [joined([sentence.words for sentence in part]) for part in parts]
+
+
+def with_parses(
+    blocks: Iterable[Sequence[TextSentence]],
+    parser: Parser,
+    trees: int,
+    advance: Callable[[int], None] = lambda number: None,
+) -> list[list[Sentence]]:
+    """Each sentence of blocks with trees that a parser finds for its words.
+
+    :param trees: 1 for the best tree; a greater number adds so many draws less one, as restoration sees them.
+    :param advance: called with the number of sentences newly parsed.
+    :returns: for each sentence its trees; equal ones are there as often as they were found.
+    """
+    sentences = [sentence for block in blocks for sentence in block]
+    found = []
+    for first in range(0, len(sentences), AT_ONCE):
+        part = sentences[first : first + AT_ONCE]
+        words = [sentence.words for sentence in part]
+        best = parser.parse(words)
+        number_drawn = max(2, trees - 1)  # a parser draws no single tree: one is the best one
+        drawn = parser.parse(words, number_drawn) if trees > 1 else [[]] * len(part)
+        for number, (sentence, [only], others) in enumerate(zip(part, best, drawn, strict=True), first + 1):
+            counts = [round(other.weight * number_drawn) for other in others]
+            more = [other.tree for other, count in zip(others, counts, strict=True) for _ in range(count)]
+            several = [only.tree, *more[: trees - 1]]
+            name = f"sentence {number} of the texts"
+            found.append([Sentence(name, tree, sentence.surface, 0, NOWHERE) for tree in several])
+        advance(len(part))
+    return found

@@ -1,0 +1,179 @@
+"""A model that learns from text without trees."""
+
+import gzip
+import math
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from command_line import answer, complaint, printed
+
+import pyropunct
+from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.nets.reader import train_reader
+from pyropunct.nets.reader.encoding import documents
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.train.adapting import REPLACED, LearnedText, adapt
+from pyropunct.train.text_settings import TextSettings
+from pyropunct.train.texts import TextError
+from pyropunct.treebank.sentence import Sentence
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+
+@pytest.fixture(scope="module")
+def model(model_with_parser: Path) -> Punctuator:
+    found = Punctuator.load(model_with_parser)
+    return replace(found, recipe=replace(found.recipe, epochs=1))
+
+
+@pytest.fixture(scope="module")
+def text(train: list[Sentence], dev: list[Sentence]) -> str:
+    """The sentences of the small treebank, a line each, twice with other names."""
+    lines = [sentence.text() for sentence in (*train, *dev)]
+    return "\n".join([*lines, *(line.replace("the", "this") for line in lines if "the" in line)])
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taggers in one epoch; adapted readers have the settings of the first."""
+    from pyropunct.nets.tagger import SlotTaggerRecipe
+
+    recipe = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
+    monkeypatch.setattr("pyropunct.nets.tagger.training.SlotTaggerRecipe", lambda: recipe)
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_changes_and_what_stays(model: Punctuator, text: str) -> None:
+    adapted = adapt(model, [text])
+    report = adapted.report["text"]
+    assert report["read"] == report["train"] + report["dev"] + sum(report["left_out"].values())
+    for name in ("parser", "story", "vocabulary", "slot_strings"):
+        assert getattr(adapted, name) is getattr(model, name)
+    for name in REPLACED:
+        assert (getattr(adapted, name) is not getattr(model, name)) == (name in report["new"])
+    assert report["after"]["perplexity"] <= report["before"]["perplexity"]
+    assert {"perplexity", "aed", "f1", "marks", "ends", "lower_ends"} == set(report["after"])
+    words = adapted.conventions.capitals.words
+    assert sum(seen for _, seen in words.values()) > sum(
+        seen for _, seen in model.conventions.capitals.words.values()
+    )
+
+
+@pytest.mark.usefixtures("quick")
+def test_scores_are_those_of_the_held_out_share(model: Punctuator, text: str) -> None:
+    learned = LearnedText(model, [text])
+    report = adapt(model, [text]).report["text"]
+    assert len(learned.dev) == report["dev"]
+    assert len(learned.examples) == 2 * report["train"] == 2 * len(learned.once)
+    parses = weighted_trees(model, [sentence.tree.forms for sentence in learned.dev])
+    log_prob = model.log_prob_over_trees(learned.dev, parses)
+    assert report["before"]["perplexity"] == Evaluation.of(learned.dev, log_prob).perplexity
+    seen = {sentence.tree.forms for sentence in learned.once}
+    assert not [one for one in learned.dev if len(one.tree) >= 5 and one.tree.forms in seen]
+
+
+@pytest.mark.usefixtures("quick")
+def test_equal_seeds_and_saving(model: Punctuator, text: str, tmp_path: Path) -> None:
+    first, second = (adapt(model, [text], seed=3) for _ in range(2))
+    assert first.report == second.report
+    first.save(tmp_path / "model")
+    loaded = Punctuator.load(tmp_path / "model")
+    assert loaded.report["text"] == first.report["text"]
+    words = ["the", "harbor", "council", "restored", "it"]
+    assert loaded.restore([words], seed=0) == first.restore([words], seed=0)
+
+
+@pytest.mark.usefixtures("quick")
+def test_after_an_interruption(model: Punctuator, text: str, tmp_path: Path) -> None:
+    """The state of each part is kept: a second run goes on from there and gives the same model."""
+    whole = adapt(model, [text], checkpoint=tmp_path / "state")
+    states = sorted(path.name for path in tmp_path.iterdir())
+    assert states == ["state.parsed", "state.reader", "state.tagger"]
+    (tmp_path / "state.reader").unlink()
+    again = adapt(model, [text], checkpoint=tmp_path / "state", resume=True)
+    assert again.report["text"]["after"] == whole.report["text"]["after"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_treebank_besides(model: Punctuator, text: str, train: list[Sentence]) -> None:
+    adapted = adapt(model, [text], train, TextSettings(trees=1))
+    assert adapted.report["text"]["treebank"] == len(train)
+    if adapted.parsed is not model.parsed:
+        assert adapted.parsed is not None
+        assert adapted.parsed.report["train_sentences"] == len(train) + adapted.report["text"]["train"]
+
+
+def test_errors(model: Punctuator, text: str) -> None:
+    with pytest.raises(NoParserError):
+        adapt(replace(model, parser=None), [text])
+    with pytest.raises(TextError, match="no sentence"):
+        adapt(model, [])
+    with pytest.raises(TextError, match="fewest to learn from"):
+        adapt(model, [text[:500]])
+    foreign = "Der Hund lief durch den alten Wald und bellte laut.\n"
+    lines = "".join(foreign.replace("alten", f"alt{number}en") for number in range(200))
+    with pytest.raises(TextError, match="another language"):
+        adapt(model, [lines])
+
+
+def test_a_reader_begins_with_another(model: Punctuator, train: list[Sentence], dev: list[Sentence]) -> None:
+    """Without a step it reads as the other did, words of its own text included."""
+    first = model.reader
+    assert first is not None
+    recipe = replace(first.recipe, learning_rate=0.0, dropout=0.0)
+    same = train_reader(dev, recipe=recipe, first=first)
+    assert set(same.vocabulary.forms) >= set(first.vocabulary.forms)
+    for document in documents(train)[:3]:
+        known = [word for word in document.words if word.lower() in first.vocabulary.forms]
+        old, new = first.read(known), same.read(known)
+        torch.testing.assert_close(old.ends, new.ends)
+        torch.testing.assert_close(old.cases, new.cases)
+
+
+def lines_of(path: Path, lines: Iterable[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_command(model_with_parser: Path, text: str, tmp_path: Path) -> None:
+    """Folders, compressed files and CoNLL-U; the model can be used."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    lines = text.split("\n")
+    random.Random(0).shuffle(lines)
+    lines_of(folder / "a.txt", lines[:100])
+    (folder / "b.txt.gz").write_bytes(gzip.compress("\n".join(lines[100:]).encode()))
+    report = answer("adapt", model_with_parser, folder, "--out", tmp_path / "out", "--threads", 1)
+    assert report["model"] == str(tmp_path / "out.safetensors")
+    assert math.isfinite(report["after"]["perplexity"])
+    assert not (tmp_path / "out.unfinished").exists()
+    assert printed("restore", tmp_path / "out", lines_of(tmp_path / "words.txt", ["the harbor was closed"]))
+
+
+def test_errors_of_the_command(model_with_parser: Path, small: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    unmarked = lines_of(
+        tmp_path / "unmarked.txt", [f"the harbor {number} was closed" for number in range(200)]
+    )
+    for given, message in (
+        ((model_with_parser, tmp_path / "empty"), "there is no file in it"),
+        ((model_with_parser, tmp_path / "none.txt"), "there is no file of this name"),
+        ((model_with_parser, unmarked), "no punctuation to learn from"),
+        ((small / "model", unmarked), "has no parser"),
+        ((model_with_parser, unmarked, "--resume"), "nothing to resume"),
+    ):
+        assert message in complaint(2, "adapt", *given, "--threads", 1)
+
+
+def test_fit_with_text(small: Path, text: str, train: list[Sentence], dev: list[Sentence]) -> None:
+    with pytest.raises(ValueError, match="by a parser and with folds"):
+        pyropunct.fit(train, dev, texts=[text])
+    assert "--text is for --parser" in complaint(
+        2, "fit", small / "train.conllu", "--text", small / "dev.conllu"
+    )
