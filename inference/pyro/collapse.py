@@ -32,6 +32,7 @@ from pyropunct.inference.machines.automata import Automata, side_by_side
 from pyropunct.inference.machines.evidence import SlotEvidence, evidence_of
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.handles import HandlesMessenger, UndecidedError, are_handles, handles, origins
+from pyropunct.inference.pyro.mixture import Mixture
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.plates import OtherSite, plate_of_trees, refuse_plates_between
 from pyropunct.inference.pyro.private import dimension_of_values, handlers_in_force
@@ -160,12 +161,13 @@ class TreeEnumMessenger(HandlesMessenger):
         self._scales: dict[str, Any] = {}
         self._evidence: Tensor | None = None
         self._cost: Tensor | None = None
+        self._mixture: Mixture | None = None
         self.__dict__.pop("problem", None)
         return super().__enter__()
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         super().__exit__(exc_type, exc_value, traceback)
-        if exc_type is None and self.observed:
+        if exc_type is None and (self.observed or self._mixture is not None):
             self._add_evidence()
 
     # What the model says, message by message
@@ -239,8 +241,19 @@ class TreeEnumMessenger(HandlesMessenger):
         log_pairs = next(iter(self.marked.values())).log_pairs
         msg["value"], msg["done"], msg["stop"] = log_pairs.new_zeros(forest.num_trees), True, True
 
+    def _pyro_tree_mixture(self, msg: Any) -> None:
+        if self._mixture is not None:
+            raise ValueError("mix_trees is around the model twice: give all trees of a sentence at once")
+        (self._mixture,) = msg["args"]
+        msg["done"] = msg["stop"] = True
+
     def _pyro_tree_expectation(self, msg: Any) -> None:
         _, cost, _, _ = msg["args"]
+        if self._mixture is not None:
+            raise NotImplementedError(
+                "tree_expectation is of each tree alone, but mix_trees weighs the trees of a sentence: leave "
+                "the symmetry regulariser out"
+            )
         if not self.observed:
             raise ValueError("tree_expectation comes before any surface site is observed: put it behind them")
         self._evidence, expectation = inside.expected_cost(self.problem, detach_provenance(cost))
@@ -265,7 +278,8 @@ class TreeEnumMessenger(HandlesMessenger):
     def _provenance(self) -> frozenset[str]:
         """The sites that the problem depends on: the compiled sums do not pass them on by themselves."""
         log_pairs = [site.log_pairs for site in self.marked.values()]
-        return get_provenance([log_pairs, [site.fn.weights for site in self.observed], self._cost])
+        weights = [site.fn.weights for site in self.observed]
+        return get_provenance([log_pairs, weights, self._cost, self._mixture])
 
     @property
     def order(self) -> Tensor:
@@ -294,9 +308,13 @@ class TreeEnumMessenger(HandlesMessenger):
     def _add_evidence(self) -> None:
         self._refuse_values_from_outside()
         evidence = inside.log_evidence(self.problem) if self._evidence is None else self._evidence
+        if self._mixture is not None:
+            self._mixture.check(self.problem.forest, self._scale)
+            evidence = self._mixture.log_evidence(evidence)
         impossible = (evidence == -torch.inf).nonzero()
         if len(impossible) and not self._allow_impossible:
-            self.refuse_impossible(int(impossible[0, -1]))
+            place = int(impossible[0, -1])
+            self.refuse_impossible(place if self._mixture is None else sum(self._mixture.sizes[:place]))
         with plate_of_trees(evidence, self._others), poutine.scale(scale=self._scale):
             pyro.factor("tree_evidence", track_provenance(evidence, self._provenance))
 
@@ -345,6 +363,9 @@ class TreeProblemMessenger(TreeEnumMessenger):
 
     def _add_evidence(self) -> None:
         pass
+
+    def _pyro_tree_mixture(self, msg: Any) -> None:
+        """Leave the mixture to `mix_trees`, which refuses."""
 
 
 def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) -> Callable[..., Any]:

@@ -67,6 +67,7 @@ def plate_of_trees(evidence: Tensor, others: Sequence[OtherSite]) -> AbstractCon
         _refuse_local_plates(enumerated[dim], names, evidence.shape[-1])
     within = [frame for site in others for frame in site.frames if frame.name not in names]
     of_trees = [frame for frame in within if _is_of_trees(frame, evidence.shape[-1])]
+    _refuse_other_samples(within, evidence.shape[-1])
     return _Again(of_trees[0]) if of_trees else pyro.plate("_trees", evidence.shape[-1], dim=-1)
 
 
@@ -84,6 +85,15 @@ def _refuse_local_plates(site: OtherSite, around: set[str], trees: int) -> None:
         f"need not be the trees: a site for each tree belongs in a plate named '{TREES}' of dim=-1 and size "
         f"{trees}"
     )
+
+
+def _refuse_other_samples(within: Sequence[CondIndepStackFrame], trees: int) -> None:
+    for frame in within:
+        if frame.name == TREES and frame.full_size and not _is_of_trees(frame, trees):
+            raise NotImplementedError(
+                f"the plate '{TREES}' is subsampled to {frame.size} elements, but there are {trees} factors "
+                "log p(x | T): scale the likelihood instead (scale_likelihood)"
+            )
 
 
 class _Again(Messenger):

@@ -33,6 +33,7 @@ from torch import Tensor
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, scale_likelihood
+from pyropunct.inference.pyro.mixture import mix_trees
 from pyropunct.inference.pyro.pairs import one_by_one
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
@@ -316,6 +317,21 @@ def refusal(use: Callable[[], object]) -> Exception:
     return error.value
 
 
+def mixed(model: Callable[..., object] | None = None) -> Callable[..., object]:
+    return mix_trees(story() if model is None else model, [2], torch.tensor([0.4, 0.6]).log())
+
+
+def mixture() -> None:
+    collapsed = poutine.trace(collapse_trees(mixed())).get_trace(TREES, SURFACE)
+    assert collapsed.nodes["tree_evidence"]["fn"].log_factor.shape == (1,)
+
+
+def mixture_of_expectations() -> None:
+    some = story()
+    refusal(partial(collapse_trees(mixed(poutine.scale(some, torch.ones(4)))), TREES, SURFACE))
+    collapse_trees(mixed(tiny_story(window("left"), symmetry_weight=1.0)))(TREES, SURFACE)
+
+
 USES: dict[str, Callable[[], None]] = {
     "`SVI` with `AutoDelta`": lambda: guided(AutoDelta),
     "`SVI` with `AutoNormal`": lambda: guided(AutoNormal),
@@ -346,6 +362,10 @@ USES: dict[str, Callable[[], None]] = {
     "`poutine.scale`": scaled,
     "`poutine.scale` of some sites of the trees": unequal_scales,
     "`poutine.mask`": masked,
+    "`collapse_trees(mix_trees(model, ...))`": mixture,
+    "`mix_trees(collapse_trees(model), ...)`": lambda: mixed(collapse_trees(story()))(TREES, SURFACE),
+    "`infer_trees(mix_trees(model, ...))`": lambda: infer_trees(mixed())(TREES, SURFACE),
+    "`mix_trees` where the model has a `tree_expectation`, or a scale for each tree": mixture_of_expectations,
     "a plate around the model": languages,
     "a plate with subsampling around the model": subsampled,
     "a plate within the model": plates_between,
