@@ -155,7 +155,7 @@ def adapt(
     :raises DivergedError: as `pyropunct.fit` does.
     :raises ModelFileError: if a checkpoint cannot be written, or gone on from.
     """
-    treebank = tuple(treebank)
+    settings, treebank = TextSettings() if settings is None else settings, tuple(treebank)
     parts = Parts(seed, checkpoint, watching)
     if not resume:
         parts.forget(REPLACED)
@@ -163,7 +163,17 @@ def adapt(
     held_out = HeldOut(model, text)
     with parts.part("parsed") as watched:
         examples = [*treebank, *text.examples]
-        new = fit_parsed(model, (), (), text.dev, held_out.parses, text=examples, device=device, **watched)
+        new = fit_parsed(
+            model,
+            (),
+            (),
+            text.dev,
+            held_out.parses,
+            text=examples,
+            epochs=settings.epochs,
+            device=device,
+            **watched,
+        )
     new = held_out.better(replace(new, tagger=None), replace(model, tagger=None))
     with parts.part("tagger") as watched:
         tagged = fit_tagger(new, treebank, text.dev, text=text.once, **watched)

@@ -50,6 +50,7 @@ def fit_parsed(
     dev_parses: Iterable[Sequence[WeightedTree]] | None = None,
     *,
     text: Sequence[Sentence] = (),
+    epochs: int | None = None,
     seed: int = 0,
     device: str = "cpu",
     checkpoint: Checkpoint | None = None,
@@ -65,6 +66,7 @@ def fit_parsed(
     :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
         model's parser.
     :param text: further sentences, with the trees that they are learned from; see `pyropunct.train.texts`.
+    :param epochs: passes over all examples; by default as many as the model's recipe says.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: see `pyropunct.fit`.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
@@ -94,7 +96,7 @@ def fit_parsed(
     last = with_trees([pair.sentence for pair in unseen], [pair.trees for pair in unseen])
     pretrained = kept(model.attach_pretrained)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
-    recipe = replace(model.recipe, economy_weight=0.0)
+    recipe = replace(model.recipe, economy_weight=0.0, epochs=epochs or model.recipe.epochs)
     training = Training(vocabulary, sentences, last, recipe, seed, device, pretrained)
     training.run(checkpoint, watch)
     parsed = training.punctuator()

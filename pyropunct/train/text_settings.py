@@ -13,8 +13,10 @@ class TextSettings:
         paragraphs.
     :ivar most: the most sentences to learn from; of longer texts, parts from all over them.
     :ivar trees: trees of each sentence that weights are learned from: the best one, and draws.
+    :ivar epochs: passes over them to learn these weights.
     """
 
     running: bool = False
     most: Count = 100_000
     trees: Count = 2
+    epochs: Count = 3

@@ -27,8 +27,7 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 @pytest.fixture(scope="module")
 def model(model_with_parser: Path) -> Punctuator:
-    found = Punctuator.load(model_with_parser)
-    return replace(found, recipe=replace(found.recipe, epochs=1))
+    return Punctuator.load(model_with_parser)
 
 
 @pytest.fixture(scope="module")
