@@ -51,7 +51,7 @@ NOWHERE = Layout(Block("", "", 0, (), (), (), ()), (), (), ())
 
 REASONS = {
     "long": f"of more than {LONGEST} words",
-    "words": "with fewer words than numbers, symbols and marks",
+    "words": "of numbers and symbols for the most part, or with more marks than words",
     "unmarked": f"of more than {TITLE} words without any mark",
     "foreign": "of which the parser knows less than half of the words",
     "repeated": "that stood there before",
@@ -158,9 +158,7 @@ def why_left_out(sentence: TextSentence, known: Collection[str]) -> str | None:
     letters = [word for word in words if any(map(str.isalpha, word))]
     if len(words) > LONGEST:
         return "long"
-    if 2 * len(letters) < len(words) + marks and len(letters) < len(words):
-        return "words"
-    if marks > max(2, len(words)):
+    if 4 * len(letters) < len(words) + marks or marks > max(2, len(words)):
         return "words"
     if not marks and len(words) > TITLE:
         return "unmarked"
