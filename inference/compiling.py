@@ -1,8 +1,7 @@
 """How this package compiles its inner loops: with numba, without Python's lock.
 
-Numba keeps what is `compiled` on disk until the file changes where that function is written.  The functions
-that it calls may be in other files: so all compiled code is deleted whenever a file of this folder has
-changed.
+Numba keeps a `compiled` function on disk until its own file changes.  But it may call functions of other
+files: so all compiled code is deleted whenever a file of this folder has changed.
 
 Compiled functions should not call NumPy where a loop of two lines does, since numba compiles that too.  To
 assign an array or a tuple to a slice takes two seconds, for the message if their shapes differ; ``max`` takes

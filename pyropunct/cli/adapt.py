@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptOptions(TextSettings, ModelUse):
-    """What is learned from, and where the model goes.
+    """The data to learn from, and the file of the model.
 
-    :ivar treebank: CoNLL-U to learn from besides, with its trees, such as that of MODEL; repeatable.
+    :ivar treebank: a treebank to learn from as well, such as the one that MODEL was fitted to; repeatable.
     :ivar out: file for the model; without the ending .safetensors, it gets this ending.
     :ivar resume: continue after an interruption.
     :ivar device: device of the weights, as torch names it.
@@ -40,9 +40,9 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
     """Let MODEL learn from the punctuation of TEXTS, which need no trees: its parser finds them.
 
     TEXTS are files, folders, or patterns in quotes, of raw text or CoNLL-U, plain, .gz or .zst; or - for
-    standard input.  A line is a sentence, unless marks inside of it end sentences.  What is no prose in the
-    language of MODEL is left out.  A tenth is held out, on which the model is compared before and after;
-    parts that have not become better stay as they were.
+    standard input.  A line is a sentence, unless marks inside of it end sentences.  Tables, code and other
+    languages are left out.  A tenth is held out, on which the model is compared before and after; parts that
+    have not become better stay as they were.
     """
     from pyropunct.cli.fit_setup import Checkpoints
     from pyropunct.corpus.inputs import files_of_several, parts_of
@@ -73,7 +73,7 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
 
 
 def _report(model: "Punctuator", file: Path, as_json: bool) -> None:
-    """Print what was learned from, and how the model does on held-out text, before and after."""
+    """Print how much text was used, and the scores on held-out text, before and after."""
     from pyropunct.train.texts import REASONS
 
     report: dict[str, Any] = model.report["text"]
@@ -102,7 +102,7 @@ PARTS = {
 
 
 def _print_scores(report: dict[str, Any]) -> None:
-    from pyropunct.compare.table import Column, Table
+    from pyropunct.compare.table import cells_table
 
     before, after = report["before"], report["after"]
     names = {
@@ -117,9 +117,4 @@ def _print_scores(report: dict[str, Any]) -> None:
     ]
     for name, title in (("ends", "F1 of sentence ends, %"), ("lower_ends", "the same in lower case, %")):
         rows.append((title, before[name], after[name]))
-    columns: list[Column[tuple[str, float | None, float | None]]] = [
-        Column("score", "held-out text", lambda row: row[0]),
-        Column("before", "before", lambda row: row[1], 4),
-        Column("after", "after", lambda row: row[2], 4),
-    ]
-    console.show_table(Table("Scores", columns, rows))
+    console.show_table(cells_table("Scores", {"held-out text": None, "before": 4, "after": 4}, rows))

@@ -22,7 +22,7 @@ from pyropunct.treebank.sentence import Sentence
 LEGEND = """\
 model     1 if each slot were certain; k as if choosing among k equal strings
 unigram   of a model without trees: the string of each slot is drawn by itself as
-          in the training treebank, that of last slots as in last slots there"""
+          in the training treebank, where last slots are counted apart"""
 
 NOT_COUNTED = (
     "An older version has fitted this model, which does not know the strings of the training treebank."

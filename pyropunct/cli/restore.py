@@ -52,7 +52,7 @@ def restore(
         raise click.UsageError("--running and --score exclude each other: sentences are compared")
     punctuator = use.load(model)
     shape = "json" if json else format
-    decoder = settings.decoder or ("mbr" if score else "f1")
+    decoder = settings.decoder or ("mbr" if score else None)
     settings = replace(settings, decoder=decoder, best_tree=shape == "conllu", keep_dots=not score)
     restorer = Restorer(punctuator, settings)
 

@@ -15,11 +15,12 @@ SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
 
 _UAS = "dev UAS {uas:.2f}, LAS {las:.2f}"
+_ENDS = "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
 NETWORKS = {
     "parser": ("the parser", _UAS),
     "folds": ("the parsers of folds", _UAS),
-    "reader": ("the reader of running text", "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"),
-    "text-reader": ("the reader of running text", "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"),
+    "reader": ("the reader of running text", _ENDS),
+    "text-reader": ("the reader of running text", _ENDS),
     "tagger": ("the tagger", "dev perplexity {perplexity:.4f}"),
 }
 """For each part of a fit that trains networks, what these are, and their scores on a dev treebank."""

@@ -13,10 +13,10 @@ from pyropunct.models.conditioning import Conditioner
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.given import TaggerConditioner
 from pyropunct.nets.tagger.tagger import Probabilities, generator_for
-from pyropunct.restore.decoders import DECODERS, Decision, Decoder
+from pyropunct.restore.decoders import Decision, Decoder, decoder_with
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
-from pyropunct.restore.settings import DecisionSettings
+from pyropunct.restore.settings import THRESHOLD, DecisionSettings, Thresholds
 
 FIRST_ROUND, GROWTH = 50, 3
 """The draws of a sentence in the first round, and the factor by which each further round multiplies them."""
@@ -32,7 +32,8 @@ def decide(
     model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
     *,
-    decoder: str | Decoder = DecisionSettings.decoder,
+    decoder: str = DecisionSettings.decoder,
+    threshold: Thresholds = THRESHOLD,
     samples: int = DecisionSettings.samples,
     seed: int | None = None,
     rewritings: Sequence[Rewriting] | None = None,
@@ -45,7 +46,8 @@ def decide(
     are made in rounds, until more cannot be expected to save many edits.
 
     :param parses: for each sentence its trees, with weights that add up to 1.
-    :param decoder: one of `pyropunct.restore.decoders.DECODERS`, or its name.
+    :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
+    :param threshold: for the decoder "f1", see `pyropunct.restore.decoders.probable_marks`.
     :param samples: the greatest number of draws of a sentence.  Its trees have equally many, so each round
         may make up to one draw more for each tree.
     :param seed: equal seeds give equal results, independently of the other sentences.
@@ -53,7 +55,7 @@ def decide(
         since they cannot be printed.
     :raises KeyError: if there is no such decoder.
     """
-    choose = DECODERS[decoder] if isinstance(decoder, str) else decoder
+    choose = decoder_with(decoder, threshold)
     if rewritings is None:
         rewritings = [without_unknown] * len(parses)
     for first in range(0, len(parses), DECIDED_AT_ONCE):
@@ -90,7 +92,8 @@ def decide_given(
     evidence: Sequence[Sequence[Evidence]],
     rewritings: Sequence[Rewriting],
     *,
-    decoder: str | Decoder = DecisionSettings.decoder,
+    decoder: str = DecisionSettings.decoder,
+    threshold: Thresholds = THRESHOLD,
     samples: int = DecisionSettings.samples,
     seed: int = 0,
 ) -> Iterator[Decision]:
@@ -104,7 +107,7 @@ def decide_given(
     :param rewritings: as for `decide`.
     :raises ImpossibleSurfaceError: if nothing explains what is known of a sentence.
     """
-    choose = DECODERS[decoder] if isinstance(decoder, str) else decoder
+    choose = decoder_with(decoder, threshold)
     posteriors = Posteriors(model)
     tags = tagged(model, parses)
     for trees, known, rewriting, of_words in zip(parses, evidence, rewritings, tags, strict=True):

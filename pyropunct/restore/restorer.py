@@ -1,6 +1,7 @@
 """One way from text to sentences to trees to decisions to text."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from pyropunct.draws import Draws
 from pyropunct.errors import UserError
@@ -8,7 +9,7 @@ from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
-from pyropunct.restore.decoders import Decision, decoder_with
+from pyropunct.restore.decoders import Decision
 from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.reading import LONGEST_PIECE, Item, read_items
@@ -71,7 +72,6 @@ class Restorer:
         self._hidden = frozenset() if hidden is None else _known_marks(model, hidden)
         if hidden is not None and not self._hidden:
             raise MarkError("hidden: there is no mark")
-        self._decoder = decoder_with(self.settings.decoder or "f1", self.settings.threshold)
         require_reader(model.reader, self.settings)
         self.raw_reader = raw_reader or RawReader(model.vocabulary, model.conventions)
 
@@ -135,25 +135,27 @@ class Restorer:
     def _decide(
         self, sources: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]
     ) -> Iterator[Decision]:
-        decoder, samples, seed = self._decoder, self.settings.samples, self.settings.seed
+        settings = self.settings
+        options: dict[str, Any] = {
+            "decoder": settings.decoder or "f1",
+            "threshold": settings.threshold,
+            "samples": settings.samples,
+            "seed": settings.seed,
+        }
         rewritings = [self._rewriting(source) for source in sources]
-        if not (self.settings.keep or self._hidden):
-            return decide(
-                self.model, parses, decoder=decoder, samples=samples, seed=seed, rewritings=rewritings
-            )
+        if not (settings.keep or self._hidden):
+            return decide(self.model, parses, rewritings=rewritings, **options)
         evidence = [
             evidence_of_marks(
                 self.model.vocabulary,
                 source.surface,
                 hidden=self._hidden,
-                keep=self.settings.keep,
+                keep=settings.keep,
                 closed=source.inside if isinstance(source, RawSentence) else (),
             )
             for source in sources
         ]
-        return decide_given(
-            self.model, parses, evidence, rewritings, decoder=decoder, samples=samples, seed=seed
-        )
+        return decide_given(self.model, parses, evidence, rewritings, **options)
 
     def _rewriting(self, source: Source) -> Rewriting:
         def rewriting(draws: Draws) -> Draws:

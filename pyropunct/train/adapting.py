@@ -25,7 +25,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.reader import train_reader
@@ -38,7 +37,7 @@ from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.train.parsed_trees import fit_parsed
+from pyropunct.train.parsed_trees import fit_parsed, perplexity_over_trees
 from pyropunct.train.parts import Parts, Watching, unwatched
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.train.text_settings import TextSettings
@@ -148,7 +147,7 @@ def adapt(
         and "reader".
     :returns: the model; its report tells in ``text`` how many sentences were read, learned from (``train``),
         held out (``dev``) and ``left_out``, the scores ``before`` and ``after`` of those that are held out,
-        see `scores_on_text`, and which parts are ``new``.
+        see `HeldOut.scores`, and which parts are ``new``.
     :raises TextError: if there are too few sentences to learn from, if they have no punctuation, or if they
         are in another language than the model.
     :raises NoParserError: if the model has no parser of the package's kind.
@@ -223,8 +222,7 @@ class HeldOut:
 
     def perplexity(self, model: Punctuator) -> float:
         """Per slot, over the trees, tagger included."""
-        log_prob = model.log_prob_over_trees(self._sentences, self.parses)
-        return Evaluation.of(self._sentences, log_prob).perplexity
+        return perplexity_over_trees(model, self._sentences, self.parses)
 
     def better(self, new: Punctuator, old: Punctuator) -> Punctuator:
         """The model of lower perplexity."""

@@ -93,7 +93,8 @@ def fit_parsed(
     vocabulary = with_pairs_of(
         model.vocabulary, [(sentence.tree, sentence.surface) for sentence in sentences]
     )
-    last = with_trees([pair.sentence for pair in unseen], [pair.trees for pair in unseen])
+    of_unseen = [pair.sentence for pair in unseen], [pair.trees for pair in unseen]
+    last = with_trees(*of_unseen)
     pretrained = kept(model.attach_pretrained)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
     recipe = replace(model.recipe, economy_weight=0.0, epochs=epochs or model.recipe.epochs)
@@ -104,8 +105,8 @@ def fit_parsed(
         **parsed.report,
         "seed": seed,
         "scores": _scores(seen) if seen else None,
-        "perplexity": _perplexity(parsed, unseen),
-        "unparsed_perplexity": _perplexity(replace(model, parsed=None), unseen),
+        "perplexity": perplexity_over_trees(parsed, *of_unseen),
+        "unparsed_perplexity": perplexity_over_trees(replace(model, parsed=None), *of_unseen),
     }
     parsed.story.syntax = model.story.syntax  # what trees are like is not to be learned from a parser
     # A folder has one recipe, so a model that is read again says the same.
@@ -123,8 +124,8 @@ def _scores(parsed: Sequence[Parsed]) -> dict[str, float]:
     return attachment_scores(best, gold)._asdict()
 
 
-def _perplexity(model: Punctuator, parsed: Sequence[Parsed]) -> float:
-    """Per slot, over the trees of each sentence."""
-    sentences = [pair.sentence for pair in parsed]
-    log_prob = model.log_prob_over_trees(sentences, [pair.trees for pair in parsed])
-    return Evaluation.of(sentences, log_prob).perplexity
+def perplexity_over_trees(
+    model: Punctuator, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
+) -> float:
+    """The perplexity per slot, over the trees of each sentence: see `Punctuator.log_prob_over_trees`."""
+    return Evaluation.of(sentences, model.log_prob_over_trees(sentences, parses)).perplexity

@@ -1,8 +1,7 @@
 """Text without trees, as sentences to learn from: see `pyropunct.train.adapting`.
 
-Text is read as restoration reads it: a line is a sentence, unless marks inside of it end sentences.  What is
-no prose in the language of the model is left out, with the reason, and so are sentences that were there
-before.
+Text is read as restoration reads it: a line is a sentence, unless marks inside of it end sentences.  Tables,
+code and other languages are left out, with the reason, and so are sentences that stood there before.
 """
 
 from collections import Counter

@@ -23,8 +23,6 @@ from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
 from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
-from pyropunct.inference.pyro.mixture import mix_trees
-from pyropunct.inference.ragged import starts_of
 from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
@@ -124,10 +122,6 @@ class Training:
     """The training of one model, an epoch at a time.
 
     :ivar pretrained: gives the features of words that its attach model reads, if it reads such.
-    :ivar mixtures: the weights of the trees of each sentence of text, whose tree is latent, see
-        `pyropunct.inference.pyro.mixture.mix_trees`.  ``train`` then has the sentence once with each of its
-        trees, one after another; batches keep them together, and count as one sentence.  By default each
-        sentence of ``train`` has its tree.
     """
 
     vocabulary: Vocabulary
@@ -138,7 +132,6 @@ class Training:
     device: str
     pretrained: Pretrained | None = None
     ranks: Ranks = ALONE
-    mixtures: Sequence[Sequence[float]] | None = None
     epochs: list[Epoch] = field(default_factory=list)
 
     @_OWN_PARAMETERS
@@ -191,25 +184,10 @@ class Training:
         guide(*self.batch([0]))
         return guide
 
-    @cached_property
-    def _first_trees(self) -> Sequence[int]:
-        """Where the trees of each sentence start in ``train``, and where the last ones end."""
-        if self.mixtures is None:
-            return range(len(self.train) + 1)
-        first: list[int] = starts_of(list(map(len, self.mixtures))).tolist()
-        if first[-1] != len(self.train):
-            raise ValueError(f"there are {len(self.train)} trees to train on, and weights of {first[-1]}")
-        return first
-
-    @property
-    def _num_sentences(self) -> int:
-        """Sentences, of one tree or a mixture of several."""
-        return len(self._first_trees) - 1
-
     def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor, Views]:
         """Training sentences in the form that the story reads: trees, surface strings, and `Views`.
 
-        :param numbers: the numbers of the sentences in ``train``, counted from 0.
+        :param numbers: the numbers of the sentences, counted from 0.
         """
         trees = self.trees.pick(numbers)
         surface = join_surfaces([self.surfaces[number] for number in numbers])
@@ -266,7 +244,7 @@ class Training:
     @property
     def epoch_size(self) -> int:
         """Sentences in an epoch."""
-        return min(self.recipe.sentences_per_epoch or self._num_sentences, self._num_sentences)
+        return min(self.recipe.sentences_per_epoch or len(self.train), len(self.train))
 
     def run(self, checkpoint: Checkpoint | None = None, watch: Watch | None = None) -> None:
         """Train until all epochs of the recipe are done.
@@ -286,7 +264,7 @@ class Training:
     def run_epoch(self, watch: Watch | None = None) -> None:
         """Take the steps of one epoch, and measure the perplexity on dev."""
         began, total, done = time.monotonic(), 0.0, 0
-        order = self.ranks.same(torch.randperm(self._num_sentences)[: self.epoch_size]).tolist()
+        order = self.ranks.same(torch.randperm(len(self.train))[: self.epoch_size]).tolist()
         for number, first in enumerate(range(0, len(order), self.recipe.batch_size)):
             part = order[first : first + self.recipe.batch_size]
             if self.ranks.takes(number):
@@ -360,30 +338,22 @@ class Training:
 
         It is not a number where their surface is so improbable that its probability counts as zero.
         """
-        model: Callable[..., Any] = self.story
-        first = self._first_trees
-        trees = [tree for number in numbers for tree in range(first[number], first[number + 1])]
-        if self.mixtures is not None:
-            mixtures = [self.mixtures[number] for number in numbers]
-            log_weights = torch.tensor([weight for mixture in mixtures for weight in mixture]).log()
-            model = mix_trees(model, list(map(len, mixtures)), log_weights)
-        model = scale_likelihood(model, self._num_sentences / len(numbers))
+        model = scale_likelihood(self.story, len(self.train) / len(numbers))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Encountered NaN")  # Pyro's; the caller tells more
             try:
-                loss = self.elbo.differentiable_loss(model, self.guide, *self.batch(trees))
+                loss = self.elbo.differentiable_loss(model, self.guide, *self.batch(numbers))
             except ImpossibleSurfaceError:
                 return torch.tensor(nan)
-        return loss / self._num_sentences
+        return loss / len(self.train)
 
     @torch.no_grad()
     def _diverged_at(self, numbers: Sequence[int]) -> DivergedError:
         """The error for an objective that is not finite, which names the sentences that make it so."""
         lost = [number for number in numbers if not self._objective([number]).isfinite()] or numbers
-        sentences = {number: self.train[self._first_trees[number]] for number in lost}
-        longest = {number: max(map(len, sentences[number].surface)) for number in lost}
+        longest = {number: max(map(len, self.train[number].surface)) for number in lost}
         worst = sorted(lost, key=lambda number: -longest[number])
-        names = ", ".join(repr(sentences[number].identifier) for number in worst[:NAMED])
+        names = ", ".join(repr(self.train[number].identifier) for number in worst[:NAMED])
         more = f" and {len(lost) - NAMED} others" if len(lost) > NAMED else ""
         marks = f"up to {longest[worst[0]]} marks in a slot"
         return self._diverged(f"the objective is no finite number at {names}{more}, with {marks}")
@@ -466,8 +436,6 @@ class Training:
     @cached_property
     def _fingerprint(self) -> str:
         digest = sha256(repr((self.recipe, self.seed)).encode())
-        if self.mixtures is not None:
-            digest.update(repr(self.mixtures).encode())
         if self.pretrained is not None:
             digest.update(repr(self.pretrained.identity()).encode())
         for part in (self.train, self.dev):
