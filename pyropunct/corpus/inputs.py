@@ -81,7 +81,20 @@ def parts_of(files: Iterable[str]) -> Iterator[Part]:
             yield Part(standard_input(), STANDARD_INPUT)
             continue
         with contents(file) as stream:
-            yield Part(stream, file, kind_of(file) or "auto")
+            yield Part(cast(BinaryIO, _Read(stream, file)), file, kind_of(file) or "auto")
+
+
+class _Read:
+    """A stream that is read after the function that has opened it gave it away; errors name the file."""
+
+    def __init__(self, stream: BinaryIO, file: str) -> None:
+        self._stream, self._file = stream, file
+
+    def read1(self, size: int) -> bytes:
+        """The bytes at hand."""
+        with _named(self._file):
+            found: bytes = self._stream.read1(size)  # type: ignore[attr-defined]  # as all streams here
+            return found
 
 
 @contextmanager
@@ -90,9 +103,18 @@ def contents(file: str) -> Iterator[BinaryIO]:
 
     :raises CorpusError: if it cannot be read, or is damaged.
     """
+    with _named(file), open(file, "rb") as stored:
+        yield _decompressed(stored, file)
+
+
+@contextmanager
+def _named(file: str) -> Iterator[None]:
+    """Name a file that cannot be read, or is damaged, in one line.
+
+    :raises CorpusError: in place of such an error.
+    """
     try:
-        with open(file, "rb") as stored:
-            yield _decompressed(stored, file)
+        yield
     except (EOFError, gzip.BadGzipFile, zlib.error, _DamagedError) as error:
         raise CorpusError(f"{file}: cannot be decompressed: {error}") from error
     except FileNotFoundError:

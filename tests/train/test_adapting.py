@@ -160,9 +160,11 @@ def test_errors_of_the_command(model_with_parser: Path, small: Path, tmp_path: P
     unmarked = lines_of(
         tmp_path / "unmarked.txt", [f"the harbor {number} was closed" for number in range(200)]
     )
+    damaged = lines_of(tmp_path / "damaged.txt.gz", ["the harbor was closed."] * 200)
     for given, message in (
         ((model_with_parser, tmp_path / "empty"), "there is no file in it"),
         ((model_with_parser, tmp_path / "none.txt"), "there is no file of this name"),
+        ((model_with_parser, damaged), f"{damaged}: cannot be decompressed"),
         ((model_with_parser, unmarked), "no punctuation to learn from"),
         ((small / "model", unmarked), "has no parser"),
         ((model_with_parser, unmarked, "--resume"), "nothing to resume"),
