@@ -8,8 +8,11 @@ assign an array or a tuple to a slice takes two seconds, for the message if thei
 one; to make an array, a tenth, which the caller can do without the compiler.
 """
 
+import logging
 import os
-from collections.abc import Iterator
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,9 +24,6 @@ FOLDER = Path(__file__).parent
 
 _OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 _NO_WAY_IN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-compiled = njit(cache=True, **_OPTIONS)
-"""For functions that Python calls; kept on disk."""
 
 inner = njit(**_OPTIONS, **_NO_WAY_IN)
 """For functions that only compiled functions call: a way in from Python would take long to compile."""
@@ -81,4 +81,43 @@ def _stamp(folder: Path) -> str:
     return sha256(repr(seen).encode()).hexdigest()
 
 
+def can_be_kept(function: Callable[..., Any]) -> bool:
+    """Whether compiled code can be kept on disk; if numba finds no place for it, a temporary folder is one.
+
+    :param function: one to be compiled.
+    """
+    try:
+        njit(cache=True)(function)
+    except RuntimeError:  # neither its folder nor the user's home can be written to
+        place = _temporary_place()
+        what = f"it is kept in {place}" if place else "each process compiles anew, for half a minute"
+        better = "the environment variable NUMBA_CACHE_DIR can name a place"
+        logging.getLogger("pyropunct").warning("pyropunct: no place for compiled code: %s; %s", what, better)
+        if place is None:
+            return False
+        os.environ["NUMBA_CACHE_DIR"] = str(place)  # for child processes too
+        config.reload_config()
+    return True
+
+
+def _temporary_place() -> Path | None:
+    """A folder for compiled code of these sources that no other user can write to, None if there is none.
+
+    What is kept is run, so a folder that somebody else has made is left alone.
+    """
+    if not hasattr(os, "getuid"):
+        return None
+    try:
+        place = Path(tempfile.gettempdir()) / f"pyropunct-compiled-{os.getuid()}-{_stamp(FOLDER)[:16]}"
+        place.mkdir(0o700, exist_ok=True)
+        found = place.lstat()
+    except OSError:
+        return None
+    safe = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return place if safe else None
+
+
 forget_outdated(FOLDER)
+
+compiled = njit(cache=can_be_kept(is_compiled), **_OPTIONS)
+"""For functions that Python calls; kept on disk where this can be done."""

@@ -1,10 +1,12 @@
-"""Splitting work over as many threads as torch uses."""
+"""Splitting work over as many threads as torch uses, and processes that are forked from among threads."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
+from threading import Condition, Lock, get_ident
 from typing import TypeVar
 
 import torch
@@ -37,5 +39,53 @@ def _helpers(number: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(number, thread_name_prefix="pyropunct")
 
 
-if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
-    os.register_at_fork(after_in_child=_helpers.cache_clear)
+class Whole:
+    """Work that a fork of the process waits for, lest locks that it holds are never released in the child.
+
+    Used as ``with WHOLE:`` around work that waits for nothing else.  A fork in the midst of the thread's own
+    work does not wait for that.
+    """
+
+    def __init__(self) -> None:
+        self._entrance, self._changed = Lock(), Condition()
+        self._inside: Counter[int] = Counter()
+
+    def __enter__(self) -> None:
+        own = get_ident()
+        with self._changed:
+            if self._inside[own]:  # so that work inside of work does not wait for a fork that waits for it
+                self._inside[own] += 1
+                return
+        with self._entrance, self._changed:
+            self._inside[own] += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._inside[get_ident()] -= 1
+            self._inside += Counter()  # leaves out threads that have left
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Let no other thread in, and wait until all have left."""
+        self._entrance.acquire()
+        self._changed.acquire()
+        self._changed.wait_for(lambda: not self._inside.keys() - {get_ident()})
+
+    def go_on(self) -> None:
+        """Let others in again."""
+        self._changed.release()
+        self._entrance.release()
+
+
+WHOLE = Whole()
+
+
+def _begin_child() -> None:
+    """A child has none of its parent's threads: neither ours nor those of torch, which it would wait for."""
+    _helpers.cache_clear()
+    torch.set_num_threads(1)
+    WHOLE.go_on()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=WHOLE.wait, after_in_parent=WHOLE.go_on, after_in_child=_begin_child)

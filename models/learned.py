@@ -39,7 +39,7 @@ def settle(
     """Replace all `PyroSample` attributes of a module, and of the modules in it, by tensors.
 
     Attributes that are settled already get their new values.  Attributes computed from others stay as they
-    are.
+    are.  Sparse values stay sparse where a module lists the attribute in ``may_be_sparse``.
 
     :param values: a value for each site, by its name in Pyro: the path of the attribute.
     :param scales: the posterior standard deviations of sites, for any of them.
@@ -199,6 +199,7 @@ def _set(place: Place, value: Tensor, scale: Tensor | None) -> None:
     if attribute in sites_of(owner):
         delattr(owner, attribute)
         owner._settled = (*_settled(owner), attribute)
-    owner.register_buffer(attribute, value)
+    sparse = attribute in getattr(owner, "may_be_sparse", ())
+    owner.register_buffer(attribute, value if sparse else value.to_dense())
     if scale is not None:
         owner.register_buffer(attribute + OF_SCALE, scale)

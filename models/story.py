@@ -22,6 +22,7 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs, tree_expectation, tree_factor
+from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.surface import Underlying
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
@@ -102,8 +103,12 @@ class Story(PyroModule):
         :param views: all nodes with the marks of ``surface`` inside them; computed by default.  Training
             passes views that hold the contexts which the attach model has looked up.
         :raises ValueError: if trees are to be drawn without a syntax model; if views are given without a
-            surface; or if the attach model reads marks inside constituents that the evidence leaves open.
+            surface; if the attach model reads marks inside constituents that the evidence leaves open; or if
+            a part with sites or parameters has been given to another module.
+        :raises NotImplementedError: if p(T', x | T) is to be inferred by a handler that knows nothing of
+            trees, see `pyropunct.inference.pyro.pairs.is_prior_draw`.
         """
+        self._refuse_parts_of_others()
         if trees is None:
             trees = self._syntax("give it trees")()
         if surface is not None:
@@ -201,10 +206,24 @@ class Story(PyroModule):
         :param surface: the observed strings x_i, or evidence about them.
         """
         underlying = Underlying(trees.forest, self.inventory, trees.relation, choices, slots)
+        strings = self.channel.surface(underlying, weights)
+        if surface is not None:
+            strings.refuse_prior_draws()
         with pyro.plate(f"slots{name}", len(slots)):
             # Pyro types observations as tensors.
-            observed = cast("Tensor | None", surface)
-            return pyro.sample(f"surface{name}", self.channel.surface(underlying, weights), obs=observed)
+            return pyro.sample(f"surface{name}", strings, obs=cast("Tensor | None", surface))
+
+    def _refuse_parts_of_others(self) -> None:
+        """Refuse a part whose sites Pyro takes for those of another module: here they would be no sites."""
+        for name, part in self.named_modules():
+            if not isinstance(part, PyroModule) or belongs_to(part, self):
+                continue
+            drawn = sites_of(part).keys() - vars(part).keys()  # others have been given values
+            if drawn or list(part.parameters(recurse=False)):
+                raise ValueError(
+                    f"the story's {name} is now part of another module: give each story its own, or make "
+                    "both stories attributes of one PyroModule"
+                )
 
     def _syntax(self, otherwise: str) -> Syntax:
         if self.syntax is None:

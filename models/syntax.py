@@ -99,8 +99,13 @@ class HeadOutward(PyroModule):
         self.words = words
         self.stop = num_relations * num_tags
         self.root_context = num_tags * 2 * (num_tags + 1)
-        counts = torch.zeros(self.root_context + 1, self.stop + 1, dtype=torch.double)
+        counts = torch.zeros(self.table_shape(num_relations, num_tags), dtype=torch.double)
         self.register_buffer("probabilities", self._smooth(counts, 0.0))
+
+    @staticmethod
+    def table_shape(num_relations: int, num_tags: int) -> tuple[int, int]:
+        """The shape of ``probabilities``."""
+        return num_tags * 2 * (num_tags + 1) + 1, num_relations * num_tags + 1
 
     def forward(self, trees: TreeBatch | None = None, num_trees: int = 1) -> TreeBatch:
         """Draw trees, or score given trees.

@@ -209,8 +209,20 @@ def check_channel(channel: Channel, seed: int = 0) -> None:
     except MachineError as error:
         raise VariantError(str(error)) from error
     with _seeded(seed):
+        _check_dimensions(channel, name)
         _check_joint_values(channel, name)
         _check_totals(_drawn(channel), name)
+
+
+def _check_dimensions(channel: Channel, name: str) -> None:
+    """Weights have the dimensions that moves name, and no others."""
+    for tensor, values in _drawn(channel).weights().items():
+        shape = channel.transducer.products.places.shapes[tensor]
+        if values.dim() > len(shape):
+            raise VariantError(
+                f"{name}: the weights {tensor!r} have {values.dim()} dimensions, moves name {len(shape)}: a "
+                "weight has a number for each dimension, as ('w', 0, 1)"
+            )
 
 
 def _check_totals(channel: Channel, name: str) -> None:

@@ -145,9 +145,17 @@ class DrawsOthers(Stutter):
         return right
 
 
+class NamedInPart(Stutter):
+    """Its weights have a dimension more than moves name."""
+
+    def weights(self):  # type: ignore[no-untyped-def]
+        return {name: values.expand(3, *values.shape) for name, values in super().weights().items()}
+
+
 @pytest.mark.parametrize(
     ("kind", "what"),
     [
+        (NamedInPart, "the weights 'twice' have 1 dimensions, moves name 0: a weight has a number for each"),
         (
             Leaky,
             "the probabilities of the machine's moves in state 'copying'",

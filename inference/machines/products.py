@@ -1,7 +1,8 @@
 """Products of a channel's weights: each is formed once for a batch, however many arcs have it."""
 
+import operator
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, SupportsIndex, TypeVar, cast
 
 import numpy as np
 import torch
@@ -69,17 +70,24 @@ class Places:
 
         :raises ValueError: if there is no such weight.
         """
-        tensor, *index = name
+        tensor, *named = name
         shape = self.shapes.get(str(tensor))
         if shape is None:
             raise ValueError(f"no weight is called {tensor!r}: there are {', '.join(self.shapes) or 'none'}")
-        if len(index) != len(shape):
-            raise ValueError(f"the weights {tensor!r} have the shape {shape}: there is no {tuple(index)}")
+        try:
+            index = tuple(operator.index(cast(SupportsIndex, number)) for number in named)
+        except TypeError:
+            raise ValueError(
+                f"{name!r} names no weight: a name and whole numbers do, as ('w', 0, 1)"
+            ) from None
+        if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
+            raise ValueError(
+                f"the weights {tensor!r}, with one dimension for each number that moves name, have the shape "
+                f"{shape}: there is no {index}"
+            )
         place = 0
-        for number, size in zip(index, shape, strict=True):
-            if not 0 <= int(number) < size:
-                raise ValueError(f"the weights {tensor!r} have the shape {shape}: there is no {tuple(index)}")
-            place = place * size + int(number)
+        for at, size in zip(index, shape, strict=True):
+            place = place * size + at
         return self._start[str(tensor)] + place
 
     def name(self, place: int) -> Name:
@@ -177,6 +185,15 @@ class Products:
         for column in others:
             result = result * padded[..., column]
         return result
+
+    def by_weight(self, uses: Tensor) -> Tensor:
+        """How often each weight was used, (P,).
+
+        :param uses: (number of products,) how often each product was used.
+        """
+        counts = uses.new_zeros(self.places.size + 1)
+        columns = torch.from_numpy(self._columns[: len(uses)]).to(uses.device)
+        return counts.index_add(0, columns.flatten(), uses.repeat_interleave(columns.shape[1]))[:-1]
 
     def by_edit(self, uses: Tensor, num_tokens: int) -> Tensor:
         """How often each edit was made, (..., V, V, 4).

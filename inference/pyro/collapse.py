@@ -35,7 +35,7 @@ from pyropunct.inference.pyro.handles import HandlesMessenger, UndecidedError, a
 from pyropunct.inference.pyro.mixture import Mixture
 from pyropunct.inference.pyro.pairs import PunctemePairs
 from pyropunct.inference.pyro.plates import OtherSite, plate_of_trees, refuse_plates_between
-from pyropunct.inference.pyro.private import dimension_of_values, handlers_in_force
+from pyropunct.inference.pyro.private import dimension_of_values, handlers_in_force, is_called_from
 from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
 from pyropunct.inference.ragged import starts_of
 
@@ -151,7 +151,7 @@ class TreeEnumMessenger(HandlesMessenger):
         self._allow_impossible = allow_impossible
 
     def __enter__(self) -> "TreeEnumMessenger":
-        if torch.jit.is_tracing():
+        if torch.jit.is_tracing() or is_called_from("pyro.ops.jit"):
             raise NotImplementedError(
                 "sums over trees are compiled anyway, and cannot be traced by torch.jit: use no Jit ELBO"
             )

@@ -1,6 +1,7 @@
 """Decoding of punctemes: the best derivation, posterior draws, and the posterior of each choice alone."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import pyro.distributions as dist
@@ -14,6 +15,7 @@ from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.pyro.collapse import TreeEnumMessenger, TreeProblemMessenger
 from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.plates import in_plates
 from pyropunct.inference.pyro.surface import SurfaceStrings
 from pyropunct.inference.ragged import runs
 
@@ -22,7 +24,8 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
     """The model with its tree-enumerated sites decoded, as `pyro.infer.infer_discrete` does for others.
 
     Where evidence leaves surface strings open (`pyropunct.inference.machines.evidence.SlotEvidence`), they
-    are decoded too: the value of a surface site is then the strings.
+    are decoded too: the value of a surface site is then the strings.  In plates around, each element has a
+    draw of its own.
 
     :param temperature: 1 for a draw from the posterior p(T', x | T, evidence), 0 for the best derivation.
     :raises ValueError: for any other temperature.
@@ -43,7 +46,7 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
         # any (as in pyro.infer.Predictive), and keep them in the second.
         with poutine.block(expose_fn=is_other), poutine.trace() as first, TreeProblemMessenger() as messenger:
             model(*args, **kwargs)
-            values = _choices(messenger, temperature)
+        values = _choices(messenger, temperature)
         values.update({name: cast(Tensor, first.trace.nodes[name]["value"]) for name in others})
         trace = poutine.Trace()
         for name, value in values.items():
@@ -71,7 +74,7 @@ class _CompletionMessenger(Messenger):
 
 def _choices(messenger: TreeEnumMessenger, temperature: int) -> dict[str, Tensor]:
     """The values of each marked site in the best derivation (0), or in a posterior draw (1)."""
-    problem = messenger.problem
+    problem = replace(messenger.problem, log_pairs=in_plates(messenger.problem.log_pairs))
     if temperature == 0:
         choices = inside.best_derivation(problem)
     else:

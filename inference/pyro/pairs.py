@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
 from pyro.ops.provenance import detach_provenance, extract_provenance, track_provenance
+from pyro.poutine.condition_messenger import ConditionMessenger
 from pyro.poutine.enum_messenger import EnumMessenger
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.replay_messenger import ReplayMessenger
@@ -81,7 +82,7 @@ class PunctemePairs(TorchDistribution):
         """A draw for a site that no handler has given a value; see `is_prior_draw`."""
         choices = super().__call__(*args, **kwargs)
         for messenger in handlers_in_force():
-            if isinstance(messenger, (EnumMessenger, ReplayMessenger)):
+            if isinstance(messenger, (ConditionMessenger, EnumMessenger, ReplayMessenger)):
                 setattr(choices, _UNDER, messenger)
         return choices
 
@@ -139,9 +140,10 @@ def is_prior_draw(choices: Tensor) -> bool:
 
     A site marked ``infer={"enumerate": "tree"}`` is drawn from its prior, as when a model runs forward, if no
     handler of this package sums it out.  Pyro's ELBOs and `pyro.infer.infer_discrete` would then score the
-    observed surface given that draw, most often as minus infinity, and warn at most.  They run the model
-    under a handler of theirs, and score the surface afterwards.  So draws under such a handler are
-    remembered, and surfaces that come from them are refused when they are scored.
+    observed surface given that draw, most often as minus infinity, and warn at most; `pyro.infer.Predictive`
+    would return it beside the observed surface.  They run the model under a handler of theirs, and score the
+    surface afterwards, if at all.  So draws under such a handler are remembered, and observed surfaces that
+    come from them are refused.
     """
     under: Any = getattr(detach_provenance(choices), _UNDER, None)
     return under is not None and any(messenger is under for messenger in handlers_in_force())

@@ -1,10 +1,11 @@
-"""The place of the evidence of trees among plates and the dimensions of enumerated sites."""
+"""The place of trees among plates and the dimensions of enumerated sites."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import pyro
+import torch
 from pyro.poutine.indep_messenger import CondIndepStackFrame
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import get_plates
@@ -40,6 +41,23 @@ def refuse_plates_between(msg: Any) -> None:
         )
 
 
+def in_plates(log_pairs: Tensor) -> Tensor:
+    """(..., C) the same numbers for each element of the plates around, whose posteriors are independent.
+
+    :raises NotImplementedError: if a plate around has the dimension of the trees, or if the numbers have
+        dimensions on the left that do not fit the plates.
+    """
+    sizes = {dim: frame.size for dim, frame in _plates_around().items()}
+    plates = torch.Size(sizes.get(dim, 1) for dim in range(min(sizes, default=-1), -1))
+    try:
+        return log_pairs.expand(*torch.broadcast_shapes(plates, log_pairs.shape[:-1]), -1)
+    except RuntimeError:
+        raise NotImplementedError(
+            f"log p(l, r | w) has the dimensions {tuple(log_pairs.shape[:-1])} on the left, the plates "
+            f"around the trees have {tuple(plates)}"
+        ) from None
+
+
 def plate_of_trees(evidence: Tensor, others: Sequence[OtherSite]) -> AbstractContextManager[Any]:
     """The plate that the evidence of trees is to be put in.
 
@@ -47,12 +65,7 @@ def plate_of_trees(evidence: Tensor, others: Sequence[OtherSite]) -> AbstractCon
     :raises NotImplementedError: if a dimension is of neither, or if an enumerated site that the evidence
         depends on is in another plate within the handler than that of the trees.
     """
-    around = {frame.dim: frame for frame in get_plates() if frame.vectorized}
-    if -1 in around:
-        raise NotImplementedError(
-            f"the plate '{around[-1].name}' around the collapsed model has the dimension of the trees: give "
-            "it dim=-2 or less"
-        )
+    around = _plates_around()
     names = {frame.name for frame in around.values()}
     enumerated = {site.dim: site for site in others if site.dim is not None}
     for dim in range(-evidence.dim(), -1):
@@ -69,6 +82,17 @@ def plate_of_trees(evidence: Tensor, others: Sequence[OtherSite]) -> AbstractCon
     of_trees = [frame for frame in within if _is_of_trees(frame, evidence.shape[-1])]
     _refuse_other_samples(within, evidence.shape[-1])
     return _Again(of_trees[0]) if of_trees else pyro.plate("_trees", evidence.shape[-1], dim=-1)
+
+
+def _plates_around() -> dict[int, CondIndepStackFrame]:
+    """The plates around the place that runs now, by their dimensions."""
+    around = {frame.dim: frame for frame in get_plates() if frame.dim is not None}
+    if -1 in around:
+        raise NotImplementedError(
+            f"the plate '{around[-1].name}' around the collapsed model has the dimension of the trees: give "
+            "it dim=-2 or less"
+        )
+    return around
 
 
 def _is_of_trees(frame: CondIndepStackFrame, trees: int) -> bool:

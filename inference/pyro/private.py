@@ -11,7 +11,10 @@
 - `PointGuide` overrides and calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`: guides learn
   which sites there are when they are called first, and have no hook for it.
 - `sites_of` reads ``_pyro_samples`` of `pyro.nn.PyroModule`: the attributes that are still sites.
-- `calling_module` reads ``sys._getframe``, which is CPython's: a tensor does not know who looks at it.
+- `belongs_to` reads ``_pyro_context`` of PyroModule: the sites of a module are sites only within its context,
+  which is that of the module that was given it last.
+- `calling_module` and `is_called_from` read ``sys._getframe``, which is CPython's: a tensor does not know who
+  looks at it, nor a handler that `torch.jit` will record what it does next.
 
 What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful` and ``get_plates``, the methods
 ``_pyro_sample`` of messengers, and `pyro.ops.provenance`.
@@ -19,6 +22,7 @@ What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful` and `
 
 import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 from pyro.infer.autoguide import AutoDelta
@@ -77,6 +81,22 @@ class PointGuide(AutoDelta):
     def _setup_prototype(self, *args: Any, **kwargs: Any) -> None:
         super()._setup_prototype(*args, **kwargs)
         self.add_parameters()
+
+
+def belongs_to(part: PyroModule, whole: PyroModule) -> bool:
+    """Whether the sites and parameters of a module are those of another module that it is in."""
+    return part._pyro_context is whole._pyro_context
+
+
+def is_called_from(module: str) -> bool:
+    """Whether some function of a module has not returned.
+
+    :param module: its full name.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") != module:
+        frame = frame.f_back
+    return frame is not None
 
 
 def calling_module(depth: int) -> str:

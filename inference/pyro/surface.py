@@ -1,5 +1,6 @@
 """Underlying strings of slots, and the distribution of the surface strings that they are rewritten to."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -111,12 +112,8 @@ class SurfaceStrings(TorchDistribution):
 
         :raises NotImplementedError: if u is of a prior draw of punctemes, see `is_prior_draw`.
         """
-        if self._of_prior_draw and not self._is_drawn:
-            raise NotImplementedError(
-                "a surface is observed, but its punctemes are drawn from their prior, since nothing sums out "
-                "the trees: use TreeEnum_ELBO, or collapse_trees(model) with another ELBO, or "
-                "infer_trees(model)"
-            )
+        if not self._is_drawn:
+            self.refuse_prior_draws()
         evidence = evidence_of(value)
         automata = self.transducer.automata(evidence.distinct, self.weights)
         place = evidence.place.reshape(self.underlying.slots.shape)
@@ -132,6 +129,20 @@ class SurfaceStrings(TorchDistribution):
         possible = total > 0  # the logarithm of zero would spoil the gradients of the others
         log_total = total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
         return log_total + torch.from_numpy(automata.log_scale).to(log_total)[place]
+
+    def refuse_prior_draws(self) -> None:
+        """Refuse to be observed if u is of a prior draw of punctemes.
+
+        `log_prob` does the same.  `pyro.infer.Predictive` does not call it, so a model calls this itself.
+
+        :raises NotImplementedError: see `is_prior_draw`.
+        """
+        if self._of_prior_draw:
+            raise NotImplementedError(
+                "a surface is observed, but its punctemes are drawn from their prior, since nothing sums out "
+                "the trees: use TreeEnum_ELBO, or collapse_trees(model) with another ELBO, or "
+                "infer_trees(model)"
+            )
 
     @torch.no_grad()
     def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
@@ -154,23 +165,39 @@ class SurfaceStrings(TorchDistribution):
 
     @torch.no_grad()
     def complete(self, evidence: SlotEvidence, best: bool = False) -> Tensor:
-        """Surface strings that agree with evidence, given one underlying string for each slot, (slots, L).
+        """Surface strings that agree with evidence, given the underlying strings of slots, (..., slots, L).
+
+        As wide as an underlying string can be here, wider only for a long slip.
 
         :param best: the strings of the most probable ways of the channel, rather than draws from
             p(x_i | u_i, evidence).
         :raises ValueError: if the evidence of a slot rules out all strings that its underlying string may
             become.
         """
-        ways, seed = _LAST_WAYS.of(self.transducer, self.weights), int(torch.randint(2**63 - 1, ()))
-        generator, strings = np.random.default_rng(seed), []
-        rows = zip(self.underlying.tokens.tolist(), evidence.place, strict=True)
+        tokens, weights = self.underlying.tokens, self.weights
+        batch = torch.broadcast_shapes(tokens.shape[:-2], weights.shape[:-1])
+        joint = zip(_rows(tokens, batch, 2), _rows(weights, batch, 1), strict=True)
+        strings = [string for values in joint for string in self._completed(*values, evidence, best)]
+        return padded(strings, least=tokens.shape[-1]).reshape(*batch, len(evidence), -1)
+
+    def _completed(
+        self, tokens: Tensor, weights: Tensor, evidence: SlotEvidence, best: bool
+    ) -> Iterator[Sequence[int]]:
+        """The strings of the slots, for one joint value of underlying strings and weights."""
+        ways, seed = _LAST_WAYS.of(self.transducer, weights), int(torch.randint(2**63 - 1, ()))
+        generator, rows = np.random.default_rng(seed), zip(tokens.tolist(), evidence.place, strict=True)
         for slot, (row, place) in enumerate(rows):
             u, known = [token for token in row if token != EMPTY], evidence.distinct[place]
             path = ways.best(u, known) if best else ways.draw(u, known, generator)
             if path is None:
                 raise ValueError(f"the underlying string {u} cannot become what is known of slot {slot}")
-            strings.append(path.surface)
-        return padded(strings)
+            yield path.surface
+
+
+def _rows(values: Tensor, batch: torch.Size, dims: int) -> Tensor:
+    """The values of all joint values in a line: those of each have ``dims`` dimensions."""
+    own = values.shape[-dims:]
+    return values.expand(*batch, *own).reshape(-1, *own)
 
 
 class _LastWays:

@@ -22,12 +22,14 @@ from pyropunct.models.attach.scores import (
     OF_RELATION,
     Index,
     WeightBlocks,
+    Weights,
     WeightsInUse,
     features_of,
     gather_contexts,
     index_of,
     linear_scores,
     parts_of_pairs,
+    sparse_weights,
 )
 from pyropunct.models.attach.templates import EVERYWHERE, FAMILIES
 from pyropunct.models.attach.views import Contexts, Views, views_of
@@ -130,6 +132,7 @@ class LogLinearAttach(Attach):
     """
 
     grown = frozenset({"keys", "kinds", "starts"})
+    may_be_sparse = frozenset({"weights"})
 
     def __init__(
         self,
@@ -145,6 +148,7 @@ class LogLinearAttach(Attach):
         self.prior_scale, self.least = prior_scale, least
         self.sparse = False
         self._index: Index | None = None
+        self._few: tuple[Tensor, int, Weights] | None = None
         self._single: dict[tuple[int, ...], _Single] = {}
         self._parts = parts_of_pairs(inventory, marks)
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
@@ -242,7 +246,14 @@ class LogLinearAttach(Attach):
         :param relation: (V,) the relations of the views' nodes.
         :param contexts: the contexts of the views.
         """
-        return linear_scores(self.weights, features_of(self._parts, self._blocks, relation, contexts))
+        weights: Any = self.weights
+        if weights.is_sparse:
+            few, version = self._few, weights._version
+            if few is None or few[0] is not weights or few[1] != version:
+                few = self._few = weights, version, sparse_weights(weights, self._blocks.start)
+            weights = few[2]
+        scores = linear_scores(weights, features_of(self._parts, self._blocks, relation, contexts))
+        return scores.to(self.weights.device)
 
     def scores_of_treebank(self, trees: int, relation: Ints, contexts: Contexts) -> Tensor:
         """`scores_of_contexts` for views of trees of the treebank, with their share of the prior if sparse.

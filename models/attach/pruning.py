@@ -20,7 +20,7 @@ Array = NDArray[Any]
 LEAST = 2.0**-11
 """Weights nearer to zero are left out.  A number of half precision, so that pruning twice is pruning once."""
 
-STEP = 2.0**-7
+STEP = 2.0**-6
 """The weights of a small model are multiples of this."""
 
 KEY_BITS = 40
@@ -80,7 +80,7 @@ def _shortened(keys: Tensor) -> Tensor:
 
 def _without_the_least(attach: LogLinearAttach, least: float) -> Pruned:
     """All contexts, with their weights moved, and zero where they are then near zero."""
-    weights, starts = attach.weights.detach().cpu().numpy(), attach.starts.cpu().numpy()
+    weights, starts = attach.weights.detach().to_dense().cpu().numpy(), attach.starts.cpu().numpy()
     moved = np.zeros_like(weights)
     _move(weights, starts, least, np.empty(int(np.diff(starts).max(initial=0)), weights.dtype), moved)
     return Pruned(attach.keys, attach.kinds, attach.starts, torch.from_numpy(moved).to(attach.weights))

@@ -26,6 +26,9 @@ Array = NDArray[Any]
 VIEWS_PER_THREAD = 200
 """With fewer views than this, a thread costs more than it saves."""
 
+MANY = 0.2
+"""A context more of whose weights are not zero is quicker to read as a block."""
+
 KEYS_PER_THREAD = 20_000
 """With fewer keys to look up than this, a thread costs more than it saves."""
 
@@ -108,6 +111,60 @@ class WeightBlocks(NamedTuple):
     start: Array
 
 
+class Weights(NamedTuple):
+    """The weights of K contexts: blocks of all weights of a context, and single ones that are not zero.
+
+    :ivar blocks: the blocks, one after the other.
+    :ivar block: (K,) where the block of each context starts there; -1 if it has only single weights.
+    :ivar values: (F,) the single weights.
+    :ivar places: (F,) where these are among all weights.
+    :ivar first: (K + 1,) the first single weight of each context that has no block.
+    """
+
+    blocks: Array
+    block: Array
+    values: Array
+    places: Array
+    first: Array
+
+
+def all_weights(weights: Tensor, start: Array) -> Weights:
+    """All weights in blocks.
+
+    :param start: (K + 1,) where the block of each context starts.
+    """
+    none = np.zeros(0, np.int64)
+    values = weights.detach().cpu().numpy()
+    return Weights(values, start[:-1], values[:0], none, none)
+
+
+def sparse_weights(weights: Tensor, start: Array) -> Weights:
+    """The weights in a sparse tensor; contexts with many of them, which are often met, get blocks.
+
+    :param start: see `all_weights`.
+    """
+    places, values = weights._indices()[0].cpu().numpy(), weights._values().detach().cpu().numpy()
+    first = np.searchsorted(places, start)
+    sizes = np.diff(start)
+    in_blocks = np.diff(first) > MANY * sizes
+    ends = np.cumsum(sizes * in_blocks)
+    blocks = np.zeros(ends[-1] if len(ends) else 0, values.dtype)
+    block = np.where(in_blocks, ends - sizes, -1)
+    found = Weights(blocks, block, values, places, first)
+    _fill_blocks(found, start)
+    return found
+
+
+@compiled
+def _fill_blocks(weights, start):
+    """Copy the single weights of contexts that have blocks into these."""
+    for context in range(len(weights.block)):
+        at = weights.block[context] - start[context]
+        if weights.block[context] >= 0:
+            for number in range(weights.first[context], weights.first[context + 1]):
+                weights.blocks[at + weights.places[number]] = weights.values[number]
+
+
 class Features(NamedTuple):
     """The features of the pairs of V views.
 
@@ -131,12 +188,26 @@ def features_of(parts: PairParts, blocks: WeightBlocks, relation: Array, context
     return Features(parts, blocks, relation, starts_of(sizes), contexts)
 
 
-def linear_scores(weights: Tensor, features: Features) -> Tensor:
+def linear_scores(weights: Tensor | Weights, features: Features) -> Tensor:
     """The score theta . f(l, r, w) of each pair of each view, (C,), in double precision.
 
-    :param weights: (P,) the weights theta in which the features' blocks are.
+    :param weights: (P,) the weights theta in which the features' blocks are; or weights of which nothing is
+        learned.
     """
+    if isinstance(weights, Weights):
+        return torch.from_numpy(_scores(weights, features))
     return _LinearScores.apply(weights, features)
+
+
+def _scores(weights: Weights, features: Features) -> Array:
+    scores = np.zeros(int(features.score_start[-1]))
+
+    def work(first: int, last: int) -> None:
+        sums = np.empty((6, features.parts.most), weights.blocks.dtype)
+        _add_scores(features, weights, first, last, sums, scores)
+
+    in_threads(work, parts_of(len(features.relation), VIEWS_PER_THREAD))
+    return scores
 
 
 class _LinearScores(torch.autograd.Function):
@@ -144,13 +215,7 @@ class _LinearScores(torch.autograd.Function):
     def forward(ctx: Any, weights: Tensor, features: Features) -> Tensor:
         ctx.features = features
         ctx.weights = weights.shape, weights.dtype, weights.device
-        scores, values = np.zeros(int(features.score_start[-1])), weights.detach().cpu().numpy()
-
-        def work(first: int, last: int) -> None:
-            sums = np.empty((6, features.parts.most), values.dtype)
-            _add_scores(features, values, first, last, sums, scores)
-
-        in_threads(work, parts_of(len(features.relation), VIEWS_PER_THREAD))
+        scores = _scores(all_weights(weights, features.blocks.start), features)
         return torch.from_numpy(scores).to(weights.device)
 
     @staticmethod
@@ -188,9 +253,16 @@ def _add_scores(features, weights, first, last, sums, scores):
             part, start = blocks.part[context], blocks.start[context]
             # A damaged file may give a context fewer weights than its relation has values.
             size = min(parts.sizes[d, part], blocks.start[context + 1] - start)
-            total, block = sums[part], weights[start : start + size]
-            for value in range(size):
-                total[value] += block[value]
+            total, at = sums[part], weights.block[context]
+            if at >= 0:
+                block = weights.blocks[at : at + size]
+                for value in range(size):
+                    total[value] += block[value]
+            else:
+                for number in range(weights.first[context], weights.first[context + 1]):
+                    value = weights.places[number] - start
+                    if value < size:
+                        total[value] += weights.values[number]
         row = parts.pair_start[d] - score_start[view]
         for place in range(score_start[view], score_start[view + 1]):
             for part in range(6):

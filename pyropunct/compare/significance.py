@@ -63,11 +63,13 @@ def permutation_test(
     :param permutations: how many are drawn, unless all are enumerated.
     :param seed: equal seeds give equal results.
     :param statistic: computes the compared value from the totals; by default the total of one quantity.
-    :raises ValueError: if the two do not have the same shape.
+    :raises ValueError: if the two do not have the same shape, or a number is infinite or not a number.
     """
     first, second = _quantities(one), _quantities(other)
     if first.shape != second.shape:
         raise ValueError(f"quantities of the shapes {first.shape} and {second.shape} make no pairs")
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise ValueError("a quantity of some sentence is not finite, so sums of differences say nothing")
     both = (first + second).sum(0)
     differences = first - second
     differences = differences[differences.any(1)]

@@ -132,3 +132,9 @@ def test_a_clear_difference_is_found() -> None:
 def test_pairs_are_needed() -> None:
     with pytest.raises(ValueError, match=r"shapes \(2, 1\) and \(3, 1\) make no pairs"):
         permutation_test([1, 2], [1, 2, 3])
+
+
+@pytest.mark.parametrize("number", [-np.inf, np.nan])
+def test_numbers_must_be_finite(number: float) -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        permutation_test([1.0, number] * 10, [2.0] * 20)

@@ -46,6 +46,13 @@ def test_the_best_and_what_is_not_significantly_worse() -> None:
     assert found.leaders(COLUMNS[0]) == []
 
 
+def test_rows_that_find_a_sentence_impossible_are_not_tested() -> None:
+    lost = Result("lost", (1,) * 19 + (float("inf"),))  # type: ignore[arg-type]
+    found = Table("", COLUMNS, (lost, GOOD, NEAR), permutations=999)
+    assert found.p_values(COLUMNS[2]) == [None, 1.0, 1.0]
+    assert found.leaders(COLUMNS[2]) == [1, 2]
+
+
 def test_a_column_whose_highest_value_is_the_best() -> None:
     column = Column[Result]("e", "e", lambda row: row.total, evidence=lambda row: row.edits, best=max)
     assert Table("", [column], ROWS).leaders(column) == [0]

@@ -1,9 +1,15 @@
 """Compiled code that was kept on disk, and sources that change."""
 
+import importlib.util
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from pyropunct.inference.compiling import forget_outdated, is_compiled
+import pytest
+from numba import config, njit
+
+from pyropunct.inference.compiling import can_be_kept, forget_outdated, is_compiled
 
 
 def test_what_was_kept_is_forgotten_when_any_file_changes(tmp_path: Path) -> None:
@@ -35,3 +41,42 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "__pycache__").write_text("no folder")
     forget_outdated(tmp_path)
     assert (tmp_path / "__pycache__").read_text() == "no folder"
+
+
+@pytest.fixture
+def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A user without a home, whose temporary files lie in a folder of their own."""
+    with monkeypatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", "")
+        patch.setenv("HOME", os.devnull)
+        patch.setenv("XDG_CACHE_HOME", f"{os.devnull}/cache")
+        patch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+        (tmp_path / "temporary").mkdir()
+        config.reload_config()
+        yield
+    config.reload_config()
+
+
+@pytest.mark.usefixtures("no_home")
+def test_code_that_cannot_be_kept_beside_its_source(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It goes to a temporary folder, unless somebody else can write to that."""
+    source = tmp_path / "one.py"
+    source.write_text("def one():\n    return 1\n")
+    (tmp_path / "__pycache__").write_text("no folder")
+    spec = importlib.util.spec_from_file_location("one", source)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert can_be_kept(module.one)
+    assert njit(cache=True)(module.one)() == 1
+    [place] = (tmp_path / "temporary").iterdir()
+    assert is_compiled(place)
+    assert place.stat().st_mode & 0o777 == 0o700
+    [line] = caplog.messages
+    assert line.startswith(f"pyropunct: no place for compiled code: it is kept in {place}; ")
+    os.environ["NUMBA_CACHE_DIR"] = ""
+    config.reload_config()
+    place.chmod(0o777)
+    assert not can_be_kept(module.one)
+    assert caplog.messages[1].startswith("pyropunct: no place for compiled code: each process compiles anew")

@@ -26,6 +26,9 @@ WEIGHTS = [0.7, 0.3]
 
 SOME = [one_of([((), 1.0), ((1,), 0.5)]), with_hidden((1,), [0]), any_over([0]), any_over([0, 1])]
 COMMAS = [any_over([0]), with_hidden((1,), [0]), any_over([0]), any_over([0])]
+DOUBTFUL = [*COMMAS[:3], one_of([((0,), 1.0), ((1,), 0.1)])]
+"""Of two strings that the same underlying string may become, one has the weight 1."""
+
 ALL = [exactly(()), exactly((1,)), exactly(()), exactly((0,))]
 
 
@@ -66,7 +69,7 @@ def by_enumeration(story: Story, evidence: Sequence[Evidence]) -> dict[tuple[int
     return found
 
 
-@pytest.mark.parametrize("evidence", [SOME, COMMAS], ids=["of all kinds", "hidden commas"])
+@pytest.mark.parametrize("evidence", [SOME, COMMAS, DOUBTFUL], ids=["all kinds", "hidden commas", "doubtful"])
 def test_draws_agree_with_conditioning_by_enumeration(evidence: list[Evidence]) -> None:
     """For each tree and surface, within five standard errors of the weighted draws, in several rounds."""
     story = story_of(LOOKING)

@@ -1,7 +1,11 @@
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pyro
 import pyro.distributions as dist
@@ -342,6 +346,28 @@ def test_cost_of_punctemes_that_are_known() -> None:
     start = torch.tensor([0, 2, 5, 7])
     assert tree_expectation(torch.tensor([1, 2, 0]), cost, start, forest).tolist() == [18, 32]
     assert tree_factor(torch.tensor([1, 2, 0]), cost, start, forest).tolist() == [-18, -32]
+
+
+def test_the_factor_of_the_reference() -> None:
+    """The example of the page, with other trees: against the sum over all T'."""
+    page = Path("docs/reference/pyro.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(from.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    story = tiny_story(window("left"))
+    cases = [story_case(story, heads, 2) for heads in ([2, 0, 2], [0, 1])]
+    trees, surface = batch_of(cases)
+    names: dict[str, Any] = {"pyro": pyro, "torch": torch, "trees": trees, "surface": surface}
+    names["model"] = SimpleNamespace(story=story)
+    exec(code, names)
+    trace = poutine.trace(collapse_trees(names["with_few_marks"])).get_trace(trees, surface)
+    sprouted = [[len(left) + len(right) for left, right in some] for some in PAIRS]
+    found = []
+    for case in cases:
+        case = case._replace(cost=[sprouted[relation] for relation in case.relations])
+        every, marks = expected(case, story.channel, story.inventory)
+        found.append((math.log(total(every)), marks))
+    evidence, marks = map(torch.tensor, zip(*found, strict=True))
+    torch.testing.assert_close(trace.nodes["_RETURN"]["value"], marks)
+    torch.testing.assert_close(trace.log_prob_sum(), (evidence - 0.5 * marks).sum())
 
 
 def test_a_factor_behind_an_expectation_is_refused() -> None:

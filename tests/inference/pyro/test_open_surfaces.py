@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 
 import pyro
@@ -10,6 +11,7 @@ import torch
 from brute_force import Rewritings, String, chi_square_is_plausible, explanations, posterior, total
 from by_hand import ways
 from problems import Table, inventory, random_case, settled, slope, tiny_story, tree_batch, walls, window
+from pyro.infer import Predictive
 from torch import Tensor
 
 from pyropunct.inference.inside import best_derivation, log_evidence, posterior_pairs
@@ -28,6 +30,7 @@ from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting
 from pyropunct.models.channel.two_passes import TwoPasses
 from pyropunct.models.story import Story
+from pyropunct.models.trees import TreeBatch
 
 HEADS = [3, 1, 0]
 COMMAS = with_hidden((2,), [1])
@@ -116,8 +119,25 @@ def test_gradients(direction: str) -> None:
             assert float(gradient[index]) == pytest.approx(slope(value, leaf, index), abs=1e-7)
 
 
-@pytest.mark.parametrize("direction", ["left", "right"])
-def test_draws_of_trees_and_strings(direction: str) -> None:
+def one_by_one(story: Story, trees: TreeBatch, evidence: SlotEvidence, size: int) -> Tensor:
+    return torch.stack([infer_trees(story, 1)(trees, evidence).surface for _ in range(size)])
+
+
+def in_a_plate(story: Story, trees: TreeBatch, evidence: SlotEvidence, size: int) -> Tensor:
+    with pyro.plate("draws", size, dim=-2):
+        return infer_trees(story, 1)(trees, evidence).surface
+
+
+def by_predictive(story: Story, trees: TreeBatch, evidence: SlotEvidence, size: int) -> Tensor:
+    samples = {"none of the story": torch.zeros(size)}
+    return Predictive(infer_trees(story, 1), samples, parallel=True)(trees, evidence)["surface"]
+
+
+@pytest.mark.parametrize(
+    ("direction", "draw"),
+    [("left", one_by_one), ("left", in_a_plate), ("right", in_a_plate), ("right", by_predictive)],
+)
+def test_draws_of_trees_and_strings(direction: str, draw: Callable[..., Tensor]) -> None:
     """Of T' and of x given T' and the evidence: the strings of the last slot, by their true posterior."""
     channel = CHANNELS["window"](direction)
     story, chances = story_of(channel, 3)
@@ -129,10 +149,8 @@ def test_draws_of_trees_and_strings(direction: str) -> None:
             found = true_explanations(channel, chances, [*slots[:3], exactly(string)])
             expected[string] += weight * total(found)  # type: ignore[assignment]
     pyro.set_rng_seed(0)
-    drawn: Counter[String] = Counter()
-    for _ in range(size):
-        told = infer_trees(story, 1)(trees, SlotEvidence(slots))
-        drawn[tuple(token for token in told.surface[3].tolist() if token >= 0)] += 1
+    last = draw(story, trees, SlotEvidence(slots), size)[:, 3].tolist()
+    drawn = Counter(tuple(token for token in row if token >= 0) for row in last)
     share = sum(expected.values())
     assert all(weight_of(COMMAS, string) for string in drawn)
     outcomes = list(expected)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
+from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
 from pyropunct.inference.pyro.surface import Underlying
@@ -215,3 +216,11 @@ def test_nuts_where_some_weights_make_the_surface_impossible() -> None:
     drawn = chain.get_samples()["weight"]
     assert (drawn > 0).all()
     assert len(drawn.unique()) > 5
+
+
+def test_weights_that_do_not_fit_the_plates_around_draws() -> None:
+    with (
+        pyro.plate("particles", 2, dim=-2),
+        pytest.raises(NotImplementedError, match=r"\(3,\) on the left, .* have \(2,\)"),
+    ):
+        infer_trees(told)(torch.zeros(3, 1, len(NODE)))

@@ -18,9 +18,11 @@ from pyropunct.inference.pyro.private import (
     PYRO_VERSION,
     OfPreparedModels,
     PointGuide,
+    belongs_to,
     calling_module,
     dimension_of_values,
     handlers_in_force,
+    is_called_from,
     sites_of,
 )
 
@@ -89,6 +91,23 @@ def test_a_guide_adds_parameters_once() -> None:
     guide.know_sites()
     assert made == [["weight"]]
     assert callable(AutoDelta._setup_prototype)
+
+
+def test_the_module_that_a_part_belongs_to() -> None:
+    first, second, part = PyroModule(), PyroModule(), PyroModule()
+    first.part = part
+    assert belongs_to(part, first)
+    second.part = part
+    assert belongs_to(part, second)
+    assert not belongs_to(part, first)
+
+
+def test_functions_that_have_not_returned() -> None:
+    seen = list(map(is_called_from, (__name__, "pytest", "pyro.ops.jit")))
+    assert seen == [True, False, False]
+    with pytest.warns(DeprecationWarning, match=r"torch\.jit\.trace"):
+        pyro.ops.jit.trace(lambda x: seen.append(is_called_from("pyro.ops.jit")) or x)(torch.ones(1))
+    assert seen[3:] == [True, True]
 
 
 def test_the_calling_module() -> None:

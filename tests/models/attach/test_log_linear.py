@@ -298,6 +298,20 @@ def test_sparse_scores_are_the_dense_ones() -> None:
         assert sparse_slopes._nnz() < len(dense_slopes)
 
 
+def test_scores_of_a_sparse_tensor_are_the_same_to_the_last_bit() -> None:
+    """Whether contexts have many weights that are not zero or few, also when it is changed in its place."""
+    attach, (trees, surface) = attach_of("head", "symmetry", "inside", least=1), treebank()
+    views, size = views_of(trees.forest, surface), int(attach.starts[-1])
+    for share in (0.0, 0.05, 0.3, 1.0):
+        weights = torch.randn(size) * (torch.rand(size) < share)
+        attach.weights = weights
+        expected = attach.scores(trees, views)
+        attach.weights = weights.to_sparse()
+        assert torch.equal(attach.scores(trees, views), expected)
+    attach.weights.zero_()
+    assert not attach.scores(trees, views).any()
+
+
 def test_contexts_of_batches() -> None:
     """Joined, and picked again in another order, they are those of the trees in that order."""
     attach = attach_of(*FAMILIES)

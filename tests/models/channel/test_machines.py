@@ -16,7 +16,7 @@ from channels import CHANNELS, NUM_TOKENS, Variant
 from command_line import complaint
 from problems import settled
 
-from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of, with_hidden
+from pyropunct.inference.machines.evidence import Evidence, Step, any_over, exactly, one_of, with_hidden
 from pyropunct.inference.machines.moves import END, START, Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
@@ -64,6 +64,8 @@ def test_weights_of_strings() -> None:
         for string in product(range(NUM_TOKENS), repeat=3):
             for size in range(4):
                 assert evidence.weight(string[:size]) == weight_of(kind, string[:size])
+    two_ways = Evidence(2, ((0, 1.0),), ((1, 1.0),), (Step(1, 0, 1, 0.5), Step(1, 0, 1, 0.25)))
+    assert two_ways.weight((1,)) == 0.75
 
 
 @VARIANTS
@@ -263,6 +265,16 @@ def test_probabilities_in_half_precision() -> None:
             [ZERO, ONE._replace(weight=(("w", 2),)), HALT],
             {"w": HALF},
             "have the shape \\(2,\\): there is no \\(2,\\)",
+        ),
+        (
+            [ZERO, ONE._replace(weight=(("w", (0,)),)), HALT],
+            {"w": HALF},
+            r"\('w', \(0,\)\) names no weight: a name and whole numbers do",
+        ),
+        (
+            [ZERO._replace(weight=W0), ONE._replace(weight=(("w", 0, 1),)), HALT],
+            {"w": torch.ones(2, 2)},
+            r"have the shape \(2, 2\): there is no \(0,\)",
         ),
         ([ZERO, ONE, HALT], {"w": HALF}, "no move has the weight 'w'"),
         ([ZERO, ONE._replace(weight=(("w", 0, 0),)), HALT], {"w": HALF}, "have 1 dimensions, moves name 2"),

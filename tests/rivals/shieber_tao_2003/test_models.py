@@ -52,6 +52,14 @@ def test_models_are_products() -> None:
     np.testing.assert_allclose(scores("11c") - scores("10c"), starts + other_divisor)
 
 
+def test_ends_that_training_lacks_leave_the_symbol_before() -> None:
+    """The probability p(y | y' ec) of model 8c is then its divisor p(y | y')."""
+    new = ASKED._replace(ends=np.full(len(ASKED.ends), 9))
+    trained = [TrainedModel(MODELS[name], WittenBell, TRUE, SYMBOLS, TAGS) for name in ("1", "8c")]
+    one, other = (model.scores(new) for model in trained)
+    np.testing.assert_allclose(one, other)
+
+
 def test_the_thresholds_differ_in_what_they_see() -> None:
     same = (ASKED.ends >= 3) == (ASKED.ends >= 2)
     assert not np.allclose(scores("3")[~same], scores("4")[~same])

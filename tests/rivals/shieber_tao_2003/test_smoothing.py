@@ -45,6 +45,12 @@ def test_witten_bell_by_hand() -> None:
     np.testing.assert_allclose(found.probability(events([(2, y) for y in range(4)])), unigram)  # never seen
 
 
+def test_all_types_of_a_context_count() -> None:
+    found = Backoff(WittenBell, events([(y,) for y in range(9)]), (12,))
+    expected = [(1 + 9 / 12) / (9 + 9)] * 9 + [9 / 12 / (9 + 9)] * 3
+    np.testing.assert_allclose(found.probability(events([(y,) for y in range(12)])), expected)
+
+
 def test_katz_by_hand() -> None:
     # Without counts of 2 there are no discounts; one unseen outcome is taken to be seen in each context.
     found = Backoff(Katz, events([(0, 1), (0, 2), (1, 0)]), (2, 4))
@@ -62,6 +68,14 @@ def test_discounts_of_good_and_turing() -> None:
     assert found[0] == pytest.approx((2 * 120 / 400 - trusted) / (1 - trusted))
     assert found[400] == pytest.approx((3 * 60 / 120 / 2 - trusted) / (1 - trusted))
     assert found[-2:].tolist() == [1, 1]
+
+
+def test_fewer_counts_are_discounted_where_some_never_occur() -> None:
+    seen = {1: 400, 2: 120, 3: 60, 8: 10}
+    trusted = 3 * 60 / 400
+    expected = [(2 * 120 / 400 - trusted) / (1 - trusted), (3 * 60 / 120 / 2 - trusted) / (1 - trusted), 1, 1]
+    found = discounts(np.repeat(list(seen), list(seen.values())))
+    np.testing.assert_allclose(found[[0, 400, 520, -1]], expected)
 
 
 def test_the_last_context_is_kept_longest() -> None:
