@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import click
 
+from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json, ModelUse, SentenceId
@@ -114,7 +115,9 @@ def rephrase(
     change = _edit(rephraser, edits) if edits.permute is None else _permutation(rephraser, edits, source)
     shape = "json" if json else format
     items = in_order(treebank, sentence, shape)
-    results = _results(rephraser, usable(items), change, edits.samples or 1, treebank.path)
+    halved: list[str] = []
+    sentences = usable(items)
+    results = _results(rephraser, sentences, change, edits.samples or 1, treebank.path)
     tell: dict[str, Callable[[Sentence, Any], Any]] = {
         "text": lambda sentence, rephrased: rephrased.text(),
         "conllu": lambda sentence, rephrased: rephrased.conllu(),
@@ -123,7 +126,10 @@ def rephrase(
             "rephrased": list(map(_described, several)),
         },
     }
-    tell_each("rephrasing", treebank, items, results, shape, tell)
+    tell_each("rephrasing", treebank, items, _watched(sentences, results, halved), shape, tell)
+    if halved:
+        what = f"halves of pairs of marks are left in {console.ids(halved)}"
+        console.tell(f"pyropunct: {treebank.path}: {what}")
 
 
 Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
@@ -205,6 +211,21 @@ def _results(
             yield from zip(*(list(change(chunk)) for _ in range(times)), strict=True)
         except EditError as error:
             raise UserError(f"{path}: {error}") from error
+
+
+def _watched(
+    sentences: "Sequence[Sentence]", results: "Iterable[tuple[Sentence, ...]]", halved: list[str]
+) -> "Iterator[tuple[Sentence, ...]]":
+    """The rephrasings of each sentence.
+
+    :param halved: gets the identifiers of sentences with brackets or quotation marks whose partner is gone.
+    """
+    from pyropunct.treebank.marks import unpaired
+
+    for sentence, several in zip(sentences, results, strict=True):
+        if any(unpaired(one.surface) > unpaired(sentence.surface) for one in several):
+            halved.append(sentence.identifier)
+        yield several
 
 
 def _described(sentence: "Sentence") -> dict[str, Any]:

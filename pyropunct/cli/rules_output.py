@@ -1,12 +1,14 @@
 """Output of the command ``pyropunct rules``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyropunct.cli.examples import Learned, Report
 from pyropunct.compare.table import NO_VALUE, Table, cells_table
-from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, Outcome
-from pyropunct.treebank.marks import displayed_string
+from pyropunct.tasks.explain.rules import COUNTED, GAP, LearnedPair, LearnedRules, Outcome
+from pyropunct.tasks.explain.side_by_side import SeveralOutcomes, side_by_side
+from pyropunct.tasks.explain.weights import LearnedWeight
+from pyropunct.treebank.marks import display, displayed_string
 
 LEGEND = """\
 underlying   two neighbouring underlying marks, a and b; ^ is the beginning of
@@ -14,7 +16,8 @@ underlying   two neighbouring underlying marks, a and b; ^ is the beginning of
 count        how often the pair is expected in FILE
 a b          the probability that both are kept
 b            that a is absorbed;  a  that b is absorbed;  b a  that they change
-             places; of two equal marks the first two columns are all"""
+             places; of two equal marks the first two columns are all
+             behind a stroke: its expected share of the count"""
 
 NUNBERG_LEGEND = """\
 Nunberg      what his rules of English make of the pair
@@ -26,9 +29,13 @@ NOT_COUNTED = """\
 Without FILE it is not known which pairs occur.  A pair that never does has the
 probabilities of its prior: give the training treebank to tell them apart."""
 
+NEAR_PRIOR = """\
+If FILE is the training treebank, the channel is still near its prior: more
+epochs help."""
+
 OUTCOMES = ("a b", "b", "a", "b a")
 
-_PROBABILITY = ("probability", "low", "high", "count")
+_PROBABILITY = ("probability", "low", "high", "count", "share")
 COLUMNS = (
     "a",
     "b",
@@ -63,7 +70,8 @@ def _outcomes(pairs: Iterable[LearnedPair]) -> list[Learned]:
             expected = outcome.count or 0.0
             change = f"{displayed_string(pair.before)}  becomes  {after}"
             title = f"{change}  {outcome.probability:.3f}, expected {expected:,.1f} times"
-            probability = (outcome.probability, *(outcome.interval or (None, None)), outcome.count)
+            interval = outcome.interval or (None, None)
+            probability = (outcome.probability, *interval, outcome.count, pair.share(outcome))
             by_nunberg = None if pair.by_nunberg is None else outcome.after == pair.by_nunberg
             cells = (a, b, after, *probability, pair.count, pair.occurs, by_nunberg, pair.rank)
             found.append(Learned((pair.before, outcome.after), title, expected, cells))
@@ -72,15 +80,17 @@ def _outcomes(pairs: Iterable[LearnedPair]) -> list[Learned]:
 
 def _pairs(learned: LearnedRules, shown: Sequence[LearnedPair]) -> Table[Any]:
     """The outcomes of pairs, for people."""
-    counted = NOT_COUNTED if learned.sentences is None else _occurring(learned, shown)
-    notes = [LEGEND, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, counted]
+    counted = [NOT_COUNTED] if learned.sentences is None else [_occurring(learned, shown)]
+    if learned.disagreeing:
+        counted.append(f"! {disagreement(learned.disagreeing)}.\n{NEAR_PRIOR}")
+    notes = [LEGEND, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, *counted]
     nunberg = {"Nunberg": None, "rank": _rank} if learned.nunberg else {}
     columns = {"underlying": None, "count": 1, **nunberg, **dict.fromkeys(OUTCOMES, _probability)}
     rows = []
     for pair in shown:
         by_nunberg = NO_VALUE if pair.by_nunberg is None else displayed_string(pair.by_nunberg)
         compared = (by_nunberg, pair.rank) if learned.nunberg else ()
-        outcomes = [(outcome, pair.occurs) for outcome in pair.outcomes]
+        outcomes = [(pair, outcome) for outcome in pair.outcomes]
         none = [None] * (len(OUTCOMES) - len(outcomes))
         rows.append((displayed_string(pair.before), pair.count, *compared, *outcomes, *none))
     return cells_table("Learned edits of a b", columns, rows, notes)
@@ -90,13 +100,27 @@ def _rank(rank: float | None) -> str:
     return NO_VALUE if rank is None else f"{rank:g}"
 
 
-def _probability(cell: tuple[Outcome, bool | None] | None) -> str:
-    """An outcome of a pair, in parentheses if the pair does not occur."""
+def _probability(cell: tuple[LearnedPair, Outcome] | None) -> str:
+    """An outcome of a pair, in parentheses if the pair does not occur; its share if it does."""
     if cell is None:
         return ""
-    outcome, occurs = cell
+    pair, outcome = cell
     interval = "" if outcome.interval is None else " ({:.2f}–{:.2f})".format(*outcome.interval)
-    return ("({}{})" if occurs is False else "{}{}").format(f"{outcome.probability:.3f}", interval)
+    probability = f"{outcome.probability:.3f}{interval}"
+    if pair.occurs is None:
+        return probability
+    if not pair.occurs:
+        return f"({probability})"
+    return f"{probability} / {pair.share(outcome):.2f}{' !' if pair.disagrees(outcome) else ''}"
+
+
+def disagreement(outcomes: int) -> str:
+    """A note on probabilities that disagree with their shares.
+
+    :param outcomes: how many.
+    """
+    of = f"of pairs expected {COUNTED:g} times or more"
+    return f"{outcomes} probabilities differ by over {GAP:g} from their shares, {of}"
 
 
 def _occurring(learned: LearnedRules, shown: Sequence[LearnedPair]) -> str:
@@ -122,3 +146,102 @@ def _beside_nunberg(learned: LearnedRules) -> list[Table[Any] | str]:
         cells_table("Nunberg's rules", of_ranks, ranks),
         *([unlearned] if learned.unlearned else ()),
     ]
+
+
+# Several models
+
+LEAST_SHOWN = 0.1
+"""People see the outcomes with this probability or more in one of several models."""
+
+SEVERAL_LEGEND = f"""\
+count     how often the pair is expected in FILE, on average over the models
+mean, ±   of the probabilities that a and b become this, and their standard
+          deviation; in parentheses where the model does not expect the pair,
+          ! where the probability differs from the expected share
+Outcomes with less than {LEAST_SHOWN:g} in all models are left out."""
+
+
+def report_side_by_side(several: Mapping[str, LearnedRules], most: int, about: dict[str, Any]) -> Report:
+    """The learned rules of several models.
+
+    :param several: by the names of the models.
+    :param most: how many pairs people see.
+    :param about: what JSON says besides.
+    """
+    names, outcomes = list(several), side_by_side(list(several.values()))
+    columns = ("a", "b", "becomes", "count", *names, "mean", "standard_deviation")
+    learned = [
+        Learned((one.before, one.after), "", 0.0, (*_of_pair(one), *_probabilities(one))) for one in outcomes
+    ]
+    plain = [
+        {
+            "before": list(map(display, one.before)),
+            "after": list(map(display, one.after)),
+            "count": one.count,
+            "probabilities": _probabilities(one)[:-2],
+            "mean": one.mean,
+            "standard_deviation": one.spread,
+        }
+        for one in outcomes
+    ]
+    whole = {"models": names, **about, "outcomes": plain}
+    return Report(columns, learned, whole, plain, [_several(names, outcomes, most)], ())
+
+
+def _of_pair(one: SeveralOutcomes) -> tuple[str, str, str, float | None]:
+    a, b, after = map(displayed_string, (one.before[:1], one.before[1:], one.after))
+    return a, b, after, one.count
+
+
+def _probabilities(one: SeveralOutcomes) -> list[float | None]:
+    """Those of the models, their mean and their standard deviation."""
+    return [*(place and place[1].probability for place in one.places), one.mean, one.spread]
+
+
+def _several(names: Sequence[str], outcomes: Sequence[SeveralOutcomes], most: int) -> Table[Any]:
+    """The outcomes of pairs in several models, for people."""
+    shown = set(list(dict.fromkeys(one.before for one in outcomes))[:most])
+    rows = [
+        (
+            displayed_string(one.before),
+            displayed_string(one.after),
+            one.count,
+            *one.places,
+            one.mean,
+            one.spread,
+        )
+        for one in outcomes
+        if one.before in shown and max(one.probabilities) >= LEAST_SHOWN
+    ]
+    models = dict.fromkeys(names, _in_a_model)
+    columns = {"underlying": None, "becomes": None, "count": 1, **models, "mean": 3, "±": 3}
+    return cells_table("Learned edits of a b in several models", columns, rows, [SEVERAL_LEGEND])
+
+
+def _in_a_model(place: tuple[LearnedPair, Outcome] | None) -> str:
+    if place is None:
+        return NO_VALUE
+    pair, outcome = place
+    shown = ("({:.3f})" if pair.occurs is False else "{:.3f}").format(outcome.probability)
+    return f"{shown} !" if pair.disagrees(outcome) else shown
+
+
+# Channels that are no windows
+
+WEIGHTS_LEGEND = """\
+weight   the tensor of weights that the channel's moves name
+place    a place in it: tokens, or numbers from 0
+count    how often the weight is used in FILE, in expectation"""
+
+
+def report_weights(weights: Sequence[LearnedWeight], most: int, about: dict[str, Any]) -> Report:
+    """The learned weights of a channel.
+
+    :param most: how many people see.
+    :param about: what JSON says first.
+    """
+    columns = {"weight": None, "place": " ".join, "probability": 3, "count": 1}
+    rows = [Learned(one[:2], "", 0.0, (one.name, " ".join(one.place), *one[2:])) for one in weights]
+    plain = [one._asdict() for one in weights]
+    table = cells_table("Learned weights of the channel", columns, weights[:most], [WEIGHTS_LEGEND])
+    return Report(tuple(columns), rows, {**about, "weights": plain}, plain, [table], ())

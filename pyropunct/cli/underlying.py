@@ -1,6 +1,6 @@
 """The command ``pyropunct underlying``."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import click
 
@@ -9,7 +9,7 @@ from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Drawing, Json, SentenceId
 from pyropunct.cli.showing import check_attach, in_order, tell_each, usable
 from pyropunct.errors import UserError
-from pyropunct.limits import Count, NotNegative
+from pyropunct.limits import Count, NotNegative, Placeholder
 
 Format = Literal["brackets", "conllu", "text", "svg", "html", "json", "report", "tsv"]
 
@@ -24,6 +24,7 @@ def underlying(
     sentence: SentenceId = None,
     width: Count | None = None,
     attach_punctuation: bool = False,
+    mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
     use: Drawing,
     json: Json = False,
 ) -> None:
@@ -35,6 +36,7 @@ def underlying(
     :param width: with --format svg: cut longer sentences into rows of this many pixels; by default 1200.
     :param attach_punctuation: with --format conllu: make each mark a dependent of the constituent that
         sprouted it.
+    :param mark: with --format report or tsv: report on this mark alone; repeatable.
     """
     if json and format in ("html", "svg", "report", "tsv"):
         raise UserError(f"--json and --format {format} are two formats: take one of them")
@@ -44,6 +46,8 @@ def underlying(
         raise UserError("--width is that of a drawing: use it with --format svg")
     if samples and shape in ("report", "tsv"):
         raise UserError(f"--format {shape} has exact probabilities: leave out --samples")
+    if mark and shape not in ("report", "tsv"):
+        raise UserError("--mark is that of a report: use it with --format report or tsv")
     from pyropunct.cli.underlying_output import shapes, tell_doubts
     from pyropunct.figures.drawing import PunctuatedTree
     from pyropunct.figures.layout import WIDTH
@@ -54,7 +58,7 @@ def underlying(
     items = in_order(treebank, sentence, shape)
     sentences = usable(items)
     if shape in ("report", "tsv"):
-        tell_doubts(punctuator, sentences, shape)
+        tell_doubts(punctuator, sentences, shape, mark)
         return
     if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
         raise UserError(

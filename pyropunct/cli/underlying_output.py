@@ -1,6 +1,6 @@
 """Output of the command ``pyropunct underlying``, and what it does with a part of a corpus."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TextIO
 
 from pyropunct.cli import console
@@ -82,15 +82,20 @@ def shapes(
     }
 
 
-def tell_doubts(model: Punctuator, sentences: Sequence[Sentence], format: str) -> None:
+def tell_doubts(
+    model: Punctuator, sentences: Sequence[Sentence], format: str, marks: Collection[str] = ()
+) -> None:
     """Print the marks whose head is less probable than another, the most certain first.
 
+    :param marks: print these marks alone; by default all.
     :param format: "report" for a line of text each, "tsv" for columns.
     """
     rows = []
     with console.sentence_bar("heads of marks", len(sentences)) as advance:
         for doubt in doubts(model, sentences, advance):
             layout = doubt.sentence.layout
+            if marks and layout.form(doubt.mark) not in marks:
+                continue
             place = layout.block.path, doubt.line, doubt.sentence.identifier
             now = doubt.head, layout.form(doubt.head), doubt.probability
             better = doubt.proposed, layout.form(doubt.proposed), doubt.proposed_probability
@@ -99,4 +104,4 @@ def tell_doubts(model: Punctuator, sentences: Sequence[Sentence], format: str) -
         print(cells_table("", dict.fromkeys(COLUMNS), rows).tsv(), end="")
         return
     for row in rows:
-        console.say("{}:{}: {}: {} {} hangs on {} {} ({:.3f}), not on {} {} ({:.3f})".format(*row))
+        console.say("{}:{}: {}: {} {} hangs on {} {} ({:.3f}), better on {} {} ({:.3f})".format(*row))

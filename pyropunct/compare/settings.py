@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar
 
 from pyropunct.errors import UserError
-from pyropunct.limits import Count, Range, Seed, limits
+from pyropunct.limits import Count, Seed, forbidden
 
 
 class SettingError(UserError, ValueError):
@@ -30,15 +30,8 @@ class ComparisonSettings:
     TRAINING: ClassVar[tuple[str, ...]] = ("seed",)
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self), include_extras=True)
-        for field in fields(self):
-            limit, value = limits(hints[field.name]), getattr(self, field.name)
-            bounds = limit.first(Range)
-            if bounds is not None and any(one not in bounds for one in (value if limit.several else [value])):
-                reach = (
-                    f"{bounds.least} or more" if bounds.most is None else f"{bounds.least} to {bounds.most}"
-                )
-                raise SettingError(f"{field.name} is {value}: it must be {reach}")
+        if problem := forbidden(self):
+            raise SettingError(problem)
 
     @property
     def tests(self) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from functools import cached_property
 from io import StringIO
 from itertools import combinations
 from operator import itemgetter
+from textwrap import indent
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -129,14 +130,17 @@ class Table(Generic[Row]):
 
     @cached_property
     def _evidence(self) -> dict[str, dict[int, Totals]]:
-        """For each column, by its key, the evidence of the rows that have both value and evidence."""
+        """For each column, by its key, the evidence of the rows that have a value and finite evidence."""
         return {column.key: dict(self._tested(column)) for column in self.columns}
 
     def _tested(self, column: Column[Row]) -> Iterator[tuple[int, Totals]]:
         for index, row in enumerate(self.rows):
             counts = None if column.evidence is None else column.evidence(row)
-            if counts is not None and column.value(row) is not None:
-                yield index, np.asarray(counts, float)
+            if counts is None or column.value(row) is None:
+                continue
+            numbers = np.asarray(counts, float)
+            if np.isfinite(numbers).all():  # no test can do with a system that finds a sentence impossible
+                yield index, numbers
 
     def best(self, column: Column[Row]) -> int | None:
         """The index of the best of the tested rows; None without tested rows."""
@@ -212,7 +216,9 @@ class Table(Generic[Row]):
         header, rows = self.cells("**{}**".format)
         cells = ([cell.replace("|", "\\|") for cell in row] for row in (header, ["---"] * len(header), *rows))
         lines = "\n".join(f"| {' | '.join(row)} |" for row in cells)
-        return "\n\n".join([lines, *self.all_notes("Bold")]) + "\n"
+        # A note of several lines is aligned by spaces, which a block of code keeps.
+        notes = (indent(note, "    ") if "\n" in note else note for note in self.all_notes("Bold"))
+        return "\n\n".join([lines, *notes]) + "\n"
 
     def latex(self) -> str:
         """The table in LaTeX, for the package booktabs; the notes as comments."""
@@ -229,7 +235,7 @@ class Table(Generic[Row]):
         aligned = "".join("l" if words else "r" for words in self._of_words())
         first = f"{' & '.join(map(_latex, header))} \\\\"
         whole = [f"\\begin{{tabular}}{{{aligned}}}", "\\toprule", first, *body, "\\bottomrule"]
-        return "\n".join([*whole, "\\end{tabular}", *(f"% {note}" for note in self.all_notes("Bold"))]) + "\n"
+        return "\n".join([*whole, "\\end{tabular}", *_comments(self.all_notes("Bold"))]) + "\n"
 
     def cells(self, mark: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
         """The header and the rows for people.
@@ -285,14 +291,16 @@ class Table(Generic[Row]):
     # For programs
 
     def tsv(self) -> str:
-        """A header of keys and a line for each row, with tabs between cells; nothing is quoted."""
-        lines = ("\t".join(map(visible, line)) for line in self._lines())
-        return "".join(f"{line}\n" for line in lines)
+        """A header of keys and a line for each row, with tabs between cells; quoted as in `csv`."""
+        return self._separated("\t", (map(visible, line) for line in self._lines()))
 
     def csv(self) -> str:
         """A header of keys and a line for each row, with commas between cells."""
+        return self._separated(",", self._lines())
+
+    def _separated(self, delimiter: str, lines: Iterable[Iterable[str]]) -> str:
         stream = io.StringIO()
-        csv.writer(stream, lineterminator="\n").writerows(self._lines())
+        csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(lines)
         return stream.getvalue()
 
     def _lines(self) -> Iterable[list[str]]:
@@ -377,8 +385,13 @@ def _plain_text(value: Value) -> str:
 LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    | {"±": "$\\pm$", "–": "--", "<": "\\textless{}", ">": "\\textgreater{}"}
+    | {"±": "$\\pm$", "ε": "$\\varepsilon$", "–": "--", "<": "\\textless{}", ">": "\\textgreater{}"}
 )
+
+
+def _comments(notes: Iterable[str]) -> Iterator[str]:
+    """The lines of notes as comments of LaTeX."""
+    return (f"% {line}" for note in notes for line in note.split("\n"))
 
 
 def _latex(cell: str) -> str:

@@ -3,6 +3,7 @@
 import io
 import math
 import unicodedata
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,7 +41,8 @@ def svg(draw: Callable[[Figure], None], width: float, height: float) -> bytes:
     :param width: in inches.
     :param height: in inches.
     """
-    with style.context(["default", STYLE]):
+    with style.context(["default", STYLE]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # whoever shows the text has fonts of his own
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure)
         written = io.BytesIO()
@@ -82,7 +84,7 @@ def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_xlabel("expected share of the constituents, and entropy of their pairs")
         axes.set_ylabel("relation (constituents)")
-        axes.legend(loc="lower right", frameon=False)
+        figure.legend(loc="outside upper right", ncols=2, frameon=False)
 
     return svg(draw, WIDTH, FRAME_HEIGHT + BAR_HEIGHT * len(relations))
 
@@ -93,6 +95,12 @@ PANEL_WIDTH, PANEL_HEIGHT, RULES_FRAME_HEIGHT = 1.8, 1.6, 0.9
 
 PAIR_SIZE, OUTCOME_SIZE = 14, 11
 """Sizes of the font of pairs and of outcomes, which are small marks."""
+
+OUTCOME_WIDTH = 4
+"""Characters of an outcome that fit on one line below its bar; the tokens of longer ones get lines."""
+
+LONG_SIZE = 8
+"""The size of the font of outcomes on several lines."""
 
 BY_NUNBERG, OTHER = "0.25", "0.9"
 """The greys of the bar of Nunberg's outcome and of the other bars."""
@@ -146,7 +154,11 @@ def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
     count = "" if pair.count is None else f"  ({pair.count:,.0f})"
     axes.set_title(f"{_text(pair.before)}{count}", fontsize=PAIR_SIZE, parse_math=False)
     names = [_text(outcome.after) for outcome in outcomes]
-    axes.set_xticks(range(len(outcomes)), names, fontsize=OUTCOME_SIZE, parse_math=False)
+    long = any(len(name) > OUTCOME_WIDTH for name in names)
+    if long:
+        names = [name.replace(" ", "\n") for name in names]
+    size = LONG_SIZE if long else OUTCOME_SIZE
+    axes.set_xticks(range(len(outcomes)), names, fontsize=size, parse_math=False)
     axes.set_ylim(0, 1)
     axes.set_xlim(-0.6, 3.6)
     axes.spines[["top", "right"]].set_visible(False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from math import ceil
 from typing import Annotated, Any, Literal
 
 from pyropunct.files import texts
@@ -53,7 +54,9 @@ class Recipe:
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.
-    :ivar epochs: passes over the data, or over samples of it if ``sentences_per_epoch`` is set.
+    :ivar epochs: passes over the data, or over samples of it if ``sentences_per_epoch`` is set, unless
+        ``least_steps`` needs more.
+    :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
     :ivar sentences_per_epoch: the number of sentences drawn for each epoch; 0 for all.
     :ivar batch_size: the number of sentences in a step.
     :ivar optimiser: "adagrad" for the weights of a log-linear attach model, with steps that touch those
@@ -85,6 +88,7 @@ class Recipe:
     random_start: bool = False
     guide: Literal["map", "channel", "normal"] = "map"
     epochs: Count = 5
+    least_steps: NotNegative = 0
     sentences_per_epoch: NotNegative = 0
     batch_size: Count = 64
     optimiser: Literal["adagrad", "adam"] = "adagrad"
@@ -109,12 +113,23 @@ class Recipe:
     def changed(self, **changes: Any) -> "Recipe":
         """The recipe with other settings; options of an attach model or channel that is replaced are dropped.
 
-        :param changes: some fields.
+        :param changes: some fields.  Epochs are exact, unless ``least_steps`` is among the fields too.
         """
+        if "epochs" in changes:
+            changes = {"least_steps": 0, **changes}
         for part in OWN_SETTINGS:
             if changes.get(part, getattr(self, part)) != getattr(self, part):
                 changes = {f"{part}_options": (), **changes}
         return replace(self, **changes)
+
+    def epoch_size(self, sentences: int) -> int:
+        """The sentences of an epoch, for a training treebank with this number of sentences."""
+        return min(self.sentences_per_epoch or sentences, sentences)
+
+    def planned_epochs(self, sentences: int) -> int:
+        """The number of epochs for a training treebank with this number of sentences."""
+        steps = ceil(self.epoch_size(sentences) / self.batch_size)
+        return max(self.epochs, ceil(self.least_steps / steps))
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, from which `from_json` makes an equal recipe."""
@@ -155,7 +170,9 @@ def _frozen(value: Any) -> Any:
 RECIPES: dict[str, Recipe] = {
     "default": Recipe(),
     "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
-    "rules": Recipe(channel="pooled", edit_prior_scale=1.0, prior_keep=-4.0, edit_learning_rate=0.03),
+    "rules": Recipe(
+        channel="pooled", edit_prior_scale=1.0, prior_keep=-4.0, edit_learning_rate=0.03, least_steps=300
+    ),
     "own": Recipe(empty_score=5.0, learning_rate=0.2, network_learning_rate=0.01),
     "paper": Recipe(
         families=PAPER_FAMILIES,

@@ -194,8 +194,8 @@ def fit_story(
     Sentences of several treebanks (see `Tree.treebank`) are learned from together; the feature family
     "treebanks" is put on for the differences between them.  Parameters and errors are those of `fit`, but for
 
-    :param dev: sentences on which the direction is chosen and perplexity is reported; without them every
-        tenth training sentence is held out.
+    :param dev: sentences on which epoch and direction are chosen and perplexity is reported; without them
+        every tenth training sentence is held out.
     :param direction: "left", "right", or "auto" to train both and keep the better on dev.
     :param pretrained: gives features of words that the attach model reads besides.  They are computed once,
         and forgotten after the training unless it is a `pyropunct.nets.pretrained.Kept`.
@@ -216,13 +216,13 @@ def fit_story(
             if not resume:
                 file.forget()
     source = kept(pretrained)
-    fitted = []
+    fitted, tried = [], {}
     for each in ("left", "right") if direction == "auto" else (direction,):
         directed = replace(recipe, direction=each)
         training = Training(vocabulary, train, dev, directed, seed, device, source, ranks)
         training.run(files.get(each), watch)
         fitted.append(training.punctuator())
-    tried = {model.recipe.direction: model.report["epochs"][-1]["perplexity"] for model in fitted}
+        tried[each] = training.epochs[training.chosen - 1].perplexity
     best = min(fitted, key=lambda model: tried[model.recipe.direction])
     surfaces = (vocabulary.known_surface(sentence.surface) for sentence in train)
     main = [sentence for sentence in train if sentence.tree.treebank == MAIN_TREEBANK]

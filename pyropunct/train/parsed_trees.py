@@ -61,8 +61,8 @@ def fit_parsed(
     :param model: fitted to the same sentences.
     :param train: the sentences that `pyropunct.fit` was given.
     :param parses: for each of them its trees, as `pyropunct.nets.parser.jackknifed` gives them.
-    :param dev: sentences on which perplexity is reported; without them every tenth training sentence is held
-        out, with its trees.
+    :param dev: sentences on which the epoch is chosen and perplexity is reported; without them every tenth
+        training sentence is held out, with its trees.
     :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
         model's parser.
     :param text: further sentences, with the trees that they are learned from; see `pyropunct.train.texts`.
@@ -97,7 +97,7 @@ def fit_parsed(
     last = with_trees(*of_unseen)
     pretrained = kept(model.attach_pretrained)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
-    recipe = replace(model.recipe, economy_weight=0.0, epochs=epochs or model.recipe.epochs)
+    recipe = model.recipe.changed(economy_weight=0.0, **({} if epochs is None else {"epochs": epochs}))
     training = Training(vocabulary, sentences, last, recipe, seed, device, pretrained)
     training.run(checkpoint, watch)
     parsed = training.punctuator()

@@ -207,7 +207,7 @@ def documents_of(blocks: Iterable[Sequence[TextSentence]]) -> list[Document]:
             if not place or sentence.text != block[place - 1].text:
                 parts.append([])
             parts[-1].append(sentence)
-    return [joined([sentence.words for sentence in part]) for part in parts]
+    return [joined([(sentence.words, sentence.surface) for sentence in part]) for part in parts]
 
 
 def with_parses(

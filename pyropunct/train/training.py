@@ -50,6 +50,12 @@ LARGE_BATCH = 500
 NAMED = 3
 """The most sentences that are named where training diverges."""
 
+SAME = 1.001
+"""Perplexities whose ratio is less do not differ by more than those of two seeds do.
+
+Of such epochs the last one has settled best: learning rates fall.
+"""
+
 GUIDES: dict[str, Callable[..., AutoGuide]] = {
     "map": PointEstimate,
     "channel": partial(NormalInPart, part="channel"),
@@ -80,6 +86,7 @@ class Progress(NamedTuple):
     :ivar done: sentences of this epoch that are done.
     :ivar sentences: sentences of this epoch.
     :ivar last: the last finished epoch.
+    :ivar epochs: the number of epochs.
     """
 
     direction: str
@@ -87,6 +94,7 @@ class Progress(NamedTuple):
     done: int
     sentences: int
     last: Epoch | None
+    epochs: int
 
     @property
     def finished(self) -> bool:
@@ -122,6 +130,7 @@ class Training:
     """The training of one model, an epoch at a time.
 
     :ivar pretrained: gives the features of words that its attach model reads, if it reads such.
+    :ivar planned: the number of epochs.
     """
 
     vocabulary: Vocabulary
@@ -137,6 +146,7 @@ class Training:
     @_OWN_PARAMETERS
     def __post_init__(self) -> None:
         pyro.set_rng_seed(self.seed)
+        self.planned = self.recipe.planned_epochs(len(self.train))
         trees = [sentence.tree for sentence in self.train]
         forms = [tree.forms for tree in trees]
         features = None if self.pretrained is None else features_of_words(self.pretrained, forms)
@@ -156,6 +166,7 @@ class Training:
         self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
         self._current = self._blank()
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
+        self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
         self._spent = 0.0
 
@@ -242,19 +253,25 @@ class Training:
         return {f"attach.{name}" for name in self.story.attach.make_sparse()}
 
     @property
+    def chosen(self) -> int:
+        """The number of the last epoch that is as good on dev as any (see `SAME`); 0 before the first."""
+        best = min((epoch.perplexity for epoch in self.epochs), default=0.0)
+        return max((epoch.number for epoch in self.epochs if epoch.perplexity <= SAME * best), default=0)
+
+    @property
     def epoch_size(self) -> int:
         """Sentences in an epoch."""
-        return min(self.recipe.sentences_per_epoch or len(self.train), len(self.train))
+        return self.recipe.epoch_size(len(self.train))
 
     def run(self, checkpoint: Checkpoint | None = None, watch: Watch | None = None) -> None:
-        """Train until all epochs of the recipe are done.
+        """Train until all planned epochs are done.
 
         :param checkpoint: if it is there, training goes on from it; it is written after every epoch.
         """
         if checkpoint is not None:
             checkpoint.load(self)
         self.ranks.remember(self.optimisers)
-        while len(self.epochs) < self.recipe.epochs:
+        while len(self.epochs) < self.planned:
             self.run_epoch(watch)
             if checkpoint is not None:
                 checkpoint.save(self)
@@ -262,7 +279,7 @@ class Training:
                 watch(self._progress(len(self.epochs), self.epoch_size))
 
     def run_epoch(self, watch: Watch | None = None) -> None:
-        """Take the steps of one epoch, and measure the perplexity on dev."""
+        """Take the steps of one epoch, and measure the perplexity on dev, which chooses the best epoch."""
         began, total, done = time.monotonic(), 0.0, 0
         order = self.ranks.same(torch.randperm(len(self.train))[: self.epoch_size]).tolist()
         for number, first in enumerate(range(0, len(order), self.recipe.batch_size)):
@@ -279,10 +296,12 @@ class Training:
         perplexity = self._perplexity()
         self._spent += time.monotonic() - began
         self.epochs.append(Epoch(len(self.epochs) + 1, objective, perplexity, self._spent))
+        if self.chosen == len(self.epochs):
+            self._best = self._weights()
 
     def _progress(self, epoch: int, done: int) -> Progress:
         last = self.epochs[-1] if self.epochs else None
-        return Progress(self.recipe.direction, epoch, done, self.epoch_size, last)
+        return Progress(self.recipe.direction, epoch, done, self.epoch_size, last, self.planned)
 
     def _perplexity(self) -> float:
         """The perplexity per slot of dev, at the end of an epoch.
@@ -375,22 +394,23 @@ class Training:
         :param end: the share of training after which the factor is 0.
         """
         passed = len(self.epochs) + done / self.epoch_size
-        whole = end * self.recipe.epochs
+        whole = end * self.planned
         if passed >= whole:
             return 0.0
         return max(0.01, 1 - passed / whole) if self.recipe.decay else 1.0
 
     @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:
-        """The present model; further training does not change it."""
+        """The model of the best epoch, or the untrained one; further training does not change it."""
         story = self._blank()
-        self._settle(story, lambda tensor: tensor.clone())
-        return self._punctuator(story)
+        settle_story(story, *(self._best or self._weights()))
+        return self._punctuator(story.to(self.device))
 
     def _punctuator(self, story: Story) -> Punctuator:
         weights = [*learned_values(story).values(), *story.parameters()]
         report = {
             "epochs": [epoch._asdict() for epoch in self.epochs],
+            "chosen": self.chosen,
             "train_sentences": len(self.train),
             "dev_sentences": len(self.dev),
             "weights": sum(weight.numel() for weight in weights),
@@ -401,19 +421,22 @@ class Training:
         return blank_story(self.vocabulary, self.recipe, self._num_pretrained).to(self.device)
 
     @_OWN_PARAMETERS
-    def _settle(self, story: Story, kept: Callable[[Tensor], Tensor] = lambda tensor: tensor) -> None:
-        """Settle another story at the present values of the trained story, which stays as it is.
+    def _settle(self, story: Story) -> None:
+        """Settle another story at the trained story's present values; they share buffers and weights."""
+        settle_story(story, self.story.state_dict(), *_posterior(self.guide))
 
-        :param kept: called with each tensor.  By default the stories share buffers and weights.
-        """
+    @_OWN_PARAMETERS
+    def _weights(self) -> list[dict[str, Tensor]]:
+        """A copy of the present values, as `settle_story` takes them."""
         parts = self.story.state_dict(), *_posterior(self.guide)
-        settle_story(story, *({name: kept(tensor) for name, tensor in part.items()} for part in parts))
+        return [{name: tensor.clone() for name, tensor in part.items()} for part in parts]
 
     def state(self) -> dict[str, Any]:
         """The state from which training can continue exactly as without an interruption."""
         return {
             "guide": self.guide.state_dict(),
             "story": self.story.state_dict(),
+            "best": self._best,
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "random": torch.get_rng_state(),
             "epochs": [tuple(epoch) for epoch in self.epochs],
@@ -426,6 +449,7 @@ class Training:
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
         torch.set_rng_state(state["random"])
+        self._best = state["best"]
         self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]
         self._spent = self.epochs[-1].seconds
 

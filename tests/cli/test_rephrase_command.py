@@ -1,9 +1,11 @@
 """The command ``pyropunct rephrase``."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
-from command_line import answer, complaint, invoke, printed
+from command_line import complaint, invoke, printed
 
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
@@ -16,6 +18,14 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 def files(small: Path) -> tuple[Path, Path]:
     """A model and a treebank."""
     return small / "model", small / "dev.conllu"
+
+
+def drawn(*arguments: object) -> str:
+    """What a call prints that may leave halves of pairs of marks, of which alone it tells."""
+    result = invoke("rephrase", *arguments)
+    assert result.exit_code == 0
+    assert re.fullmatch(r"(pyropunct: .*: halves of pairs of marks are left in .*\n)?", result.stderr)
+    return result.stdout
 
 
 def test_deletion_is_that_of_the_library(files: tuple[Path, Path]) -> None:
@@ -39,6 +49,20 @@ def test_deletion_is_that_of_the_library(files: tuple[Path, Path]) -> None:
         printed("rephrase", *files, "--delete", "advmod", "--delete", "appos", *chosen) == expected[3] + "\n"
     )
     assert not any(one.partition(":")[0] == "appos" for sentence in read for one in sentence.tree.relations)
+
+
+def test_sentences_with_halves_of_pairs_are_named(
+    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [half] = read_text("1\t“\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_\n2\tNo\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
+    names = [sentence.identifier for sentence in read_treebank(files[1])][:2]
+    monkeypatch.setattr(
+        Rephraser, "best", lambda self, tree: half if tree.sentence.identifier in names else tree.sentence
+    )
+    told = f"pyropunct: {files[1]}: halves of pairs of marks are left in {', '.join(names)}\n"
+    assert invoke("rephrase", *files, "--delete", "advmod").stderr == told
+    names.clear()
+    assert invoke("rephrase", *files, "--delete", "advmod").stderr == ""
 
 
 def test_moves(files: tuple[Path, Path]) -> None:
@@ -65,7 +89,7 @@ def test_what_has_no_such_relation_stays(files: tuple[Path, Path]) -> None:
 
 
 def test_json(files: tuple[Path, Path]) -> None:
-    value = answer("rephrase", *files, "--delete", "advmod", "--samples", 3)
+    value = json.loads(drawn(*files, "--delete", "advmod", "--samples", 3, "--json"))
     treebank = read_treebank(files[1])
     assert value["omitted"] == 0
     assert [one["text"] for one in value["sentences"]] == [sentence.text() for sentence in treebank]
@@ -75,19 +99,19 @@ def test_json(files: tuple[Path, Path]) -> None:
         for version in one["rephrased"]:
             assert len(version["marks"]) == len(version["words"]) + 1
             assert all(word in version["text"] for word in version["words"])
-    plain = printed("rephrase", *files, "--delete", "advmod", "--samples", 3).splitlines()
+    plain = drawn(*files, "--delete", "advmod", "--samples", 3).splitlines()
     assert plain == [version["text"] for one in value["sentences"] for version in one["rephrased"]]
 
 
 @pytest.mark.parametrize("variant", ["base", "half", "full"])
 def test_permutations(files: tuple[Path, Path], variant: str, small: Path) -> None:
-    arguments = ("rephrase", *files, "--permute", variant)
-    found, again, other = (printed(*arguments, "--seed", seed) for seed in (1, 1, 2))
+    arguments = (*files, "--permute", variant)
+    found, again, other = (drawn(*arguments, "--seed", seed) for seed in (1, 1, 2))
     assert found == again
     assert found != other
-    assert found != printed(*arguments, "--seed", 1, "--like", small / "train.conllu")
+    assert found != drawn(*arguments, "--seed", 1, "--like", small / "train.conllu")
     assert len(found.splitlines()) == len(read_treebank(files[1]))
-    two = printed(*arguments, "--seed", 1, "--samples", 2, "--best").splitlines()
+    two = drawn(*arguments, "--seed", 1, "--samples", 2, "--best").splitlines()
     assert len(two) == 2 * len(found.splitlines())
     assert two[::2] == found.splitlines()
 

@@ -11,12 +11,14 @@ import torch
 from command_line import answer, complaint, invoke, printed
 from made_up_rules import TOKENS, made_up
 
+from pyropunct.cli.rules_output import report, report_side_by_side
+from pyropunct.compare.table import Table
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.figures.plots import rules_svg
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.languages import is_english
-from pyropunct.tasks.explain.rules import LearnedPair, learned_rules
+from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, learned_rules
 from pyropunct.treebank.marks import display
 from pyropunct.treebank.reading import read_treebank
 
@@ -44,7 +46,11 @@ def test_the_table_has_the_numbers_of_the_json(small: Path, counted: bool) -> No
         pair = pairs[row[0]]
         assert row[1] == (f"{pair['count']:,.1f}" if counted else "–")
         assert row[3] == ("–" if pair["rank"] is None else f"{pair['rank']:g}")
-        assert list(filter(None, row[4:])) == [f"{one['probability']:.3f}" for one in pair["outcomes"]]
+        assert [cell.split()[0] for cell in filter(None, row[4:])] == [
+            f"{one['probability']:.3f}" for one in pair["outcomes"]
+        ]
+        for cell, one in zip(row[4:], pair["outcomes"], strict=False):
+            assert not counted or cell.removesuffix(" !").endswith(f" / {one['share']:.2f}")
     assert len(value["precision"]) == (3 if counted else 1)
     for row, (name, one) in zip(rows[6:], value["precision"].items(), strict=False):
         share = "–" if one["share"] is None else f"{one['share']:.3f}"
@@ -52,6 +58,29 @@ def test_the_table_has_the_numbers_of_the_json(small: Path, counted: bool) -> No
     for row, (name, one) in zip(rows[6 + len(value["precision"]) :], value["recall"].items(), strict=True):
         assert row[:5] == [name, *(str(one[key]) for key in ("rules", "first", "second", "worse"))]
     assert rows[-1][0] == ("edited, frequent" if counted else "edited")
+
+
+def test_probabilities_that_disagree_with_their_shares() -> None:
+    """Beside each stands its share; those of pairs that are expected five times or more are marked."""
+    model = made_up({(",", ","): {"keep": 0.9, "left absorption": 0.1}})
+    by_pair = {pair.before: pair for pair in learned_rules(model).pairs}
+
+    def counted(before: tuple[str, str], *counts: float) -> LearnedPair:
+        outcomes = by_pair[before].outcomes
+        several = (one._replace(count=count) for one, count in zip(outcomes, counts, strict=True))
+        return replace(by_pair[before], outcomes=tuple(several))
+
+    pairs = (counted((",", ","), 1.0, 5.0), counted((",", "."), 1.0, 3.9, 0.0, 0.0))
+    learned = LearnedRules(pairs, nunberg=False, sentences=9)
+    assert learned.disagreeing == 2
+    assert [pairs[1].share(outcome) for outcome in pairs[1].outcomes] == pytest.approx(
+        [10 / 49, 39 / 49, 0, 0]
+    )
+    [table] = report(learned, pairs, {}).tables
+    assert isinstance(table, Table)
+    assert table.cells(str)[1][0][2:4] == ["0.900 / 0.17 !", "0.100 / 0.83 !"]
+    assert table.cells(str)[1][1][2:4] == ["1.000 / 0.20", "0.000 / 0.80"]
+    assert "! 2 probabilities differ by over 0.25" in table.text()
 
 
 def test_marks_that_the_model_lacks_are_told(small: Path) -> None:
@@ -183,10 +212,12 @@ def test_every_bar_is_in_the_plot() -> None:
 
 
 def test_titles_and_outcomes_are_written() -> None:
+    """Long outcomes are written on several lines."""
     texts = {text.text for text in ElementTree.fromstring(rules_svg(drawn())).iter(f"{SVG}text")}
     for pair in drawn():
         assert any((text or "").startswith(" ".join(map(display, pair.before))) for text in texts)
-        assert {" ".join(map(display, outcome.after)) for outcome in pair.outcomes} <= texts
+        outcomes = [" ".join(map(display, outcome.after)) for outcome in pair.outcomes]
+        assert texts.issuperset(outcomes) or texts.issuperset(" ".join(outcomes).split())
 
 
 def test_intervals_are_drawn() -> None:
@@ -216,6 +247,81 @@ def test_the_plot_is_written(small: Path, tmp_path: Path) -> None:
     assert shown == printed("rules", small / "model", "--pairs", 7)
 
 
+# Several models, other channels, other formats
+
+
+def test_models_side_by_side() -> None:
+    """They agree on `, .`, but not on `, ,`; the second lacks the dash."""
+    edits = {(",", "."): {"keep": 0.25, "left absorption": 0.75}}
+    first = made_up({**edits, (",", ","): {"left absorption": 1.0}})
+    tokens = tuple(token for token in TOKENS if token != "—")
+    second = made_up({**edits, (",", ","): {"keep": 0.5, "left absorption": 0.5}}, tokens=tokens)
+    several = {name: learned_rules(model) for name, model in (("first", first), ("second", second))}
+    shown = report_side_by_side(several, 2, {})
+    found = {(*one["before"], *one["after"]): one for one in shown.whole["outcomes"]}
+    commas = found[",", ",", ","]
+    assert commas["probabilities"] == pytest.approx([1.0, 0.5])
+    assert (commas["mean"], commas["standard_deviation"]) == pytest.approx((0.75, 0.125**0.5))
+    assert found[",", ".", "."]["standard_deviation"] == pytest.approx(0)
+    alone = found["—", ",", "—", ","]
+    assert (alone["probabilities"], alone["mean"], alone["standard_deviation"]) == ([1, None], 1, None)
+    [table] = shown.tables
+    assert isinstance(table, Table)
+    header, rows = table.cells(str)
+    assert header == ["underlying", "becomes", "count", "first", "second", "mean", "±"]
+    assert [", ,", ",", "–", "1.000", "0.500", "0.750", "0.354"] in rows
+    assert {row[0] for row in rows} == {", ,", ", ."}
+
+
+def test_several_models_on_the_command_line(small: Path, tmp_path: Path) -> None:
+    model = Punctuator.load(small / "model")
+    settle(model.story, {name: value / 2 for name, value in model.values.items()}, {})
+    model.save(tmp_path / "m")
+    arguments = ("rules", small / "model", tmp_path / "m", small / "dev.conllu")
+    value = answer(*arguments)
+    assert value["models"] == [str(small / "model"), str(tmp_path / "m")]
+    assert value["file"] == str(small / "dev.conllu")
+    one, other = (answer(*arguments[:1], name, arguments[3])["pairs"] for name in arguments[1:3])
+    alone = [{tuple(pair["before"]): pair for pair in pairs} for pairs in (one, other)]
+    for outcome in value["outcomes"]:
+        pairs = [pairs[tuple(outcome["before"])] for pairs in alone]
+        of_each = [
+            next(each["probability"] for each in pair["outcomes"] if each["after"] == outcome["after"])
+            for pair in pairs
+        ]
+        assert outcome["probabilities"] == of_each
+        assert outcome["count"] == pytest.approx(sum(pair["count"] for pair in pairs) / 2)
+    assert len(printed(*arguments, "--format", "tsv").splitlines()) == 1 + len(value["outcomes"])
+    assert "--plot are for one" in complaint(2, *arguments, "--plot", tmp_path / "x.svg")
+    assert "named twice" in complaint(2, "rules", small / "model", small / "model")
+
+
+def test_tables_for_papers(small: Path) -> None:
+    markdown = printed("rules", small / "model", "--format", "markdown").split("\n")
+    assert markdown[0].startswith("| underlying | count |")
+    assert "    underlying   two neighbouring underlying marks, a and b; ^ is the beginning of" in markdown
+    latex = printed("rules", small / "model", "--format", "latex").split("\n")
+    body = latex.index("\\end{tabular}")
+    assert latex[0].startswith("\\begin{tabular}")
+    assert all(line.startswith("% ") for line in latex[body + 1 : -1])
+
+
+def test_the_weights_of_another_channel(small: Path, tmp_path: Path) -> None:
+    """Each slot that is not empty takes one of the two."""
+    train, dev = small / "train.conllu", small / "dev.conllu"
+    options = ("--channel", "variants:Stutter", "--epochs", 1, "--direction", "left")
+    printed("fit", train, "--out", tmp_path / "m", *options)
+    arguments = ("rules", tmp_path / "m", dev, "--trust-variants")
+    found = {one["name"]: one for one in answer(*arguments)["weights"]}
+    assert set(found) == {"once", "twice", "slip", "no slip"}
+    once, twice = found["once"], found["twice"]
+    assert once["probability"] + twice["probability"] == pytest.approx(1)
+    filled = sum(bool(slot) for sentence in read_treebank(dev) for slot in sentence.surface)
+    assert once["count"] + twice["count"] == pytest.approx(filled, rel=0.05)
+    rows = [cells(line) for line in printed(*arguments).splitlines()]
+    assert ["once", "", f"{once['probability']:.3f}", f"{once['count']:,.1f}"] in rows
+
+
 # Bad input
 
 
@@ -224,7 +330,8 @@ def test_a_channel_without_edits(small: Path, tmp_path: Path) -> None:
     printed(
         "fit", train, "--out", tmp_path / "m", "--channel", "identity", "--epochs", 1, "--direction", "left"
     )
-    message = complaint(2, "rules", tmp_path / "m", train)
+    assert {one["name"] for one in answer("rules", tmp_path / "m")["weights"]} == {"slip", "no slip"}
+    message = complaint(2, "rules", tmp_path / "m", small / "model")
     assert message == f"{tmp_path / 'm'}: the channel identity has no edits, so there are no rules to show"
 
 

@@ -23,6 +23,7 @@ from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.train.training import HELD_OUT, Progress, Training, held_out
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
+from pyropunct.vocabulary import build_vocabulary
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -190,6 +191,35 @@ def test_going_on_from_a_checkpoint(
         resumed = fit(train, dev, SHORT, resume=True, **kept)
         assert equal(resumed, whole)
         assert resumed.report["directions"] == whole.report["directions"]
+
+
+def test_dev_chooses_the_epoch(
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two that are as good, the later one.  Interrupted behind it, a resumed fit gives this one too."""
+    scores = [2.0, 2.001, 4.0]
+    monkeypatch.setattr(Training, "_perplexity", lambda training: scores[len(training.epochs)])
+    recipe = Recipe(epochs=3, families=("symmetry",))
+    vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
+    training = Training(vocabulary, train, dev, recipe, 0, "cpu")
+    models = []
+    for _ in scores:
+        training.run_epoch()
+        models.append(training.punctuator())
+    assert not equal(models[0], models[1])
+    assert equal(models[1], models[2])
+    assert models[2].report["chosen"] == 2
+
+    def watch(progress: Progress) -> None:
+        if progress.finished and progress.epoch == 3:
+            raise KeyboardInterrupt
+
+    kept: dict[str, Any] = {"direction": "left", "checkpoint": tmp_path / "checkpoint"}
+    with pytest.raises(KeyboardInterrupt):
+        fit_story(train, dev, recipe, watch=watch, **kept)
+    resumed = fit_story(train, dev, recipe, resume=True, **kept)
+    assert equal(resumed, models[1])
+    assert resumed.report["directions"] == {"left": 2.001}
 
 
 def test_a_checkpoint_of_another_seed(

@@ -120,6 +120,14 @@ def test_what_is_given_stays(model: Punctuator, plain: Punctuator, dev: list[Sen
     assert torch.equal(model.log_prob(dev), plain.log_prob(dev))
 
 
+def test_economy_does_not_count_for_trees_of_a_parser(
+    plain: Punctuator, train: list[Sentence], parses: list[list[WeightedTree]], dev: list[Sentence]
+) -> None:
+    thrifty = replace(plain, recipe=replace(plain.recipe, economy_weight=20.0))
+    one, same = (fit_parsed(each, train[:20], parses[:20], dev[:2], epochs=1) for each in (plain, thrifty))
+    assert torch.equal(one.for_parsed.log_prob(dev), same.for_parsed.log_prob(dev))
+
+
 def test_a_folder_keeps_both(model: Punctuator, dev: list[Sentence], tmp_path: Path) -> None:
     replace(model, parser=None).save(tmp_path / "both")
     loaded = Punctuator.load(tmp_path / "both")

@@ -24,6 +24,7 @@ from pyropunct.train.texts import (
     with_parses,
 )
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.printing import Slot, WrittenMark
 from pyropunct.treebank.tree import Tree
 
 KNOWN = frozenset(["the", "cat", "saw", "a", "dog", "sat", "down", "it", "then"])
@@ -45,7 +46,8 @@ def sentence(text: str, text_number: int = 0) -> TextSentence:
 def raw(text: str) -> RawSentence:
     """A line with the words and marks of `sentence`."""
     of_text = sentence(text)
-    return RawSentence(1, text, of_text.words, of_text.surface, (None,) * len(of_text.surface))
+    marks = ([WrittenMark(mark, mark) for mark in slot if mark != START] for slot in of_text.surface)
+    return RawSentence(1, text, of_text.words, tuple(Slot(tuple(some)) for some in marks))
 
 
 @pytest.mark.parametrize(

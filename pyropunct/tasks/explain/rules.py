@@ -33,6 +33,12 @@ FREQUENT = RuleSettings.least
 OCCURRING = 0.5
 """The least underlying count of a pair that is said to occur: rounded, it is one."""
 
+COUNTED = 5.0
+"""The least underlying count of a pair whose expected shares are compared with its probabilities."""
+
+GAP = 0.25
+"""A probability that differs by more than this from its expected share disagrees with it."""
+
 LEVEL = RuleSettings.level
 """The posterior probability of a credible interval."""
 
@@ -97,6 +103,20 @@ class LearnedPair:
         from other pairs with the same marks.
         """
         return None if self.count is None else self.count >= OCCURRING
+
+    def share(self, outcome: Outcome) -> float | None:
+        """The expected count of an outcome as a share of the pair's; None if the pair is not expected."""
+        return outcome.count / self.count if outcome.count is not None and self.count else None
+
+    def disagrees(self, outcome: Outcome) -> bool:
+        """Whether a probability differs by over `GAP` from its share, of a pair expected `COUNTED` times.
+
+        Then the weights have not settled: they are near a prior that the sentences contradict, or the
+        sentences are others than those trained on.
+        """
+        share = self.share(outcome)
+        counted = share is not None and (self.count or 0.0) >= COUNTED
+        return counted and abs(outcome.probability - (share or 0.0)) > GAP
 
     @property
     def edits(self) -> tuple[Outcome, ...]:
@@ -203,6 +223,12 @@ class LearnedRules:
         """How many pairs occur in the sentences, if there are any."""
         return None if self.sentences is None else sum(bool(pair.occurs) for pair in self.pairs)
 
+    @property
+    def disagreeing(self) -> int | None:
+        """How many outcomes disagree with their shares (`LearnedPair.disagrees`), if there are sentences."""
+        found = (pair.disagrees(outcome) for pair in self.pairs for outcome in pair.outcomes)
+        return None if self.sentences is None else sum(found)
+
     def frequent(self, pair: LearnedPair) -> bool:
         """Whether a pair is frequent in the sentences, if there are any."""
         return pair.count is not None and pair.count >= self.least
@@ -254,13 +280,16 @@ class LearnedRules:
             **{name: getattr(self, name) for name in settings},
             **(compared if self.nunberg else dict.fromkeys(compared)),
             "occurring": self.occurring,
+            "disagreeing": self.disagreeing,
             "pairs": [
                 {
                     "before": list(map(display, pair.before)),
                     "listed": pair.listed if self.nunberg else None,
                     "rule": None if pair.rule is None else _plain(pair.rule),
                     **{name: getattr(pair, name) for name in ("rank", "count", "occurs")},
-                    "outcomes": list(map(_plain, pair.outcomes)),
+                    "outcomes": [
+                        {**_plain(outcome), "share": pair.share(outcome)} for outcome in pair.outcomes
+                    ],
                 }
                 for pair in self.pairs
             ],
@@ -379,15 +408,27 @@ def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | No
 
 def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance) -> Tensor:
     """(tokens, tokens, 4) the expected count of each outcome of each pair."""
+    counts = part_by_part(model.edit_counts, sentences, advance)
     size = len(model.vocabulary.tokens)
-    counts = torch.zeros(size, size, len(EDITS), dtype=torch.double)
+    return merged_edits(torch.zeros(size, size, len(EDITS), dtype=torch.double) if counts is None else counts)
+
+
+def part_by_part(
+    count: Callable[[Sequence[Sentence]], Tensor | None], sentences: Sequence[Sentence], advance: Advance
+) -> Tensor | None:
+    """The sum of counts over parts of sentences; None without sentences.
+
+    :param count: counts in a part.
+    :param advance: called with the number of sentences newly done.
+    """
+    total: Tensor | None = None
     for start in range(0, len(sentences), PART):
         part = sentences[start : start + PART]
-        of_part = model.edit_counts(part)
-        assert of_part is not None  # as edit_probabilities is not
-        counts += of_part
+        counts = count(part)
+        assert counts is not None  # for the part is not empty, and the channel has what is counted
+        total = counts if total is None else total + counts
         advance(len(part))
-    return merged_edits(counts)
+    return total
 
 
 def _tokens_of_marks(model: FittedStory) -> dict[str, str]:

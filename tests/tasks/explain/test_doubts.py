@@ -1,5 +1,6 @@
 """Heads of marks that are less probable than others."""
 
+import csv
 from collections import Counter
 from pathlib import Path
 
@@ -99,10 +100,8 @@ def test_the_report(small: Path, model: Punctuator, dev: list[Sentence]) -> None
     found = doubts(model, dev)
     assert [one.certainty for one in found] == sorted((one.certainty for one in found), reverse=True)
     lines = printed("underlying", small / "model", file, "--format", "report").splitlines()
-    header, *rows = (
-        line.split("\t")
-        for line in printed("underlying", small / "model", file, "--format", "tsv").splitlines()
-    )
+    tsv = printed("underlying", small / "model", file, "--format", "tsv")
+    header, *rows = csv.reader(tsv.splitlines(), delimiter="\t")
     text = file.read_text(encoding="utf-8").split("\n")
     assert len(lines) == len(rows) == len(found) > 0
     for line, row, doubt in zip(lines, rows, found, strict=True):
@@ -113,12 +112,20 @@ def test_the_report(small: Path, model: Punctuator, dev: list[Sentence]) -> None
         assert float(cells["proposed_probability"]) == pytest.approx(doubt.proposed_probability)
         assert line == (
             f"{file}:{cells['line']}: {cells['sentence']}: {cells['token']} {cells['mark']} hangs on "
-            f"{cells['head']} {cells['head_form']} ({doubt.probability:.3f}), not on {cells['proposed']} "
+            f"{cells['head']} {cells['head_form']} ({doubt.probability:.3f}), better on {cells['proposed']} "
             f"{cells['proposed_form']} ({doubt.proposed_probability:.3f})"
         )
+    commas = printed("underlying", small / "model", file, "--format", "report", "--mark", ",")
+    assert commas.splitlines() == [line for line in lines if " , hangs on " in line]
+    assert 0 < len(commas.splitlines()) < len(lines)
     identifier = found[0].sentence.identifier
     one = printed("underlying", small / "model", file, "--format", "report", "--sentence", identifier)
     assert one.splitlines() == [line for line in lines if f": {identifier}: " in line]
+
+
+def test_marks_are_those_of_a_report(small: Path) -> None:
+    arguments = ("underlying", small / "model", small / "dev.conllu", "--mark", ",")
+    assert complaint(2, *arguments).startswith("--mark is that of a report")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""Nothing in a plot covers anything else."""
+
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from made_up_rules import made_up
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from pyropunct.figures import plots
+from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes
+from pyropunct.tasks.explain.rules import learned_rules
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The figures of plots, as they are laid out."""
+    drawn: list[Figure] = []
+
+    def lay_out(draw: Callable[[Figure], None], width: float, height: float) -> bytes:
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        draw(figure)
+        figure.draw_without_rendering()
+        drawn.append(figure)
+        return b""
+
+    monkeypatch.setattr(plots, "svg", lay_out)
+    return drawn
+
+
+def test_outcomes_stand_apart(figures: list[Figure]) -> None:
+    pairs = learned_rules(made_up()).pairs
+    plots.rules_svg([pair for pair in pairs if "\tabbr." in pair.before])
+    labels = [[label.get_window_extent() for label in axes.get_xticklabels()] for axes in figures[0].axes]
+    assert sum(map(len, labels)) > 20
+    assert all(one.x1 < other.x0 for row in labels for one, other in pairwise(row))
+
+
+def test_the_legend_covers_no_bar(figures: list[Figure]) -> None:
+    plots.relations_svg([RelationPunctemes("appos", 8, (PairShare((",",), (",",), 1.0),))] * 3)
+    [axes], [legend] = figures[0].axes, figures[0].legends
+    assert not legend.get_window_extent().overlaps(axes.get_window_extent())
+
+
+def test_marks_that_the_font_lacks_are_no_news() -> None:
+    """The picture has text, for which others have fonts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawn = plots.relations_svg([RelationPunctemes("語", 8, (PairShare(("、",), (), 1.0),))])
+    assert "語" in drawn.decode()
