@@ -11,9 +11,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-KINDS = sorted(
-    path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in ("__main__", "row")
-)
+HELPERS = {"__main__", "row", "unchanged"}
+KINDS = sorted({path.stem for path in Path(__file__).parent.glob("*.py")} - HELPERS)
 
 
 def main() -> None:

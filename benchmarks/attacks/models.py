@@ -156,7 +156,7 @@ def damage(path: Path, chance: random.Random) -> str:
     told = change(tensors, chance) if change else changed(description, chance)
     try:
         write_tensors(path, MODEL, description, tensors)
-    except ModelFileError:  # JSON has no such number
+    except (ModelFileError, UnicodeEncodeError):  # JSON has no such number, or UTF-8 no such character
         told += ", which is not written"
     return told
 
@@ -220,12 +220,18 @@ def anywhere(tensor: torch.Tensor, value: float, chance: random.Random) -> torch
     return tensor
 
 
+def much(tensor: torch.Tensor, chance: random.Random) -> torch.Tensor:
+    """A vector of the same type that claims as much as few bytes can, if it is a part with gaps."""
+    return torch.full((1_000_000,), 255 if tensor.dtype == torch.uint8 else 0).to(tensor.dtype)
+
+
 DAMAGES: dict[str, Callable[[torch.Tensor, random.Random], Any]] = {
     "cut": lambda tensor, chance: tensor.flatten()[: chance.randrange(max(1, tensor.numel()))].clone(),
     "cut in its first dimension": lambda tensor, chance: (
         tensor[: len(tensor) // 2] if tensor.dim() else tensor
     ),
     "doubled": lambda tensor, chance: torch.cat([tensor, tensor]) if tensor.dim() else tensor,
+    "much": much,
     "times two": lambda tensor, chance: tensor * 2,
     "negative": lambda tensor, chance: -tensor if tensor.dtype != torch.bool else tensor,
     "zero": lambda tensor, chance: torch.zeros_like(tensor),
@@ -242,6 +248,9 @@ DAMAGES: dict[str, Callable[[torch.Tensor, random.Random], Any]] = {
 TYPES = [torch.half, torch.bfloat16, torch.float, torch.double, torch.int8, torch.int, torch.long, torch.bool]
 TYPES += [torch.cfloat, torch.uint8, torch.int16]
 
+MANY = [str(number) for number in range(50_000)]
+"""A list that claims much memory, or much time, where a table or a layer is made for each."""
+
 VALUES = [
     None,
     -1,
@@ -255,6 +264,8 @@ VALUES = [
     "",
     "text",
     "\t^",
+    "\ud800",
+    MANY,
     [],
     [0],
     {},
@@ -275,7 +286,7 @@ def changed(description: dict[str, Any], chance: random.Random) -> str:
     if way == "other value":
         value = chance.choice(VALUES)
         holder[key] = copy.deepcopy(value)
-        way = f"is {value!r}"
+        way = f"is {str(value)[:100]!r}"
     elif way == "deleted":
         del holder[key]
     elif isinstance(holder, list):

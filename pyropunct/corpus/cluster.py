@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyropunct.corpus.inputs import CorpusError
+from pyropunct.corpus.inputs import CorpusError, names_of
 from pyropunct.corpus.shards import CutFile, Job, Shard, cut, make
-from pyropunct.errors import FailureError
+from pyropunct.errors import FailureError, installing
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -29,9 +29,6 @@ IN_A_ROW = 10
 PATIENCE = 10
 """Seconds after which a scheduler is not there."""
 
-UNWATCHED = {"distributed.worker.profile.enabled": False}
-"""A worker of Dask else records what it does, and keeps a thousand seconds of that: 190 MB."""
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -46,27 +43,24 @@ class ClusterError(FailureError, CorpusError):
 
 @contextmanager
 def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
-    """A client of a scheduler, or of one on this machine that ends with it.
+    """A client of a scheduler, or of one on this machine that ends with it and is closed to other users.
 
     :param scheduler: its address, such as ``tcp://node7:8786``; None for this machine.
     :param processes: on this machine.
     :raises CorpusError: if Dask is not installed, or the scheduler is not there.
     """
     try:
-        import dask
-        from distributed import Client, LocalCluster
-    except ModuleNotFoundError:
-        raise CorpusError("work on corpora needs Dask: pip install 'pyropunct[corpus]'") from None
+        import cryptography  # noqa: F401  # which Dask imports late
+        from distributed import Client
+
+        from pyropunct.corpus.local_cluster import local_client
+    except ModuleNotFoundError as error:
+        raise CorpusError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is told in one line
     if scheduler is None:
-        quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
-        with (
-            dask.config.set(UNWATCHED),
-            LocalCluster(n_workers=processes, threads_per_worker=1, memory_limit=0, **quiet) as cluster,
-            Client(cluster, set_as_default=False) as client,
-        ):
+        with local_client(processes) as client:
             yield client
         return
     from distributed.versions import VersionMismatchWarning
@@ -101,7 +95,7 @@ def check_workers(client: "Client", tell: Tell) -> None:
 def cut_all(
     client: "Client", files: Sequence[str], kind: str, most: int, whole_paragraphs: bool
 ) -> list[CutFile]:
-    """The files of a corpus and their shards, numbered from 1.
+    """The files of a corpus and their shards, numbered from 1, with names.
 
     :param kind: see `cut`.
     :raises CorpusError: if one cannot be read.
@@ -115,11 +109,11 @@ def cut_all(
             raise CorpusError(f"{file}: cannot be read: {type(result).__name__}: {result}") from result
         found[file] = result
     number, numbered = 0, []
-    for file in files:
+    for file, name in zip(files, names_of(files), strict=True):
         shards = []
         for shard in found[file].shards:
             number += 1
-            shards.append(shard._replace(number=number))
+            shards.append(shard._replace(number=number, name=name))
         numbered.append(found[file]._replace(shards=tuple(shards)))
     return numbered
 

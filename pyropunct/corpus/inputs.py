@@ -3,19 +3,24 @@
 import glob
 import gzip
 import io
+import os
+import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pyropunct.errors import UserError
+from pyropunct.errors import UserError, installing
 from pyropunct.treebank.lines import SIZE, STANDARD_INPUT, Part, standard_input
 
 TEXT, CONLLU = (".txt", ".text"), (".conllu",)
 """How the names of raw text and of CoNLL-U end, before what says that they are compressed."""
 
 COMPRESSED = (".gz", ".zst")
+
+LONGEST_NAME = 50
+"""The characters that are kept of a long name: what files are called has 255 bytes at most."""
 
 
 class CorpusError(UserError, ValueError):
@@ -24,9 +29,7 @@ class CorpusError(UserError, ValueError):
 
 def kind_of(file: str) -> str | None:
     """Whether a file is "text" or "conllu", by its name; None if that does not tell."""
-    name = Path(file).name.lower()
-    for ending in COMPRESSED:
-        name = name.removesuffix(ending)
+    name = without_compression(Path(file).name.lower())
     kinds = {"text": TEXT, "conllu": CONLLU}
     return next((kind for kind, endings in kinds.items() if name.endswith(endings)), None)
 
@@ -60,6 +63,27 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
                 f"perhaps {' or '.join(COMPRESSED)}): take it away, or give a pattern of the files meant"
             )
     return found
+
+
+def names_of(files: Sequence[str]) -> list[str]:
+    """For each file a name that tells where it is in the folder that all are in, without endings.
+
+    All but letters and digits are hyphens, so files of one name there may be.
+    """
+    folder = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files]) if files else ""
+    names = []
+    for file in files:
+        place = os.path.relpath(without_compression(file), folder)
+        names.append(re.sub(r"\W+", "-", os.path.splitext(place)[0])[-LONGEST_NAME:].strip("-"))
+    return names
+
+
+def without_compression(file: str) -> str:
+    """The name of a file without the ending that says that it is compressed."""
+    for ending in COMPRESSED:
+        if file.lower().endswith(ending):
+            file = file[: -len(ending)]
+    return file
 
 
 def files_of_several(given: Iterable[str]) -> list[str]:
@@ -140,7 +164,7 @@ class _Zstandard(io.RawIOBase):
         try:
             import zstandard
         except ModuleNotFoundError:
-            raise CorpusError(f"{file}: reading .zst needs pip install 'pyropunct[corpus]'") from None
+            raise CorpusError(f"{file}: reading .zst needs zstandard: {installing('corpus')}") from None
         self._library, self._stored = zstandard, stored
         self._frame: Any = None
         self._rest, self._found = b"", b""

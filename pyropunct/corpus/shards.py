@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
 
-from pyropunct.corpus.inputs import COMPRESSED, CorpusError, contents
+from pyropunct.corpus.inputs import COMPRESSED, CorpusError, contents, without_compression
 from pyropunct.files import written_whole
 from pyropunct.shipped import place_of
 from pyropunct.treebank.conllu_reader import is_comment, recognised
@@ -65,6 +65,7 @@ class Shard(NamedTuple):
     :ivar start: where it begins.
     :ivar size: how many bytes of text it has.
     :ivar sentences: how many sentences; in raw text, lines.
+    :ivar name: what its file is called in the corpus: see `pyropunct.corpus.inputs.names_of`.
     """
 
     number: int
@@ -73,6 +74,7 @@ class Shard(NamedTuple):
     start: Start
     size: int
     sentences: int
+    name: str = ""
 
 
 class CutFile(NamedTuple):
@@ -102,7 +104,7 @@ def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutF
         hashed = _Hashed(stream)
         lines: Iterator[bytes] = ByteLines(cast(BinaryIO, hashed))
         if kind == "auto":
-            lines, kind = recognised(lines, _without_compression(file))
+            lines, kind = recognised(lines, without_compression(file))
         counted = _Sentences(file) if kind == "conllu" else _Lines(whole_paragraphs)
         shards, start = list[Shard](), Start()
         for line in lines:
@@ -117,12 +119,6 @@ def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutF
         if rest:
             shards.append(Shard(0, file, kind, start, counted.place.offset - start.offset, rest))
         return CutFile(file, kind, hashed.checksum, tuple(shards))
-
-
-def _without_compression(file: str) -> str:
-    for ending in COMPRESSED:
-        file = file.removesuffix(ending)
-    return file
 
 
 class _Hashed:
@@ -214,13 +210,13 @@ class Job(NamedTuple):
     out: str
     ending: str
 
-    def path(self, number: int) -> Path:
+    def path(self, shard: Shard) -> Path:
         """The file of a shard."""
-        return Path(self.out) / f"{number:08d}{self.ending}"
+        return Path(self.out) / f"{shard.number:08d}-{shard.name}{self.ending}"
 
-    def rejects(self, number: int) -> Path:
+    def rejects(self, shard: Shard) -> Path:
         """The file beside it that lists what could not be used, if there is such."""
-        return Path(self.out) / f"{number:08d}{REJECTS}"
+        return Path(self.out) / f"{shard.number:08d}-{shard.name}{REJECTS}"
 
 
 _ALONE = Lock()
@@ -266,14 +262,14 @@ def load_work(place: str, model: str, settings: Mapping[str, Any]) -> Work:
 
 def _write(job: Job, shard: Shard, work: Work) -> None:
     rejected: list[TreebankError] = []
-    with written_whole(job.path(shard.number)) as stream:
+    with written_whole(job.path(shard)) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="\n")
         with text_of(shard) as of_shard:
             work(Part(of_shard, shard.file, shard.kind, shard.start), text, rejected.append)
         text.detach()
         _on_disk(stream)
         # Before the shard has its name, so that one that is finished never lacks them.
-        _write_rejects(job.rejects(shard.number), rejected)
+        _write_rejects(job.rejects(shard), rejected)
 
 
 def _write_rejects(path: Path, rejected: list[TreebankError]) -> None:

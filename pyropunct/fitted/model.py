@@ -12,6 +12,7 @@ from torch import Tensor
 from pyropunct.fitted.model_file import ModelFileError, NoModelError, read_model_file, write_model_file
 from pyropunct.fitted.registry import Trusted, UnknownVariantError, require_trusted
 from pyropunct.fitted.saved_parts import (
+    OF_ATTACH,
     inside,
     network_tensors,
     parsed_story,
@@ -54,7 +55,7 @@ class Parts(NamedTuple):
     encoder: str | Path | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FittedModel(FittedStory):
     """A fitted story with the networks that a model file keeps beside it: p(x | words).
 
@@ -253,7 +254,7 @@ def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | N
     :raises ModelFileError: if the file is missing or damaged.
     """
     try:
-        return Parts(path, *read_model_file(place_of(path)), variants, encoder)
+        return Parts(path, *read_model_file(place_of(path), few=(OF_ATTACH,)), variants, encoder)
     except NoModelError as error:
         raise NoModelError(f"{error}{lacking(path)}") from None
 

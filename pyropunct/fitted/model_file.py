@@ -17,17 +17,14 @@ from safetensors.torch import save
 from torch import Tensor
 
 from pyropunct.errors import FailureError, UserError
-from pyropunct.files import model_path, model_there, real, remove_unwritten, written_whole
+from pyropunct.files import LARGEST, model_path, model_there, real, remove_unwritten, written_whole
 from pyropunct.fitted.small_tensors import small, whole
 from pyropunct.nets.divergence import strange
 
 MODEL = "pyropunct model"
 """The format of a file with a model: the name of the only entry of its header."""
 
-VERSION = 1
-
-LARGEST = 2**34
-"""The most bytes of a file: a larger file is refused before memory is given to its tensors."""
+VERSION = 2
 
 TYPES = frozenset(
     {"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"}  # compiled code knows no others
@@ -81,17 +78,18 @@ def write_model_file(path: str | Path, description: Mapping[str, Any], tensors: 
     write_tensors(path, MODEL, description, small(tensors))
 
 
-def read_model_file(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The description and the tensors that `write_model_file` wrote.
 
     :param path: the file, or its name without its ending.
+    :param few: ends of names of tensors that may be sparse.
     :raises NoModelError: if there is no such file.
     :raises ModelFileError: if it is no model, damaged, or of another version.
     """
     path = model_there(path)
     description, stored = read_tensors(path, MODEL)
     try:
-        tensors = whole(stored)
+        tensors = whole(stored, few)
     except (ValueError, RuntimeError) as error:
         raise ModelFileError(f"{path}: is damaged: {_line(error)}") from error
     _check_numbers(path, tensors)

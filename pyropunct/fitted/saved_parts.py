@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.small_tensors import rounded_rows
-from pyropunct.fitted.stories import blank_story, settle_story
+from pyropunct.fitted.stories import SYNTAX_TABLE, blank_story, require_syntax_table, settle_story
 from pyropunct.fitted.story import FittedStory
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
@@ -31,6 +31,9 @@ PARTS = ("parser", "reader", "pretrained", "parsed", "tagger", "writer")
 
 OF_SYNTAX = "story/syntax."
 """The prefix of the names of the syntax model's tensors, which given and parsed trees share."""
+
+OF_ATTACH = "story/attach.weights"
+"""How the names of tensors end that may be sparse: of tens of millions of weights most are zero."""
 
 Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
 
@@ -63,12 +66,12 @@ def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
     """
     state, scales = story.state_dict(), learned_scales(story)
     if isinstance(story.syntax, HeadOutward):
-        state["syntax.probabilities"] = state["syntax.probabilities"].float().double()
+        state[SYNTAX_TABLE] = state[SYNTAX_TABLE].float().double()
     if isinstance(story.attach, LogLinearAttach) and not scales:
         left = rounded(story.attach) if small else pruned(story.attach)
         state |= {f"attach.{name}": tensor for name, tensor in left._asdict().items()}
     names = [*learned_values(story), *sorted(fixed_names(story))]
-    return within("story", {name: state[name] for name in names}) | within("scales", scales)
+    return within("story", {name: state[name].to_dense() for name in names}) | within("scales", scales)
 
 
 def saved_story(
@@ -87,8 +90,9 @@ def saved_story(
     recipe = Recipe.from_json(plain["recipe"])
     source = pretrained if "attach" in plain else None
     check_same(source, plain["attach"]["pretrained"] if "attach" in plain else None)
-    story = blank_story(vocabulary, recipe, 0 if source is None else source.size)
     learned, scales = inside("story", tensors), inside("scales", tensors)
+    require_syntax_table(learned, vocabulary)
+    story = blank_story(vocabulary, recipe, 0 if source is None else source.size)
     fixed = {name: learned.pop(name) for name in fixed_names(story) & learned.keys()}
     settle_story(story, fixed, learned, scales)
     check_buffers(story)

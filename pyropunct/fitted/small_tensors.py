@@ -27,6 +27,10 @@ GAP = 255
 LEVEL = 127
 """The greatest ``int8``."""
 
+MOST_DENSE = 2**26
+"""The most numbers, in all vectors together, that are made of few numbers and the gaps between them: a
+vector of zeros takes 340 times the bytes of its file."""
+
 PART_TYPES = (torch.half, torch.int16)
 """Types of numbers that only parts of forms have: compiled code does not know them."""
 
@@ -40,10 +44,11 @@ def small(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def whole(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def whole(stored: Mapping[str, Tensor], few: tuple[str, ...] = ()) -> dict[str, Tensor]:
     """The tensors that `small` was given.
 
-    :raises ValueError: if parts of a form are missing, or do not fit together.
+    :param few: ends of names of tensors that stay sparse ones if they are stored with gaps.
+    :raises ValueError: if parts of a form are missing, do not fit together, or claim too many numbers.
     """
     tensors, parts = dict[str, Tensor](), defaultdict[str, dict[str, Tensor]](dict)
     for key, tensor in stored.items():
@@ -54,6 +59,7 @@ def whole(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
             raise ValueError(f"{key} has numbers of the type {tensor.dtype}")
         else:
             tensors[key] = tensor
+    dense = 0
     for name, given in parts.items():
         form = next((form for form in FORMS if form.types.keys() == given.keys()), None)
         if form is None or name in tensors:
@@ -61,15 +67,21 @@ def whole(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
         for part, kind in form.types.items():
             if given[part].dtype != kind:
                 raise ValueError(f"{name}:{part} has numbers of the type {given[part].dtype}")
-        tensors[name] = form.whole(name, **given)
+        found = form.whole(name, **given)
+        if found.is_sparse and not name.endswith(few):
+            dense += found.numel()
+            if dense > MOST_DENSE:
+                raise ValueError(f"with {name} there are more than {MOST_DENSE} numbers in a few bytes")
+            found = found.to_dense()
+        tensors[name] = found
     return tensors
 
 
 def rounded_rows(tensor: Tensor) -> Tensor:
     """A tensor of single precision whose numbers become the nearest of 255 multiples in each row.
 
-    The greatest number of a row, without its sign, becomes 127 times the row's scale, which has 12
-    significant bits, so that it can be found again.  A tensor of fewer than two dimensions stays as it is.
+    The greatest number of a row, without its sign, becomes 127 times the row's scale, which is rounded up to
+    12 significant bits, so that it can be found again.  A tensor of fewer than two dimensions stays as it is.
     """
     if tensor.dtype != torch.float or tensor.dim() < 2:
         return tensor
@@ -124,10 +136,11 @@ def _with_gaps(tensor: Tensor) -> dict[str, Tensor] | None:
 def _from_gaps(name: str, gaps: Tensor, halves: Tensor) -> Tensor:
     if gaps.dim() != 1 or gaps.shape != halves.shape or not len(gaps):
         raise ValueError(f"{name} does not have a gap before each number")
-    places = (gaps.long() + 1).cumsum(0) - 1
-    tensor = torch.zeros(int(places[-1]) + 1, dtype=torch.float)
-    tensor[places] = halves.float()
-    return tensor
+    places = (gaps.short() + 1).cumsum(0, dtype=torch.long).sub_(1)
+    size, kept = (int(places[-1]) + 1,), halves != 0
+    return torch.sparse_coo_tensor(
+        places[None, kept], halves[kept].float(), size, is_coalesced=True, check_invariants=False
+    )
 
 
 def _with_rows(tensor: Tensor) -> dict[str, Tensor] | None:

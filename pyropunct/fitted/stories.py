@@ -17,6 +17,9 @@ from pyropunct.models.words import Words
 from pyropunct.treebank.marks import START
 from pyropunct.vocabulary import Vocabulary
 
+SYNTAX_TABLE = "syntax.probabilities"
+"""The name of the syntax model's table."""
+
 
 def build_story(
     vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = (), num_pretrained: int = 0
@@ -57,6 +60,19 @@ def blank_story(vocabulary: Vocabulary, recipe: Recipe, num_pretrained: int = 0)
     """
     with torch.random.fork_rng(devices=[]):
         return build_story(vocabulary, recipe, num_pretrained=num_pretrained)
+
+
+def require_syntax_table(tensors: Mapping[str, Tensor], vocabulary: Vocabulary) -> None:
+    """Compare the size of the syntax model's table before a blank story allocates one.
+
+    A short list of types asks for a large table, whose size is the square of their number and more.
+
+    :param tensors: see `settle_story`.
+    :raises ValueError: if the saved table is missing or of another shape.
+    """
+    require_names(tensors.keys() & {SYNTAX_TABLE}, {SYNTAX_TABLE})
+    shape = HeadOutward.table_shape(len(vocabulary.relations), len(vocabulary.tags))
+    require_like(SYNTAX_TABLE, tensors[SYNTAX_TABLE], torch.empty(shape, dtype=torch.double, device="meta"))
 
 
 def settle_story(

@@ -1,6 +1,6 @@
 """A fitted story: p(x | T) with learned weights, and everything that can be asked of it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -75,7 +75,7 @@ class ImpossibleSentenceError(TreebankError, ImpossibleSurfaceError):
     """A sentence of a treebank whose punctuation the model cannot produce."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FittedStory:
     """The story with learned weights: p(x | T), for trees that are given.
 
@@ -97,6 +97,11 @@ class FittedStory:
     slot_strings: SlotStrings | None = None
     attach_pretrained: Pretrained | None = None
 
+    def __repr__(self) -> str:
+        words, marks = len(self.vocabulary.forms), len(self.vocabulary.tokens)
+        of = f"{self.recipe.attach!r}, {self.recipe.channel!r}"
+        return f"<{type(self).__name__}({of}) of {words:,} words and {marks} marks>"
+
     def encode_trees(self, trees: Sequence[Tree]) -> TreeBatch:
         """A batch of trees as the story reads them; see `pyropunct.vocabulary.Vocabulary.encode_trees`.
 
@@ -110,7 +115,8 @@ class FittedStory:
     @property
     def values(self) -> Mapping[str, Tensor]:
         """The learned weights: a value for each site of the story that had a prior in training."""
-        return MappingProxyType(learned_values(self.story))
+        values = learned_values(self.story).items()
+        return MappingProxyType({name: value.to_dense() for name, value in values})
 
     @property
     def scales(self) -> Mapping[str, Tensor]:
@@ -330,12 +336,28 @@ class FittedStory:
 
         None if the channel has no edits, or if there are no sentences.
         """
+        return self._counts(sentences, self.story.channel.transducer.edit_counts)
+
+    def weight_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
+        """(P,) the expected number of times that each weight of the channel is used, under p(T' | T, x).
+
+        None if there are no sentences.
+        """
+        return self._counts(sentences, self.story.channel.transducer.products.by_weight)
+
+    def _counts(
+        self, sentences: Sequence[Sentence], counted: Callable[[Tensor], Tensor | None]
+    ) -> Tensor | None:
+        """The sum over sentences.
+
+        :param counted: makes counts of the uses of products.
+        """
         total: Tensor | None = None
         for part in _parts(sentences):
-            uses = self.story.channel.transducer.edit_counts(expected_uses(self.story, *self._encode(part)))
-            if uses is None:
+            counts = counted(expected_uses(self.story, *self._encode(part)))
+            if counts is None:
                 return None
-            total = uses if total is None else total + uses
+            total = counts if total is None else total + counts
         return total
 
     def edit_probabilities(self) -> Tensor | None:

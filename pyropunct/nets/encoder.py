@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from itertools import accumulate, chain
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from pyropunct.errors import installing
+from pyropunct.files import LARGEST
 from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.nets.words import by_length
 
@@ -44,12 +47,13 @@ PIECES_AT_ONCE = 4096
 PROBES = ("Naïve", "iPhone", "U.S.", "ÄRGER", "don't", "1,000", "犬")
 """Words whose pieces distinguish tokenizers."""
 
-INSTALL = "pip install 'pyropunct[encoder]'"
-
 FILES = ("config.json", "tokenizer.json", "tokenizer_config.json")
 """The files beside its weights, as transformers writes them."""
 
 WEIGHTS = "model.safetensors"
+
+MOST_GROWTH = 1000
+"""How many times longer a tokenizer may make a text before it cuts it."""
 
 
 class Window(NamedTuple):
@@ -200,12 +204,20 @@ def _states(model: Any, numbers: Tensor, mask: Tensor) -> Sequence[Tensor]:
 
 
 def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
-    """The pieces of each word behind a space; a word without pieces has the piece for the unknown."""
+    """The pieces of each word behind a space; a word without pieces has the piece for the unknown.
+
+    :raises PretrainedError: if the tokenizer's own code fails.
+    """
     if not words:
         return {}
     each = sorted(words)
     texts = [f" {word}" for word in each]
-    rows = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+    try:
+        rows = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+    except BaseException as error:
+        if _is_panic(error):
+            raise PretrainedError(f"the tokenizer of an encoder fails: {_first_line(error)}") from error
+        raise
     unknown = [tokenizer.unk_token_id or 0]
     return {word: pieces[:MOST_PIECES] or unknown for word, pieces in zip(each, rows, strict=True)}
 
@@ -295,13 +307,23 @@ def opened_at(place: str, shown: str | None = None) -> Opened:
     try:
         import transformers
     except ImportError as error:
-        raise PretrainedError(f"encoder {name}: needs the package transformers: {INSTALL}") from error
+        needed = f"needs the package transformers: {installing('encoder')}"
+        raise PretrainedError(f"encoder {name}: {needed}") from error
     folder = _folder_of(place)
     with quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(name):
         offline = {"local_files_only": True, "trust_remote_code": False}
+        _check_growth(folder / "tokenizer.json")
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
+        _pieces(tokenizer, set(PROBES))
+        config = transformers.AutoConfig.from_pretrained(folder, **offline)
+        config._attn_implementation = config._experts_implementation = None  # else they may name foreign code
         model, info = transformers.AutoModel.from_pretrained(
-            folder, **offline, use_safetensors=True, dtype=torch.float, output_loading_info=True
+            folder,
+            config=config,
+            **offline,
+            use_safetensors=True,
+            dtype=torch.float,
+            output_loading_info=True,
         )
         if lacking := sorted(name for name in info["missing_keys"] if "pooler" not in name):
             raise ValueError(f"its weights lack {lacking[0]}")
@@ -319,6 +341,31 @@ def opened_at(place: str, shown: str | None = None) -> Opened:
             _longest(model, tokenizer),
             _checksum(folder),
         )
+
+
+def _check_growth(path: Path) -> None:
+    """Refuse a tokenizer whose replacements fill the memory, which ends the process.
+
+    :param path: its file, which need not exist.
+    :raises ValueError: if a text may become more than `MOST_GROWTH` times as long.
+    """
+    if path.exists():
+        plain = json.loads(path.read_text("utf-8"))
+        if _growth([plain.get("normalizer"), plain.get("pre_tokenizer")]) > MOST_GROWTH:
+            raise ValueError(f"its tokenizer may make a text more than {MOST_GROWTH} times as long")
+
+
+def _growth(step: Any) -> int:
+    """How many times longer a text may become by the steps of a tokenizer: none inserts more at a place."""
+    if isinstance(step, list):
+        return prod(map(_growth, step))
+    if not isinstance(step, dict):
+        return 1
+    texts = [text for name in ("content", "prepend") if isinstance(text := step.get(name), str)]
+    pattern = step.get("pattern")
+    replaced = pattern.get("String") if isinstance(pattern, dict) else None
+    grows = [text for text in texts if not replaced or len(text) > len(replaced)]
+    return prod(1 + len(text) for text in grows) * _growth(list(step.values()))
 
 
 def _longest(model: Any, tokenizer: Any) -> int:
@@ -355,6 +402,9 @@ def _folder_of(place: str) -> Path:
         raise PretrainedError(f"encoder {place}: is no encoder: it has no config.json")
     if not any(folder.glob("*.safetensors")):
         raise PretrainedError(f"encoder {place}: has no weights in files of the kind safetensors")
+    for path in folder.iterdir():
+        if not path.is_dir() and not (path.is_file() and path.stat().st_size <= LARGEST):
+            raise PretrainedError(f"encoder {place}: {path.name} is a device or a pipe, or too large")
     return folder
 
 
@@ -384,11 +434,22 @@ def _one_line(place: str) -> Iterator[None]:
     """Turns the many kinds of errors that transformers raises into a `PretrainedError` of one line."""
     try:
         yield
-    except Exception as error:
-        text = str(error) or type(error).__name__
-        if "trust_remote_code" in text:
+    except BaseException as error:
+        if not isinstance(error, Exception) and not _is_panic(error):
+            raise
+        text = _first_line(error)
+        if "trust_remote_code" in str(error):
             text = "it needs its own code, which is not run here"
-        raise PretrainedError(f"encoder {place}: cannot be loaded: {text.strip().splitlines()[0]}") from error
+        raise PretrainedError(f"encoder {place}: cannot be loaded: {text}") from error
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether code in Rust has failed; this is no `Exception`."""
+    return type(error).__name__ == "PanicException"
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 @contextmanager
@@ -442,8 +503,9 @@ class TunedEncoder:
                 tensors = load_file(Path(folder) / WEIGHTS)
                 again = identity_of(opened_at(folder))
         except (OSError, ValueError, RuntimeError) as error:
-            reason = (str(error) or type(error).__name__).splitlines()[0]
-            raise PretrainedError(f"encoder {place}: cannot be trained further: {reason}") from error
+            raise PretrainedError(
+                f"encoder {place}: cannot be trained further: {_first_line(error)}"
+            ) from error
         before = identity_of(opened)
         if any(again[name] != before[name] for name in ("size", "layers", "pieces")):
             raise PretrainedError(

@@ -148,11 +148,3 @@ def test_workers_need_this_version(client: Any, monkeypatch: pytest.MonkeyPatch)
     told: list[str] = []
     check_workers(client, told.append)
     assert told == ["pyropunct: the scheduler has no worker yet: waiting for one"]
-
-
-def test_workers_of_this_machine_keep_no_record() -> None:
-    """Dask's of what they spend their time on, which would grow for a thousand seconds."""
-    with connected(None, 1) as own:
-        [callbacks] = own.run(lambda dask_worker: sorted(dask_worker.periodic_callbacks)).values()
-    assert "heartbeat" in callbacks
-    assert "profile" not in callbacks

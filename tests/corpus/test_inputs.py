@@ -1,11 +1,12 @@
 """The files of a corpus."""
 
 import gzip
+import sys
 from pathlib import Path
 
 import pytest
 
-from pyropunct.corpus.inputs import CorpusError, contents, files_of, kind_of
+from pyropunct.corpus.inputs import CorpusError, contents, files_of, kind_of, names_of
 
 TEXT = b"however the meeting ended\n" * 20_000
 
@@ -47,6 +48,21 @@ def test_no_files(tmp_path: Path) -> None:
         files_of(str(tmp_path))
     with pytest.raises(CorpusError, match="there is no file of this name"):
         files_of(str(tmp_path / "*.txt"))
+
+
+def test_names_tell_where_files_are() -> None:
+    files = ["x/en/1.txt", "x/fr/1.txt.gz", "x/fr/Le Monde (2).conllu", f"x/{'é' * 300}.txt"]
+    assert names_of(files) == ["en-1", "fr-1", "fr-Le-Monde-2", "é" * 50]
+    assert names_of(["x/a.txt"]) == ["a"]
+
+
+def test_what_is_missing_is_told_for_the_folder_of_the_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    (tmp_path / "a.txt.zst").write_bytes(b"")
+    with pytest.raises(CorpusError, match=r"source, pip install -c constraints.txt '\.\[corpus\]'$"):
+        read(tmp_path / "a.txt.zst")
 
 
 def read(path: Path) -> bytes:

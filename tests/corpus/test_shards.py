@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyropunct.corpus import shards
 from pyropunct.corpus.shards import Job, Shard, cut, make, text_of
 from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import ByteLines, Part, Start, lines_or_errors
+from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, Part, Start, lines_or_errors
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 
@@ -63,6 +63,17 @@ def test_long_lines_stay_whole_and_end_a_shard(tmp_path: Path, monkeypatch: pyte
     assert (first.sentences, second.sentences, second.start) == (2, 1, Start(3, 3_000_003, 2))
 
 
+def test_no_shard_ends_inside_a_line_that_is_read_in_pieces(tmp_path: Path) -> None:
+    """Behind the first piece, or before the second, which is a line end alone."""
+    long = b"#" * LONGEST_LINE + b"\n"
+    text, conllu = tmp_path / "a.txt", tmp_path / "a.conllu"
+    text.write_bytes(b"a\n" + long + b"c\n")
+    conllu.write_bytes(WORD + long + WORD + b"\n" + WORD)
+    assert [shard.size for shard in cut(str(text), "text", 1).shards] == [2, len(long), 2]
+    sizes = [shard.size for shard in cut(str(conllu), "conllu", 1).shards]
+    assert sizes == [2 * len(WORD) + len(long) + 1, len(WORD)]
+
+
 def described(item: Sentence | Omission | TreebankError) -> tuple[object, ...]:
     if isinstance(item, TreebankError):
         return (str(item),)
@@ -91,6 +102,12 @@ def test_sentences_are_those_of_the_whole_file(
         assert len(own) == shard.sentences
         items += own
     assert items == read(io.BytesIO(file.read_bytes()), Start())  # type: ignore[arg-type]
+
+
+def test_shards_of_a_compressed_file_begin_where_their_text_does(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt.gz"
+    file.write_bytes(gzip.compress(b"a\nbc\nd\n"))
+    assert pieces(file, cut(str(file), "auto", 1).shards) == [b"a\n", b"bc\n", b"d\n"]
 
 
 def test_the_sum_is_that_of_the_text(tmp_path: Path) -> None:
@@ -123,13 +140,13 @@ def test_a_shard_is_made(job: Job, tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(b"a\n1\nb\n2\nx\n")
     one, two, three = cut(str(file), "text", 2).shards
-    assert make(job, one._replace(number=1)) is None
-    assert make(job, two._replace(number=2)) is None
+    assert make(job, one._replace(number=1, name="a")) is None
+    assert make(job, two._replace(number=2, name="a")) is None
     assert make(job, three._replace(number=3)) == "ValueError: there is an x"
     written = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
     assert written == {
-        "00000001.txt": "A\n",
-        "00000001.rejects.tsv": f"{file}\t2\ta digit\n",
-        "00000002.txt": "B\n",
-        "00000002.rejects.tsv": f"{file}\t4\ta digit\n",
+        "00000001-a.txt": "A\n",
+        "00000001-a.rejects.tsv": f"{file}\t2\ta digit\n",
+        "00000002-a.txt": "B\n",
+        "00000002-a.rejects.tsv": f"{file}\t4\ta digit\n",
     }

@@ -36,6 +36,7 @@ from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.treebank.reading import read_treebank
+from pyropunct.vocabulary import SPECIAL
 
 PLAIN: dict[str, Any] = {"vocabulary": {"tokens": ["“", "\t^"]}, "report": {"y": [1, None]}}
 VALUES = {"part/a b": torch.arange(6.0).reshape(2, 3), "empty": torch.zeros(0), "one": torch.tensor(7)}
@@ -185,7 +186,7 @@ def test_a_folder_is_no_place_for_a_model(tmp_path: Path) -> None:
 
 def test_models_of_other_versions_are_replaced(tmp_path: Path) -> None:
     save_file({}, tmp_path / "m.safetensors", {MODEL: '{"version": 7}'})
-    with pytest.raises(ModelFileError, match="has version 7, this program reads version 1"):
+    with pytest.raises(ModelFileError, match="has version 7, this program reads version 2"):
         read_model_file(tmp_path / "m")
     check_writable(tmp_path / "m")
 
@@ -282,18 +283,18 @@ CRAFTED = {
     ),
     "nothing": (header(b"{}"), "is not the file of a pyropunct model"),
     "another program": (described("{}", "format"), "is not the file of a pyropunct model"),
-    "no description": (described('{"version": 1}'), "is damaged: its header lacks a description"),
+    "no description": (described('{"version": 2}'), "is damaged: its header lacks a description"),
     "description": (
-        described('{"version": 1, "description": [], "sha256": ""}'),
+        described('{"version": 2, "description": [], "sha256": ""}'),
         "is damaged: its header lacks a description",
     ),
     "no object": (described("[1, 2]"), "has version None"),
-    "version": (described('{"version": 7}'), "has version 7, this program reads version 1"),
+    "version": (described('{"version": 7}'), "has version 7, this program reads version 2"),
     "deep JSON": (described("[" * 200_000), "its header cannot be read as JSON"),
     "no number": (described('{"a": NaN}'), "cannot be read as JSON: it has NaN, which is no number"),
     "short JSON": (described("{"), "its header cannot be read as JSON"),
     "checksum": (
-        described('{"version": 1, "description": {}, "sha256": "0"}'),
+        described('{"version": 2, "description": {}, "sha256": "0"}'),
         "is damaged: its checksum is not the one in it",
     ),
 }
@@ -497,6 +498,7 @@ def test_no_module_is_imported_because_a_model_names_it(
         ("vocabulary", {"pairs": [[[0]]]}),
         ("vocabulary", {"tokens": None}),
         ("vocabulary", {"tokens": []}),
+        ("vocabulary", {"tokens": [*SPECIAL, ""]}),
         ("vocabulary", {"forms": ["", "a", "a"]}),
         ("recipe", {"decay": 1}),
         ("conventions", {"quotes": {"“": 3}}),
@@ -548,6 +550,19 @@ def test_a_setting_that_is_newer_than_a_model_has_its_default(model: Path) -> No
     assert Punctuator.load(model).recipe.economy_weight == Recipe().economy_weight
 
 
+def test_sizes_are_compared_before_memory_is_given(model: Path) -> None:
+    """Lists of 50,000 short names ask for tables of terabytes, and so do marks for an automaton."""
+    vocabulary = read_model_file(model)[0]["vocabulary"]
+    for name, problem in (
+        ("tags", "ValueError: syntax.probabilities is of the shape"),
+        ("tokens", "kinds of marks, more than 200"),
+    ):
+        change(model, "vocabulary", **{name: [*vocabulary[name], *map(str, range(50_000))]})
+        with pytest.raises(ModelFileError, match=problem):
+            Punctuator.load(model)
+        change(model, "vocabulary", **{name: vocabulary[name]})
+
+
 @pytest.mark.parametrize("number", [-1, 10**6, 2**70, True, 0.5])
 def test_tokens_that_there_are_none_of(model: Path, number: object) -> None:
     """Compiled code looks them up by their numbers."""
@@ -563,7 +578,7 @@ def test_a_context_with_the_weights_of_another_relation(model: Path, small: Path
     attach = Punctuator.load(model).story.attach
     assert isinstance(attach, LogLinearAttach)
     least = attach._parts.sizes.min(0)[attach.kinds.numpy()]
-    weights = attach.weights.split(attach.starts.diff().tolist())
+    weights = attach.weights.to_dense().split(attach.starts.diff().tolist())
     short = [one[:size] for one, size in zip(weights, least, strict=True)]
     starts = torch.tensor([0, *map(len, short)]).cumsum(0)
     assert starts[-1] < attach.starts[-1]
@@ -648,6 +663,12 @@ def test_tensors_of_networks(
         ("recipe", "dropout", "none", "the setting dropout is 'none'"),
         ("recipe", "learning_rate", -1, "the setting learning_rate is -1"),
         ("recipe", "epochs", 10**12, "the setting epochs is 1000000000000"),
+        (
+            "recipe",
+            {"parser": "upper_layers", "rival": "layers", "reader": "layers"},
+            1000,
+            "layers is 1000: it must be 0 to 100",
+        ),
         (
             "vocabulary",
             {"parser": "forms", "rival": "attributes", "reader": "others"},

@@ -26,7 +26,7 @@ def test_the_recipe_for_reading() -> None:
     """What docs/guide/rules.md says that it stands for."""
     page = (Path(__file__).parents[2] / "docs" / "guide" / "rules.md").read_text(encoding="utf-8")
     rules = RECIPES["rules"]
-    names = ("edit_prior_scale", "prior_keep", "edit_learning_rate")
+    names = ("edit_prior_scale", "prior_keep", "edit_learning_rate", "least_steps")
     settings = {name: getattr(rules, name) for name in names}
     for option in (
         f"--channel {rules.channel}",
@@ -34,6 +34,15 @@ def test_the_recipe_for_reading() -> None:
     ):
         assert option in " ".join(page.split())
     assert Recipe(channel=rules.channel, **settings) == rules
+
+
+def test_small_treebanks_get_more_epochs() -> None:
+    """The recipe for reading takes 300 steps; the sizes are those of Chinese and English, and a small one."""
+    rules = named_recipe("rules")
+    assert [rules.planned_epochs(size) for size in (12_543, 3_997, 900, 1)] == [5, 5, 20, 300]
+    assert named_recipe("rules", epochs=3).planned_epochs(900) == 3
+    assert named_recipe("rules", epochs=3, least_steps=90).planned_epochs(900) == 6
+    assert named_recipe("paper", least_steps=4_000).planned_epochs(900) == 50  # of 400 sentences
 
 
 def test_an_attach_model_with_a_recipe_of_its_own() -> None:

@@ -32,6 +32,10 @@ def test_few_numbers_among_zeros(places: list[int], more: int) -> None:
     stored = parts_of(tensor)
     assert set(stored) == {"gaps", "halves"}
     assert torch.equal(again(tensor), tensor)
+    sparse = whole(small({"a/t": tensor, "b": tensor}), ("/t", "/u"))
+    assert (sparse["a/t"].is_sparse, sparse["b"].is_sparse) == (True, False)
+    assert torch.equal(sparse["a/t"].to_dense(), tensor)
+    assert sparse["a/t"]._nnz() == len(places)
     assert len(stored["gaps"]) <= len(places) + 1 + 3601 // GAP
 
 
@@ -51,6 +55,7 @@ def test_rounded_rows(shape: tuple[int, ...]) -> None:
     greatest = rows.abs().flatten(1).amax(1)
     worst = (rough - rows).abs().flatten(1).amax(1)
     assert bool((worst <= greatest / LEVEL * 0.501 + greatest * 2**-11).all())
+    assert bool((rough.abs().flatten(1).amax(1) >= greatest).all())  # scales are rounded up: nothing is cut
     assert set(parts_of(rough)) == {"levels", "scales"}
     assert torch.equal(again(rough), rough)
     assert torch.equal(rounded_rows(rough), rough)
@@ -97,6 +102,7 @@ def test_the_same_tensor_comes_back(tensor: Tensor, share: float) -> None:
 GAPS = torch.tensor([3, 4], dtype=torch.uint8)
 HALVES = torch.tensor([1, 2], dtype=torch.half)
 SCALES = torch.ones(3, dtype=torch.float)
+MANY = {"gaps": torch.tensor([255], dtype=torch.uint8), "halves": torch.zeros(1, dtype=torch.half)}
 STEPS = torch.ones(1, 2, dtype=torch.int16)
 
 
@@ -117,6 +123,10 @@ STEPS = torch.ones(1, 2, dtype=torch.int16)
         ({"t:singles": HALVES}, "t:singles has numbers of the type torch.float16"),
         ({"t:levels": torch.ones(2, 3, dtype=torch.int8), "t:scales": SCALES}, "a scale for each row"),
         ({"t:levels": torch.ones(2, dtype=torch.int8), "t:scales": SCALES[:2]}, "a scale for each row"),
+        (
+            {f"{name}:{part}": one.expand(150_000) for name in "ab" for part, one in MANY.items()},
+            "with b there are more than 67108864 numbers in a few bytes",
+        ),
         ({"t": HALVES}, "t has numbers of the type torch.float16"),
         ({"t": STEPS}, "t has numbers of the type torch.int16"),
     ],

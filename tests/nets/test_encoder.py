@@ -1,6 +1,7 @@
 """Encoders: what they say of words, how they are found, what is refused."""
 
 import json
+import os
 import shutil
 import socket
 import sys
@@ -206,7 +207,75 @@ def test_what_is_refused(encoder: Path, tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
+def with_settings(encoder: Path, place: Path, name: str, **changes: object) -> Path:
+    """A copy of an encoder with other settings in one of its files."""
+    folder = shutil.copytree(encoder, place)
+    plain = json.loads((folder / name).read_text("utf-8"))
+    (folder / name).write_text(json.dumps(plain | changes), "utf-8")
+    return folder
+
+
+def test_attention_of_its_own_is_not_loaded(encoder: Path, tmp_path: Path) -> None:
+    """A name like this is that of a repository with compiled code."""
+    folder = with_settings(encoder, tmp_path / "own", "config.json", attn_implementation="someone/attention")
+    opened = Encoder(folder).open()
+    assert opened.model.config._attn_implementation in ("sdpa", "eager")
+    assert torch.equal(opened.features(SENTENCES), Encoder(encoder).open().features(SENTENCES))
+
+
+def replaced(pattern: dict[str, str], content: str) -> dict[str, object]:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "problem"),
+    [
+        (
+            {"type": "Sequence", "normalizers": [replaced({"Regex": "(?=.)"}, "123456789")] * 4},
+            "its tokenizer may make a text more than 1000 times as long",
+        ),
+        (replaced({"String": "a"}, "b" * 2000), "its tokenizer may make a text"),
+        (replaced({"String": ""}, "b" * 2000), "its tokenizer may make a text"),
+        ({"type": "Prepend", "prepend": "b" * 2000}, "its tokenizer may make a text"),
+        ({"type": "Precompiled", "precompiled_charsmap": "AAAA"}, "Precompiled: Error"),
+        (
+            {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="},
+            "the tokenizer of an encoder fails",
+        ),
+        ({"type": "Sequence", "normalizers": [replaced({"String": "ab"}, "cd")] * 9}, None),
+    ],
+    ids=["growth", "one", "everywhere", "front", "damaged", "panic", "harmless"],
+)
+def test_tokenizers_that_explode(
+    encoder: Path, tmp_path: Path, normalizer: object, problem: str | None
+) -> None:
+    folder = with_settings(
+        encoder, tmp_path / "a", "tokenizer_config.json", tokenizer_class="TokenizersBackend"
+    )
+    folder = with_settings(folder, tmp_path / "b", "tokenizer.json", normalizer=normalizer)
+    if problem is None:
+        assert Encoder(folder).open()
+        return
+    with pytest.raises(PretrainedError) as caught:
+        Encoder(folder).open()
+    assert str(caught.value).startswith(f"encoder {folder}: cannot be loaded: {problem}")
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "model.safetensors", "more.safetensors"])
+def test_parts_that_are_no_files(encoder: Path, tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(encoder, tmp_path / "pipe")
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(PretrainedError, match=f"pipe: {name} is a device or a pipe, or too large"):
+        Encoder(folder).open()
+    (folder / name).unlink()
+    with (folder / name).open("wb") as stream:
+        stream.truncate(2**34 + 1)
+    with pytest.raises(PretrainedError, match=f"pipe: {name} is a device or a pipe, or too large"):
+        Encoder(folder).open()
+
+
 def test_without_transformers(encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(PretrainedError, match=r"needs the package transformers: pip install 'pyropunct\[enc"):
+    with pytest.raises(PretrainedError, match="needs the package transformers: in the folder of"):
         Encoder(encoder).open()

@@ -1,0 +1,68 @@
+"""Random lines of raw text: words and white space come out of restoration as they went in.
+
+One line of `BY_MODEL` is restored by the English model of the package, with few draws.  For the others random
+marks take the place of its decisions, which are harder on the words than those of any model.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from row import DONE, Row
+from unchanged import problem, random_line
+
+import pyropunct
+from pyropunct.draws import Draws
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.restoring import Restored, Source, words_of
+from pyropunct.restore.settings import RestoreSettings
+from pyropunct.treebank.marks import START
+from pyropunct.treebank.tree import Tree
+
+BY_MODEL = 10
+
+
+class RandomMarks(Restorer):
+    """Puts random marks of the model into the slots, instead of deciding on them."""
+
+    chance = random.Random(0)
+
+    def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
+        """Rewrite one random draw for each sentence."""
+        for source in sources:
+            size = len(words_of(source))
+            if not size:
+                yield Restored(source, source.surface, 0.0, None)
+                continue
+            strings = [(), (START,), *((mark,) for mark in self.model.vocabulary.tokens[3:])]
+            numbers = [
+                self.chance.choice([0, 0, self.chance.randrange(2, len(strings))]) for _ in range(size)
+            ]
+            draws = Draws(tuple(strings), np.array([[1, *numbers]], np.int32), np.ones(1))
+            draws = self._rewriting(source)(draws)
+            surface = [draws.strings[number] for number in draws.numbers[0]]
+            others = size - 1
+            relations = ("root",) + ("dep",) * others
+            tree = Tree((0,) + (1,) * others, relations, ("X",) * size, words_of(source))
+            yield Restored(source, surface, 0.0, tree)
+
+
+def attack(tries: int, seed: int) -> Row:
+    """Restore so many lines, marks kept or not."""
+    torch.set_num_threads(1)
+    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    model = pyropunct.load("en")
+    settings = {keep: RestoreSettings(keep=keep, case="keep", samples=5, trees=1) for keep in (None, False)}
+    by_chance = {keep: RandomMarks(model, how, model.raw_reader) for keep, how in settings.items()}
+    by_model = {keep: Restorer(model, how, model.raw_reader) for keep, how in settings.items()}
+    for number in range(tries):
+        line, keep = random_line(chance), chance.choice([None, False])
+        restorer = by_chance[keep] if number % BY_MODEL else by_model[keep]
+        found = problem(line, restorer.text(line), kept=keep is None)
+        if found is None:
+            outcomes[DONE] += 1
+        else:
+            failures.append(f"{number}: keep={keep}: {found}: {line!r} is {restorer.text(line)!r}")
+    return Row("words and white space of raw lines", tries, dict(outcomes), failures)

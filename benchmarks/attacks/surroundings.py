@@ -1,0 +1,133 @@
+"""Commands in hostile surroundings: streams that are closed or full, interruptions at any moment, odd files.
+
+Each try is a process of its own.  It ends with its results, or with one line and the right status.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from row import DONE, REFUSED, SECONDS, Row
+
+from pyropunct.embedded import embedded_treebank_path
+
+BRACKETS = "(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))\n"
+
+COMMAND = [sys.executable, "-c", "from pyropunct.__main__ import main; main()"]
+"""As the installed command does it."""
+
+FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+LONGEST = 3.0
+"""The time within which an interruption comes, in seconds: longer than a command takes."""
+
+
+def attack(tries: int, seed: int) -> Row:
+    """Call a command in hostile surroundings, so often."""
+    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "good").write_text(BRACKETS)
+        (folder / "empty").touch()
+        os.mkfifo(folder / "pipe.safetensors")
+        with (folder / "sparse.safetensors").open("wb") as stream:
+            stream.truncate(100 * 2**30)
+        for number in range(tries):
+            name = chance.choice(sorted(WAYS))
+            found = WAYS[name](folder, chance)
+            if found in (DONE, REFUSED, "interrupted"):
+                outcomes[found] += 1
+            else:
+                failures.append(f"{number}: {name}: {found}")
+    return Row(
+        "commands with closed or full streams, interruptions, odd files", tries, dict(outcomes), failures
+    )
+
+
+def called(arguments: list[str], **options: Any) -> tuple[int, str]:
+    """The status of a call, and what it says on standard error."""
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    done = subprocess.run([*COMMAND, *arguments], text=True, check=False, timeout=SECONDS, **options)
+    return done.returncode, done.stderr or ""
+
+
+def judged(status: int, told: str, wanted: int) -> str:
+    """`DONE` or `REFUSED` if a call ended as it should, else what it did."""
+    one_line = told.startswith("pyropunct: ") and told.count("\n") == 1
+    right = status == wanted and "Traceback" not in told and (one_line or not told)
+    return (REFUSED if wanted else DONE) if right else f"status {status}: {told[-500:]}"
+
+
+def _without(descriptor: int) -> Callable[[], None]:
+    return lambda: os.close(descriptor)
+
+
+def closed_output(folder: Path, chance: random.Random) -> str:
+    """Results have no place to go."""
+    return judged(*called(["convert", str(folder / "good")], preexec_fn=_without(1)), FAILURE)
+
+
+def full_output(folder: Path, chance: random.Random) -> str:
+    """Results go to a full disk."""
+    with open("/dev/full", "w") as full:
+        return judged(*called(["convert", str(folder / "good")], stdout=full), FAILURE)
+
+
+def closed_error(folder: Path, chance: random.Random) -> str:
+    """What goes wrong cannot be told."""
+    return judged(*called(["convert", str(folder / "no")], preexec_fn=_without(2)), BAD_INPUT)
+
+
+def full_error(folder: Path, chance: random.Random) -> str:
+    """What goes wrong is told to a full disk."""
+    with open("/dev/full", "w") as full:
+        wrong = chance.choice([["convert", str(folder / "no")], ["convert", "--nonsense"]])
+        return judged(*called(wrong, stderr=full), BAD_INPUT)
+
+
+def odd_input(folder: Path, chance: random.Random) -> str:
+    """Input that is no file, or cannot be read."""
+    file = chance.choice(["/proc/self/mem", str(folder), str(folder / "empty")])
+    return judged(*called(["convert", file]), BAD_INPUT)
+
+
+def odd_model(folder: Path, chance: random.Random) -> str:
+    """A model that is a pipe, a device, a folder, or a file of 100 GB without contents."""
+    names = ["pipe.safetensors", "sparse.safetensors", "", "empty"]
+    model = chance.choice([*(str(folder / name) for name in names), "/dev/zero", "/dev/random"])
+    return judged(*called(["evaluate", model, str(embedded_treebank_path("dev"))]), BAD_INPUT)
+
+
+def interrupted(folder: Path, chance: random.Random) -> str:
+    """An interruption at any moment; before the first line of the package, Python itself answers."""
+    arguments = [*COMMAND, "evaluate", "en", str(embedded_treebank_path("dev"))]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(chance.uniform(0.05, LONGEST))
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=SECONDS)[1]
+    if process.returncode in (1, -signal.SIGINT) and "/pyropunct/" not in told:
+        return "interrupted"  # in the start of Python
+    found = judged(process.returncode, told, INTERRUPTED)
+    return "interrupted" if found == REFUSED else judged(process.returncode, told, 0)
+
+
+WAYS = {
+    way.__name__: way
+    for way in (
+        closed_output,
+        full_output,
+        closed_error,
+        full_error,
+        odd_input,
+        odd_model,
+        interrupted,
+    )
+}
