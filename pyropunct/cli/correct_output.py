@@ -49,7 +49,7 @@ class CorrectionPrinter(Printer):
         explainer = self._parsed if self._parse or isinstance(restored.source, RawSentence) else self._given
         sprouts = explainer.explain(restored.tree, restored.surface, found)
         pairs = zip(found, sprouts, strict=True)
-        return [(one, restored.probability[one.slot], why) for one, why in pairs]
+        return [(one, restored.probability(one.slot), why) for one, why in pairs]
 
 
 class EditsOutput(TextOutput):

@@ -85,13 +85,13 @@ def fit_correction(
     if paper:
         recipe = correction_recipe(clean.recipe, epochs=settings.epochs)
         drawn: dict[str, Any] = {"rates": rates, "copies": settings.copies, "seed": settings.seed}
-        with training_watch(recipe.epochs) as watch:
+        with training_watch() as watch:
             corrector = train_corrector(
                 learned, measured, clean, recipe=recipe, device=device, watch=watch, **drawn
             )
         corrector.save(out)
         report = dict(corrector.writer.report)
-        result = f"dev perplexity {report['epochs'][-1]['perplexity']:.4f}"
+        result = f"dev perplexity {report['epochs'][report['chosen'] - 1]['perplexity']:.4f}"
     else:
         pairs = simulated_pairs(learned, rates, settings.copies, settings.seed, clean.parser)
         channel = fit_channel(pairs, clean.vocabulary.tokens)

@@ -129,8 +129,13 @@ def test_the_rate_of_errors_can_be_told(noisy: Path, corrector: Path, small: Pat
     many = answer("correct", noisy, dev, "--rate", 4)
     assert not any(one["edits"] for one in none["sentences"])
     assert any(one["edits"] for one in many["sentences"])
-    told = complaint(BAD_INPUT, "correct", corrector, dev, "--rate", 1)
-    assert told == f"--rate: {corrector} is the corrector of the paper, which has none"
+    assert answer("correct", noisy, dev, "--rate", 1) == answer("correct", noisy, dev)
+    assert answer("correct", noisy, dev, "--find-rate") != answer("correct", noisy, dev)
+    for option in (("--rate", 1), ("--find-rate",)):
+        told = complaint(BAD_INPUT, "correct", corrector, dev, *option)
+        assert told == f"{option[0]}: {corrector} is the corrector of the paper, which has none"
+    both = complaint(BAD_INPUT, "correct", noisy, dev, "--rate", 1, "--find-rate")
+    assert both == "--rate tells what --find-rate is to find: give one of the two"
 
 
 @pytest.fixture
@@ -204,8 +209,7 @@ def test_sentences_that_cannot_be_used_are_told(corrector: Path, file: Path) -> 
     assert result.stdout.count("\n") == 1
     assert result.stderr == f"pyropunct: {file}: 1 omitted: #2 (it has no word)\n"
     file.write_text("", encoding="utf-8")
-    empty = f"{file}: there is no sentence in the file"
-    assert complaint(BAD_INPUT, "correct", corrector, file, "--json") == empty
+    assert answer("correct", corrector, file)["sentences"] == []
 
 
 def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correct
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
-from pyropunct.tasks.correct.hearing import WritersRate, hear, wrong_sentences
+from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel, decisions
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
@@ -22,8 +22,8 @@ from pyropunct.tasks.correct.system import Correcting
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
-AS_FITTED = ", rate as fitted"
-"""A noisy channel that takes the rate of errors to which it was fitted; otherwise it estimates the rate."""
+FOUND = ", rate found"
+"""A noisy channel that finds the rate of errors; otherwise it takes the rate to which it was fitted."""
 
 Parses = Sequence[Sequence[WeightedTree]]
 """The trees of each sentence, the heaviest first."""
@@ -81,7 +81,7 @@ class Tagger(System):
 
 @dataclass(frozen=True)
 class Channel(System):
-    """The noisy channel, which estimates the rate of errors, or takes the rate to which it was fitted."""
+    """The noisy channel, which takes the rate of errors to which it was fitted, or finds it."""
 
     corrector: NoisyChannel
     reads_trees: ClassVar[bool] = True
@@ -98,7 +98,7 @@ class Channel(System):
         rate.learn(np.stack([one.log_evidence for one in heard]))
         return {
             way: [one.surface for one in decisions(heard, USUAL, rates)]
-            for way, rates in (("", rate.probabilities), (AS_FITTED, WritersRate(1.0).probabilities))
+            for way, rates in (("", WritersRate(FITTED_RATE).probabilities), (FOUND, rate.probabilities))
         }
 
 

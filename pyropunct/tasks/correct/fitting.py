@@ -115,8 +115,8 @@ def fit_correction(
     """Train a corrector on right sentences and simulated errors.
 
     :param train: right sentences, as `pyropunct.read_treebank` gives them.
-    :param dev: sentences on which perplexity is reported; by default every tenth training sentence is held
-        out.
+    :param dev: sentences on which the epoch is chosen and perplexity is reported; by default every tenth
+        training sentence is held out.
     :param clean: the model of right text, fitted to the same training sentences.  If it has a parser, every
         second copy has trees of it, see `with_drawn_trees`.
     :param rates: the rates of errors; by default ``ErrorRates()``.

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from pyropunct.draws import Draws
 from pyropunct.fitted.model import FittedModel
 from pyropunct.fitted.story import FittedStory
+from pyropunct.nets.labels import Probabilities
 from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.tagger.tagger import Probabilities, SlotTagger
+from pyropunct.nets.tagger.tagger import SlotTagger
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.treebank.marks import Surface, marks_of
 from pyropunct.treebank.tree import Tree
@@ -38,6 +39,9 @@ Floats = NDArray[np.float64]
 RATES = (0.0, 1 / 16, 1 / 8, *(2.0 ** (power / 2) for power in range(-4, 3)), 4.0)
 """Possible error rates of a writer, relative to the rate at which the channel was fitted.  All are equally
 probable at first.  From 1/4 to 2, each rate is the square root of 2 times the previous rate."""
+
+FITTED_RATE = 1.0
+"""The rate of a writer of whom nothing is said."""
 
 LEAST_ODDS = 0.003
 """The least odds of a listed punctuation against x_e, and against the best punctuation of the list."""

@@ -55,7 +55,8 @@ class ErrorRates:
     :ivar quote_order: a final mark or comma and a closing quotation mark change places.
     :ivar quote_missing: a quotation mark is missing.
     :ivar final_missing: the final mark is missing.
-    :ivar final_wrong: the final mark is replaced by another, see `INSTEAD`.
+    :ivar final_wrong: a comma replaces the final period.
+    :ivar question_wrong: a period replaces a final question or exclamation mark.
     :ivar final_doubled: the final mark is written twice.
     :raises ValueError: if a rate is not a probability, or if the rates of errors that exclude each other add
         up to more than 1.
@@ -73,8 +74,9 @@ class ErrorRates:
     fused: float = 0.14
     quote_order: float = 0.4
     quote_missing: float = 0.1
-    final_missing: float = 0.01
+    final_missing: float = 0.02
     final_wrong: float = 0.01
+    question_wrong: float = 0.1
     final_doubled: float = 0.01
 
     def __post_init__(self) -> None:
@@ -114,7 +116,7 @@ EXCLUSIVE = (
     ("other_comma", "moved"),
     ("nonrestrictive", "unbalanced", "moved"),
     ("splice", "fused"),
-    ("quote_order", "quote_missing", "final_missing", "final_wrong", "final_doubled"),
+    ("quote_order", "quote_missing", "final_missing", "final_wrong", "question_wrong", "final_doubled"),
 )
 """Groups of kinds of errors that exclude each other: at most one happens at an occasion."""
 
@@ -340,7 +342,8 @@ class _Occasions:
         if final:
             before, mark, after = marks[: final[-1]], marks[final[-1]], marks[final[-1] + 1 :]
             yield self._option("final_missing", self._with(slot, before + after))
-            yield self._option("final_wrong", self._with(slot, (*before, INSTEAD[mark], *after)))
+            wrong = "final_wrong" if INSTEAD[mark] == COMMA else "question_wrong"
+            yield self._option(wrong, self._with(slot, (*before, INSTEAD[mark], *after)))
             yield self._option("final_doubled", self._with(slot, (*before, mark, mark, *after)))
 
     def _with(self, slot: int, marks: Sequence[str]) -> dict[int, String]:

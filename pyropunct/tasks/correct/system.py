@@ -13,7 +13,7 @@ from pyropunct.restore.decoders import Decision
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, Source, punctuated
 from pyropunct.tasks.correct.channel import String
-from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
+from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.treebank.marks import Surface, marks_of
 
@@ -78,10 +78,10 @@ class Correcting(ABC):
 
         :param settings: their ``trees``, ``parse`` and ``best_tree`` have no effect here.
         :param rate: the distribution of the writer's rate of errors, for systems that use it; it learns from
-            these sentences.  By default nothing else is known.
+            these sentences if the rate is not known.  By default it is `FITTED_RATE`.
         :raises KeyError: if there is no such decoder.
         """
-        return self._decide(sentences, settings, WritersRate() if rate is None else rate)
+        return self._decide(sentences, settings, WritersRate(FITTED_RATE) if rate is None else rate)
 
     @abstractmethod
     def _decide(
@@ -103,7 +103,7 @@ class Correcting(ABC):
         :param rate: see `decide`; it is that of one writer.
         :raises NoParserError: if words have to be parsed and the model has no parser.
         """
-        known = WritersRate() if rate is None else rate
+        known = WritersRate(FITTED_RATE) if rate is None else rate
 
         def decide(batch: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]) -> Iterator[Decision]:
             closed = [source.inside if isinstance(source, RawSentence) else () for source in batch]

@@ -9,7 +9,7 @@ from command_line import answer, complaint, printed
 
 from pyropunct.rivals.correction.comparison import FITTED, FOLDS, closest_corrections, folds_by_sentence
 from pyropunct.rivals.correction.settings import SYSTEMS
-from pyropunct.rivals.correction.systems import AS_FITTED
+from pyropunct.rivals.correction.systems import FOUND
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.treebank.marks import START
@@ -69,12 +69,12 @@ def test_all_tables(
     value = answer("compare-correction", *files, *options, "--learners", learners, "--curve")
     alone, gold, gold_told, predicted, told = value["simulated"]
     assert [row["trees"] for row in value["simulated"]] == ["", *["gold"] * 2, *["predicted"] * 2]
-    assert gold_told["system"] == told["system"] == SYSTEMS["channel"] + AS_FITTED
+    assert gold_told["system"] == told["system"] == SYSTEMS["channel"] + FOUND
     assert (alone["proposed"], alone["precision"], alone["recall"]) == (0, 1, 0)
     assert alone["gold"] == gold["gold"] == predicted["gold"] > 0
     assert gold["average_edit_distance"] < alone["average_edit_distance"]
     names = [row["system"] for row in value["learners"]]
-    both = [one + way for one in (SYSTEMS["channel"], FITTED) for way in ("", AS_FITTED)]
+    both = [one + way for one in (SYSTEMS["channel"], FITTED) for way in ("", FOUND)]
     assert names == [SYSTEMS["alone"], *both]
     for row, closest in zip(value["learners"], value["closest"], strict=True):
         assert (row["gold"], row["average_edit_distance"]) == (

@@ -39,6 +39,7 @@ from pyropunct.tasks.correct.system import (
     changes,
 )
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.treebank.printing import Slot, WrittenMark
 from pyropunct.treebank.reading import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -293,13 +294,13 @@ def test_sentences_are_corrected_and_lines_without_words_stay(
     corrector: Corrector, dev: list[Sentence], wrong: list[Surface]
 ) -> None:
     sentence = replace(dev[0], surface=wrong[0])
-    empty = RawSentence(1, " ?!", (), ((START, "?", "!"),), (None,))
+    empty = RawSentence(1, " ?!", (), (Slot((WrittenMark("?", "?"), WrittenMark("!", "!"))),))
     first, second = corrector.correct([sentence, empty], CorrectingSettings(samples=200))
     assert first.surface == decided(corrector, dev[:1], wrong[:1])[0]
     assert (first.source, first.tree is None) == (sentence, False)
     assert (second.surface, second.risk, second.tree) == (empty.surface, 0.0, None)
     with pytest.raises(NoParserError, match="has no parser"):
-        list(corrector.correct([RawSentence(1, "go", ("go",), ((START,), ()), (None, None))]))
+        list(corrector.correct([RawSentence(1, "go", ("go",), (Slot(), Slot()))]))
     with pytest.raises(NoParserError, match="has no parser"):
         list(corrector.correct([sentence], CorrectingSettings(parse=True)))
 

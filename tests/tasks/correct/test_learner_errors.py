@@ -83,7 +83,7 @@ ASIDE = tree("Ann/3/nsubj queen/1/appos sings/0/root")
         ("quote_order", ASIDE, "|||” ?", ["|||? ”"]),
         ("quote_missing", ASIDE, "“|||. ”", ["|||. ”", "“|||."]),
         ("final_missing", ASIDE, "|||. )", ["|||)"]),
-        ("final_wrong", ASIDE, "|||?", ["|||."]),
+        ("question_wrong", ASIDE, "|||?", ["|||."]),
         ("final_wrong", ASIDE, "|||.", ["|||,"]),
         ("final_doubled", ASIDE, "|||! )", ["|||! ! )"]),
     ],
