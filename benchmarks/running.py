@@ -90,7 +90,7 @@ def main() -> None:
         texts = [joined(part) for part in by_document(dev)]
         for lower in (False, True):
             given = [sentence.tree.forms for sentence in dev]
-            restorer = Restorer(model, RestoreSettings(decoder="mbr", running=True))
+            restorer = Restorer(model, RestoreSettings(decoder="mbr", running=True, as_written=False))
             cut = [list(restorer.sentences([line_of(_seen(text.words, lower))])) for text in texts]
             print(_row(name, lower, "model", texts, restored(model, cut, options.samples)), flush=True)
             lines = iter([line_of(_seen(words, lower)) for words in given])
@@ -149,7 +149,7 @@ def put_together(sentences: Sequence[tuple[Sequence[str], Surface]]) -> Found:
 def restored(model: Punctuator, texts: Sequence[Sequence[RawSentence]], samples: int) -> list[Found]:
     """What the model makes of documents, given their sentences."""
     lines = [line for lines in texts for line in lines]
-    restorer = Restorer(model, RestoreSettings(decoder="mbr", samples=samples))
+    restorer = Restorer(model, RestoreSettings(decoder="mbr", samples=samples, as_written=False))
     parts = (lines[start : start + CHUNK] for start in range(0, len(lines), CHUNK))
     found = (one for part in parts for one in restorer.restore(part))
     pairs = ((one.source.words, one.surface) for one in found if isinstance(one.source, RawSentence))

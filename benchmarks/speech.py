@@ -44,7 +44,9 @@ def main() -> None:
         print("\n".join(sentences(rows)))
         return
     torch.set_num_threads(1)
-    settings = RestoreSettings(running=True, case="keep", samples=200, threshold=options.threshold)
+    settings = RestoreSettings(
+        running=True, case="keep", samples=200, threshold=options.threshold, as_written=False
+    )
     restorer = Restorer(pyropunct.load(*model), settings)
     scores = RestorationScores()
     for first in range(0, len(rows), AT_ONCE):

@@ -14,10 +14,11 @@ Example, with the model that comes with the package, and with one of one's own::
     print(model.evaluate(read_treebank("test.conllu")).perplexity)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as type checkers know it; typing takes long to import, and an interruption may come
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from pyropunct.fitted.recipes import RECIPES, Recipe, named_recipe
     from pyropunct.punctuator import Punctuator, load
     from pyropunct.train.adapting import adapt
@@ -60,8 +61,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     # Importing torch takes seconds, so a name's module is imported when it is first asked for.
     if name in _HOMES:
+        from importlib import import_module
+
         return getattr(import_module(f"pyropunct.{_HOMES[name]}"), name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("pyropunct")
     raise AttributeError(f"module 'pyropunct' has no attribute {name!r}")

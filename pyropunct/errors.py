@@ -1,7 +1,14 @@
 """Errors that a user can act on: each is one line, without a traceback."""
 
-BAD_INPUT, FAILURE = 2, 1
-"""The exit statuses of the commands: the input is at fault, or the machine."""
+BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
+"""The exit statuses of the commands: the input is at fault, or the machine, or the user has interrupted.
+
+The last is what shells give a process that an interruption has ended."""
+
+
+def installing(extra: str) -> str:
+    """How to install what an extra of the package needs; no index of packages has pyropunct itself."""
+    return f"in the folder of pyropunct's source, pip install -c constraints.txt '.[{extra}]'"
 
 
 class UserError(Exception):

@@ -63,6 +63,10 @@ def texts(name: str, value: Any) -> tuple[str, ...]:
     """
     if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
         raise ValueError(f"{name} is no list of texts")
+    try:
+        "".join(value).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} has half of a character, which cannot be written") from error
     return tuple(value)
 
 
@@ -102,6 +106,9 @@ def numbers_like(usual: Mapping[str, int | float], value: Mapping[str, Any]) -> 
             raise ValueError(f"the setting {name} is {value[name]!r}")
     return {name: value[name] for name in usual}
 
+
+LARGEST = 2**34
+"""The most bytes of a file with a model: a larger one is refused before memory is given to its tensors."""
 
 MODEL_SUFFIX = ".safetensors"
 """How the name of a model's file ends."""

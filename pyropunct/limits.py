@@ -8,10 +8,10 @@ import inspect
 import math
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,10 @@ class Placeholder(str):
     """What stands for the value in help, such as FILE."""
 
 
+class Opposite(str):
+    """The name of the option that sets a flag to false, if it has one of its own."""
+
+
 class Internal:
     """Marks a field that is no option of a command."""
 
@@ -116,6 +120,38 @@ def limits(annotation: Any) -> Limits:
         item = limits(get_args(annotation)[0])
         return Limits(item.kind, True, (), item.extras)
     return Limits(annotation, False, ())
+
+
+def forbidden(settings: Any) -> str | None:
+    """What is wrong with the first field of a dataclass whose value is out of bounds or no choice, if any."""
+    kind: Any = type(settings)
+    for name, (limit, may_be_none) in _limits_of(kind).items():
+        value = getattr(settings, name)
+        bounds, choices = limit.first(Range), get_args(limit.kind)
+        for one in value if limit.several else [value]:
+            if one is None and may_be_none:
+                continue
+            if bounds is not None and one not in bounds:
+                both = bounds.least is not None and bounds.most is not None
+                reach = f"{bounds.least} to {bounds.most}" if both else bounds
+                return f"{name} is {value}: it must be {reach}"
+            if choices and one not in choices:
+                return f"{name} is {value!r}: it must be one of {', '.join(map(str, choices))}"
+    return None
+
+
+@lru_cache
+def _limits_of(settings: Any) -> dict[str, tuple[Limits, bool]]:
+    """The fields of a dataclass that have bounds or choices, and whether each may be None."""
+    found = {
+        name: (limits(hint), NoneType in get_args(hint))
+        for name, hint in get_type_hints(settings, include_extras=True).items()
+    }
+    return {
+        name: (limit, may_be_none)
+        for name, (limit, may_be_none) in found.items()
+        if limit.first(Range) is not None or get_origin(limit.kind) is Literal
+    }
 
 
 FIELD = re.compile(r"^\s*:(?:ivar|param) (\w+): (.*?)(?=^\s*:\w+|^\s*$|\Z)", re.MULTILINE | re.DOTALL)

@@ -1,9 +1,8 @@
 """A fitted model that punctuates text: the object that users hold."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
@@ -11,7 +10,9 @@ import torch
 
 from pyropunct.fitted.model import FittedModel
 from pyropunct.fitted.registry import Trusted
+from pyropunct.inference.threads import WHOLE
 from pyropunct.restore.deciding import Posteriors, decide, tagged
+from pyropunct.restore.details import Word
 from pyropunct.restore.given import Known, evidence_about
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import Posterior
@@ -23,7 +24,7 @@ from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.tree import Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Punctuator(FittedModel):
     """A fitted model that punctuates text: it is called like a function.
 
@@ -34,7 +35,8 @@ class Punctuator(FittedModel):
         punctuator = pyropunct.load("en")
         print(punctuator("however the meeting which lasted three hours ended without a vote"))
 
-    :ivar settings: how it restores text, unless a call says otherwise.
+    :ivar settings: how it restores text, unless a call says otherwise.  They are given to `load`, or to a
+        call; a punctuator does not change, but ``dataclasses.replace(punctuator, settings=...)`` is another.
     """
 
     settings: RestoreSettings = field(default_factory=RestoreSettings)
@@ -43,20 +45,25 @@ class Punctuator(FittedModel):
     def __call__(self, text: str, **settings: Any) -> str: ...
 
     @overload
+    def __call__(self, text: Iterator[str], **settings: Any) -> Iterator[str]: ...
+
+    @overload
     def __call__(self, text: Iterable[str], **settings: Any) -> list[str]: ...
 
-    def __call__(self, text: str | Iterable[str], **settings: Any) -> str | list[str]:
+    def __call__(self, text: str | Iterable[str], **settings: Any) -> str | Iterator[str] | list[str]:
         """Text with its punctuation restored, as the command ``pyropunct restore`` prints it.
 
-        Punctuation that is there is removed first unless it is kept; words and the spaces between them stay.
+        Punctuation that is there stays, unless ``keep`` is false; words and the spaces between them stay.
         Several texts together are quicker than one by one.
 
         :param text: a text or several, with one sentence a line unless they are running text.  Lines that
             are too long for a sentence, or with marks inside that end sentences, are running text if the
             model has a reader of running text.
         :param settings: changes of `settings` for this call, by the names of `RestoreSettings`.
-        :returns: as many texts, of as many lines unless they are running text.
-        :raises TypeError: if there is no setting of such a name.
+        :returns: as many texts, of as many lines unless they are running text.  Of an iterator, such as a
+            generator or a file, an iterator: some texts are read, restored and given at a time.
+        :raises TypeError: if there is no setting of such a name, or a text is no string.
+        :raises DecisionSettingError: if a setting is out of its bounds, or none of its choices.
         :raises NoParserError: if the model has no parser.
         :raises NoReaderError: if running text is to be read, or case to be restored, and the model has no
             reader of running text.
@@ -65,11 +72,38 @@ class Punctuator(FittedModel):
         restorer = Restorer(self, replace(self.settings, **settings), self.raw_reader)
         if isinstance(text, str):
             return restorer.text(text)
-        texts = list(text)
-        if restorer.settings.running:
-            return [restorer.text(each) for each in texts]
-        lines = iter(restorer.text("\n".join(texts)).split("\n"))
-        return ["\n".join(islice(lines, each.count("\n") + 1)) for each in texts]
+        restored = restorer.texts(text)
+        return restored if isinstance(text, Iterator) else list(restored)
+
+    @overload
+    def details(self, text: str, **settings: Any) -> list[Word]: ...
+
+    @overload
+    def details(self, text: Iterator[str], **settings: Any) -> Iterator[list[Word]]: ...
+
+    @overload
+    def details(self, text: Iterable[str], **settings: Any) -> list[list[Word]]: ...
+
+    def details(
+        self, text: str | Iterable[str], **settings: Any
+    ) -> list[Word] | Iterator[list[Word]] | list[list[Word]]:
+        """The words of a text as they stand there, with the marks around them and how probable these are.
+
+        The probabilities are those that the decision is made from: shares of the draws, see `restore`.
+
+        Example::
+
+            for word in punctuator.details("however the meeting ended"):
+                print(word.text, word.start, word.behind.marks, word.behind.probability)
+
+        :param text: see `__call__`; so are ``settings`` and what is raised.
+        :returns: the words of a text; of several texts as many lists, of an iterator an iterator of lists.
+        """
+        restorer = Restorer(self, replace(self.settings, **settings), self.raw_reader)
+        if isinstance(text, str):
+            return next(restorer.details([text]))
+        found = restorer.details(text)
+        return found if isinstance(text, Iterator) else list(found)
 
     @cached_property
     def raw_reader(self) -> RawReader:
@@ -98,9 +132,10 @@ class Punctuator(FittedModel):
         :raises NoParserError: if there are raw words and the model has no parser.
         :raises TypeError: if a string stands where words are needed: see `__call__`.
         """
-        parses = weighted_trees(self, sentences, trees)
-        decisions = decide(self, parses, decoder=decoder, samples=samples, seed=seed)
-        return [decision.surface for decision in decisions]
+        with WHOLE:
+            parses = weighted_trees(self, sentences, trees)
+            decisions = decide(self, parses, decoder=decoder, samples=samples, seed=seed)
+            return [decision.surface for decision in decisions]
 
     def posterior(
         self,

@@ -27,6 +27,9 @@ Pair = tuple[tuple[int, ...], tuple[int, ...]]
 OTHER = ""
 """The relation, tag or form that stands for all that training has not shown; always number 0."""
 
+SPECIAL = (START, ABBREVIATION_DOT, UNKNOWN)
+"""The first tokens of every vocabulary."""
+
 MARK_COUNT = 5
 MOST_MARKS = 200
 """How many kinds of marks there may be.  A channel has edits for each pair of them, and each string of marks
@@ -47,7 +50,7 @@ class TooManyMarksError(UserError, ValueError):
 class Vocabulary:
     """Numbers for the types of a training treebank, and the puncteme pairs of each relation.
 
-    :ivar tokens: punctuation tokens; the first three are START, ABBREVIATION_DOT and UNKNOWN.
+    :ivar tokens: punctuation tokens; the first three are `SPECIAL`.
         A type with fewer than 5 tokens in training is UNKNOWN (Li, Wang & Eisner 2019, section 4).
     :ivar relations: dependency relations, the first is `OTHER`.
     :ivar tags: universal part-of-speech tags, the first is `OTHER`.
@@ -163,7 +166,11 @@ class Vocabulary:
 
         :raises ValueError: if the input is not a vocabulary: compiled code indexes arrays by these numbers.
         """
-        tokens = types("the list of tokens", plain["tokens"], (START, ABBREVIATION_DOT, UNKNOWN))
+        tokens = types("the list of tokens", plain["tokens"], SPECIAL)
+        if not all(tokens):
+            raise ValueError("there is a mark without a character")
+        if len(tokens) > len(SPECIAL) + MOST_MARKS:
+            raise ValueError(f"there are {len(tokens)} kinds of marks, more than {MOST_MARKS}")
         names = {
             name: types(f"the list of {name}", plain[name], (OTHER,))
             for name in ("relations", "tags", "forms")
@@ -217,15 +224,14 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     :raises TooManyMarksError: if there are more than `MOST_MARKS` kinds of marks.
     """
     marks = Counter(mark for _, surface in examples for slot in surface for mark in slot)
-    special = (START, ABBREVIATION_DOT, UNKNOWN)
-    frequent = sorted(mark for mark, count in marks.items() if count >= MARK_COUNT and mark not in special)
+    frequent = sorted(mark for mark, count in marks.items() if count >= MARK_COUNT and mark not in SPECIAL)
     if len(frequent) > MOST_MARKS:
         rarest = " ".join(sorted(frequent, key=marks.__getitem__)[:SHOWN])
         raise TooManyMarksError(
             f"{len(frequent)} kinds of marks stand {MARK_COUNT} times or more in the training treebank, but "
             f"a model takes {MOST_MARKS} at most; are these marks of punctuation: {rarest}?"
         )
-    tokens = special + tuple(frequent)
+    tokens = SPECIAL + tuple(frequent)
     seen = Counter(relation for tree, _ in examples for relation in tree.relations)
     relations = (OTHER, *sorted(name for name, count in seen.items() if count >= RELATION_COUNT))
     tags = (OTHER, *sorted({tag for tree, _ in examples for tag in tree.tags}))

@@ -139,7 +139,7 @@ def make_model_with_parser(small: Path, folder: Path) -> None:
     torch.set_default_dtype(default)
     assert set(value["parser"]) == {"words", "uas", "las", "upos"}
     assert value["parsed_trees"]["perplexity"] > 1
-    assert set(value["reader"]) == {"words", "f1", "lower_f1", "case"}
+    assert set(value["reader"]) == {"words", "f1", "lower_f1", "case", "lower_marks"}
     assert 0 < value["tagger"]["share"] < 1
 
 

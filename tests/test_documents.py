@@ -79,7 +79,7 @@ def test_the_commands_of_a_page_are_there(page: str) -> None:
             assert isinstance(command, click.Group)
             command = command.get_command(click.Context(command), part)
         assert command is not None, name
-        known = {option for parameter in command.params for option in parameter.opts}
+        known = {one for some in command.params for one in (*some.opts, *some.secondary_opts)}
         assert set(options) - known - {"--help"} == set(), name
 
 

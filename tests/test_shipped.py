@@ -10,6 +10,7 @@ import os
 import re
 import runpy
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -54,14 +55,29 @@ def test_it_says_what_it_said(punctuator: pyropunct.Punctuator) -> None:
     assert punctuator(raw) == SENTENCES
 
 
-@pytest.mark.parametrize("settings", [{"keep": True}, {"hidden": ","}, {"marks": '.?"'}])
+def test_the_page_on_trees() -> None:
+    """Its example is what the command says without options."""
+    page = (ROOT / "docs" / "guide" / "trees.md").read_text(encoding="utf-8")
+    said = CliRunner().invoke(main, ["parse", "-"], "After eating, the dog slept.\n").stdout
+    assert f"pyropunct parse -\n\n{indent(said.strip(), '    ')}\n" in page
+
+
+@pytest.mark.parametrize(
+    "settings", [{"keep": True}, {"keep": False}, {"hidden": ","}, {"marks": '.?"'}, {"running": True}]
+)
 def test_settings_are_those_of_load_and_of_each_call_and_of_the_command(settings: dict[str, Any]) -> None:
-    text = "However the meeting , which lasted three hours ended without a vote"
+    text = "However the meeting, which lasted three hours ended without a vote"
     called = pyropunct.load("en")(text, **settings)
     assert called == pyropunct.load("en", **settings)(text)
-    options = [word for name, value in settings.items() for word in (f"--{name}", value) if word is not True]
+    flags = {("keep", False): ["--anew"]}
+    options = [
+        word
+        for name, value in settings.items()
+        for word in flags.get((name, value), [f"--{name}", value])
+        if word is not True
+    ]
     assert called + "\n" == CliRunner().invoke(main, ["restore", "en", "-", *options], input=text).stdout
-    assert ("meeting," in called) == ("keep" in settings)
+    assert ("meeting," in called) == (settings not in ({"keep": False}, {"hidden": ","}))
 
 
 def test_settings_that_name_marks_are_checked(punctuator: pyropunct.Punctuator) -> None:
@@ -98,9 +114,9 @@ def test_the_numbers_of_the_documents(table: dict[str, str]) -> None:
 
 def test_it_corrects_as_the_guide_shows() -> None:
     guide = (ROOT / "docs" / "guide" / "correcting.md").read_text(encoding="utf-8")
-    example = r'^    \$ echo "(.+)" \| pyropunct correct en - --format edits\n((?:    .+\n)+)'
+    example = r'^    \$ echo "(.+)" \| pyropunct correct - --format edits\n((?:    .+\n)+)'
     shown = re.search(example, guide, re.MULTILINE)
     assert shown is not None
-    result = CliRunner().invoke(main, ["correct", "en", "-", "--format", "edits"], input=shown[1] + "\n")
+    result = CliRunner().invoke(main, ["correct", "-", "--format", "edits"], input=shown[1] + "\n")
     assert result.exit_code == 0
     assert result.output.split() == shown[2].split()

@@ -19,6 +19,9 @@ from nbformat import NotebookNode
 FOLDER = Path(__file__).parents[1] / "tutorials"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
+BESIDE = ("matplotlibrc", "inaugural.zip")
+"""What notebooks need in the folder where they run."""
+
 LARGEST = 400_000
 """Bytes that a notebook may have, with its outputs."""
 
@@ -69,8 +72,8 @@ def answers(notebook: NotebookNode) -> list[str]:
     return [code for text in texts for code in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.M)]
 
 
-def test_there_are_eight() -> None:
-    assert [path.name[0] for path in NOTEBOOKS] == list("12345678")
+def test_there_are_nine() -> None:
+    assert [path.name[0] for path in NOTEBOOKS] == list("123456789")
 
 
 @each_notebook
@@ -79,14 +82,15 @@ def test_a_notebook_runs_with_the_answers_to_its_exercises(
 ) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    shutil.copy(FOLDER / "matplotlibrc", work)
+    for name in BESIDE:
+        shutil.copy(FOLDER / name, work)
     notebook = run.read(path)
     assert len(answers(notebook)) >= 2
     notebook.cells += map(nbformat.v4.new_code_cell, answers(notebook))
     notebook.cells.insert(0, nbformat.v4.new_code_cell(AS_NEW.format(work=str(work))))
     run.execute(notebook, work, quick=True, kernel=kernel)
     assert not [output.text for cell in code_cells(notebook) for output in streams(cell) if is_error(output)]
-    assert {left.name for left in work.iterdir()} <= {"matplotlibrc", "__pycache__"}
+    assert {left.name for left in work.iterdir()} <= {*BESIDE, "__pycache__"}
 
 
 @each_notebook

@@ -86,6 +86,15 @@ def test_json_gives_an_equal_vocabulary() -> None:
     assert Vocabulary.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
+@pytest.mark.parametrize("name", ["tokens", "tags"])
+def test_half_of_a_character_is_refused(name: str) -> None:
+    """JSON may have it, but it cannot be written."""
+    plain = json.loads(json.dumps(vocabulary().to_json()))
+    plain[name].append("\ud800")
+    with pytest.raises(ValueError, match=f"the list of {name} has half of a character"):
+        Vocabulary.from_json(plain)
+
+
 @given(st.lists(st.lists(st.sampled_from([",", ".", ABBREVIATION_DOT]), max_size=4), min_size=1, max_size=6))
 def test_known_strings_are_decoded_again(slots: list[list[str]]) -> None:
     found = vocabulary()

@@ -66,7 +66,7 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
             device=options.device,
             checkpoint=checkpoints.first,
             resume=options.resume,
-            watching=fit_watches(options.epochs, 0),
+            watching=fit_watches(0),
         )
         result.save(file)
     _report(result, file, json)

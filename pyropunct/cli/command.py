@@ -27,7 +27,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import click
 
 from pyropunct.cli.frame import polite
-from pyropunct.limits import Help, Internal, Limits, NamesIn, Placeholder, Range, limits, meanings
+from pyropunct.limits import Help, Internal, Limits, NamesIn, Opposite, Placeholder, Range, limits, meanings
 
 REQUIRED = inspect.Parameter.empty
 
@@ -130,7 +130,8 @@ def option(name: str, annotation: Any, default: Any, text: str | None) -> click.
     limit = limits(annotation)
     dashed = f"--{name.replace('_', '-')}"
     flag = limit.kind is bool
-    declared = f"{dashed}/--no-{dashed[2:]}" if flag and default is not False else dashed
+    opposite = limit.first(Opposite) or f"no-{dashed[2:]}"
+    declared = f"{dashed}/--{opposite}" if flag and default is not False else dashed
     kind, repeated = _type(limit), limit.several and not any(map(inspect.isfunction, limit.extras))
     if limit.several and not repeated and default:
         default = ",".join(map(str, default))

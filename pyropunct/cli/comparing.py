@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from pyropunct.cli import console
 from pyropunct.cli.frame import interrupts
-from pyropunct.errors import FailureError
 from pyropunct.limits import Help, Placeholder
 
 if TYPE_CHECKING:
@@ -39,9 +38,8 @@ def show(
     except KeyboardInterrupt:
         if folder is None:
             raise
-        raise FailureError(
-            f"interrupted: trained parts are kept in {folder}; continue with the same command"
-        ) from None
+        kept = f": trained parts are kept in {folder}; continue with the same command"
+        raise KeyboardInterrupt(kept) from None
     if json:
         console.print_json(comparison.to_json())
         return

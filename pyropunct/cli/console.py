@@ -5,7 +5,8 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import EBADF
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from pyropunct.files import json_text
@@ -25,12 +26,25 @@ LONGEST_TOLD = 2000
 
 
 def prepare_output() -> None:
-    """Let results be UTF-8 where there is nothing but ASCII, and bytes of the input as they were read."""
+    """Let results be UTF-8 where there is nothing but ASCII, and bytes of the input as they were read.
+
+    Python discards what is printed where standard output was closed from the start: here that is an error.
+    """
+    if sys.stdout is None:
+        sys.stdout = _Closed()
     if isinstance(sys.stdout, io.TextIOWrapper):
         ascii_only = codecs.lookup(sys.stdout.encoding).name == "ascii"
         sys.stdout.reconfigure(
             encoding="utf-8" if ascii_only else sys.stdout.encoding, errors="surrogateescape"
         )
+
+
+class _Closed(io.TextIOBase):
+    """A standard output that nobody has opened."""
+
+    def write(self, text: str, /) -> int:
+        """:raises OSError: always."""
+        raise OSError(EBADF, "the standard output is closed")
 
 
 def say(text: str = "") -> None:
@@ -42,13 +56,13 @@ def say(text: str = "") -> None:
 def tell(text: str) -> None:
     """Print a line on standard error, apart from the results."""
     if sys.stderr is not None:  # as print would take None for the standard output
-        print(visible(shortened(text, LONGEST_TOLD)), file=sys.stderr)
+        with suppress(OSError):  # a full disk there shall not change how the command ends
+            print(visible(shortened(text, LONGEST_TOLD)), file=sys.stderr, flush=True)
 
 
 def flush() -> None:
     """Make sure that all results are written."""
-    if sys.stdout is not None:  # it is None if standard output was closed from the start
-        sys.stdout.flush()
+    sys.stdout.flush()
 
 
 def close() -> None:
@@ -86,7 +100,7 @@ def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
 
     It yields a function to call after each part of the stream.
     """
-    if name == "<stdin>" or not stream.seekable() or (sys.stdout is not None and sys.stdout.isatty()):
+    if name == "<stdin>" or not stream.seekable() or sys.stdout.isatty():
         yield lambda: None
         return
     size = os.fstat(stream.fileno()).st_size
@@ -143,7 +157,7 @@ def describe_treebanks(treebanks: Iterable["Treebank"]) -> None:
         if treebank.omitted:
             say(f"  {_omitted(treebank.omitted)}")
         if lifted := treebank.lifted_sentences:
-            say(f"  {treebank.lifted_arcs} arcs lifted in {len(lifted)} sentences: {_ids(lifted)}")
+            say(f"  {treebank.lifted_arcs} arcs lifted in {len(lifted)} sentences: {ids(lifted)}")
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:
@@ -163,9 +177,10 @@ def plain_omissions(omitted: Sequence["Omission"]) -> dict[str, Any]:
 
 def _omitted(omitted: Sequence["Omission"], how: str = "") -> str:
     """How many sentences were left out, and the first of them with their reasons."""
-    return f"{len(omitted)} omitted{how}: " + _ids([f"{one.identifier} ({one.reason})" for one in omitted])
+    return f"{len(omitted)} omitted{how}: " + ids([f"{one.identifier} ({one.reason})" for one in omitted])
 
 
-def _ids(identifiers: Sequence[str]) -> str:
+def ids(identifiers: Sequence[str]) -> str:
+    """The first of some identifiers, and how many others there are."""
     more = len(identifiers) - IDS_SHOWN
     return ", ".join(identifiers[:IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")

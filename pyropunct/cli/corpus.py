@@ -2,7 +2,8 @@
 
 import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -52,7 +53,7 @@ TASKS = {
     "underlying": Corpus(
         "underlying_output:work",
         {"brackets": ".brackets.txt", "conllu": ".conllu", "text": ".trees.txt"},
-        ("samples", "sentence", "width", "seed"),
+        ("samples", "sentence", "width", "mark", "seed"),
         conllu=True,
     ),
     "evaluate": Corpus("evaluate_output:work", {"": ".sums.json"}, conllu=True),
@@ -71,7 +72,7 @@ class Sharding:
     :ivar shard_size: the most sentences of a shard; in raw text, lines.
     :ivar scheduler: the Dask scheduler of a cluster, such as tcp://node7:8786, whose workers see MODEL, IN
         and OUT under the same names.  By default the work is done on this machine.
-    :ivar processes: processes on this machine; by default one for each core.
+    :ivar processes: processes on this machine, the workers without a scheduler; by default one for each core.
     :ivar threads: threads of each process.
     """
 
@@ -160,23 +161,19 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
     checksum = file_checksum(place_of(model))
     manifest = described(name, checksum, {**told, "threads": sharding.threads}, sharding.shard_size)
     check(folder, manifest)
-    with held(folder) as alone:
-        if not alone:
-            raise UserError(f"{out}: the same command is at work there already")
-        remove_unwritten(folder, "")
-        with connected(sharding.scheduler, sharding.processes or _cores()) as client:
-            check_workers(client, console.tell)
-            files = list(map(os.path.abspath, files))
-            cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
-            manifest = with_files(manifest, given, cut_files)
-            shards = [shard for file in cut_files for shard in file.shards]
-            if not shards:
-                raise UserError(f"{given}: there is no sentence in it")
-            if not check(folder, manifest):
-                write(folder, manifest)
-            ending, settings = task.endings[values.get("format", "")], tuple(sorted(arguments.items()))
-            job = Job(place, model, checksum, settings, sharding.threads, os.path.abspath(out), ending)
-            failed = _make(client, job, shards)
+    with _alone_in(folder), connected(sharding.scheduler, sharding.processes or _cores()) as client:
+        check_workers(client, console.tell)
+        files = list(map(os.path.abspath, files))
+        cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
+        manifest = with_files(manifest, given, cut_files)
+        shards = [shard for file in cut_files for shard in file.shards]
+        if not shards:
+            raise UserError(f"{given}: there is no sentence in it")
+        if not check(folder, manifest):
+            write(folder, manifest)
+        ending, settings = task.endings[values.get("format", "")], tuple(sorted(arguments.items()))
+        job = Job(place, model, checksum, settings, sharding.threads, os.path.abspath(out), ending)
+        failed = _make(client, job, shards)
     if failed:
         raise FailureError(
             f"{job.out}: {len(failed):,} of {len(shards):,} shards could not be made, the first of them "
@@ -193,6 +190,22 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
         console.tell(f"pyropunct: {job.out}: {sentences:,} sentences in {len(shards):,} shards")
 
 
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep other commands out of a folder, and leave no unfinished files of workers that were killed.
+
+    :raises UserError: if another command is at work there.
+    """
+    with held(folder) as alone:
+        if not alone:
+            raise UserError(f"{folder}: the same command is at work there already")
+        remove_unwritten(folder, "")
+        try:
+            yield
+        finally:
+            remove_unwritten(folder, "")
+
+
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -204,7 +217,7 @@ def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shar
     from pyropunct.inference.compiling import is_compiled
 
     there = {path.name for path in Path(job.out).iterdir()}
-    missing = [shard for shard in shards if job.path(shard.number).name not in there]
+    missing = [shard for shard in shards if job.path(shard).name not in there]
     if len(missing) < len(shards):
         console.tell(f"pyropunct: {len(shards) - len(missing):,} of {len(shards):,} shards are there already")
     total = sum(shard.sentences for shard in missing)
@@ -217,7 +230,7 @@ def _merge_rejects(job: "Job", shards: "Sequence[Shard]") -> int:
     rejected, place = 0, Path(job.out) / REJECTED
     with written_whole(place) as stream:
         for shard in shards:
-            path = job.rejects(shard.number)
+            path = job.rejects(shard)
             if path.exists():
                 content = path.read_bytes()
                 stream.write(content)
@@ -231,7 +244,7 @@ def _tell_evaluation(job: "Job", shards: "Sequence[Shard]", given: str, as_json:
     from pyropunct.cli.evaluate_output import Result
     from pyropunct.files import json_text
 
-    result = Result.merged(given, (job.path(shard.number).read_text(encoding="utf-8") for shard in shards))
+    result = Result.merged(given, (job.path(shard).read_text(encoding="utf-8") for shard in shards))
     with written_whole(Path(job.out) / RESULT) as stream:
         stream.write((json_text(result.to_json()) + "\n").encode())
     result.tell(as_json)

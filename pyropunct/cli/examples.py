@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Found = Mapping[Any, Sequence[Example]]
 
 TableFormat = Annotated[
-    Literal["table", "tsv", "csv", "json"],
+    Literal["table", "markdown", "latex", "tsv", "csv", "json"],
     Help("A table for people, or all digits for programs: values separated by tabs or commas, or JSON."),
 ]
 Examples = Annotated[
@@ -96,6 +96,9 @@ class Report(NamedTuple):
                 console.say(table) if isinstance(table, str) else console.show_table(table)
             for one in self.prominent if examples is not None else ():
                 _say_examples(one, found.get(one.key, ()))
+        elif form in ("markdown", "latex"):
+            written = (table.written(form) for table in self.tables if not isinstance(table, str))
+            print("\n".join(written), end="")
         else:
             from pyropunct.compare.table import cells_table
 

@@ -5,12 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from pyropunct.cli import console
+from pyropunct.cli.rules_output import disagreement
 from pyropunct.compare.table import cells_table
 from pyropunct.fitted.story import Edit
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.rules import learned_rules
 from pyropunct.treebank.reading import Treebank
 
 EDITS_SHOWN = 20
+
+STILL_NEAR_PRIOR = "the channel is still near its prior, and more epochs help"
 
 ENCODER, TUNED, VECTORS = "encoder", "tuned encoder", "vectors"
 """The kinds of pretrained features."""
@@ -40,9 +44,12 @@ def report(model: Punctuator, treebanks: Sequence[Treebank], path: Path, as_json
     :param treebanks: the training treebanks, the main one first, and the dev treebank if there is one.
     :param path: the file of the model.
     """
-    edits = model.edits(list(treebanks[0]), merged=not as_json)[:EDITS_SHOWN]
+    sentences = list(treebanks[0])
+    edits = model.edits(sentences, merged=not as_json)[:EDITS_SHOWN]
+    disagreeing = learned_rules(model, sentences, nunberg=False).disagreeing if edits else None
     if as_json:
-        console.print_json(_plain(model, treebanks, path, edits))
+        plain = _plain(model, treebanks, path, edits)
+        console.print_json({**plain, "disagreeing": disagreeing})
         return
     console.describe_treebanks(treebanks)
     _print_trainings(model)
@@ -53,6 +60,8 @@ def report(model: Punctuator, treebanks: Sequence[Treebank], path: Path, as_json
             for edit in edits
         ]
         console.show_table(cells_table("Learned edits", columns, rows))
+    if disagreeing:
+        console.say(f"{disagreement(disagreeing)} (see pyropunct rules): {STILL_NEAR_PRIOR}")
     for line in _scores(model):
         console.say(line)
     console.say(f"model written to {path}")
@@ -106,6 +115,9 @@ def _scores(model: Punctuator) -> Iterator[str]:
     """Lines about the scores of all parts on dev, and about pretrained features."""
     tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
     yield f"dev perplexity per slot by direction: {tried}"
+    chosen, epochs = model.report["chosen"], len(model.report["epochs"])
+    if chosen < epochs:
+        yield f"dev chose epoch {chosen} of {epochs}"
     if encoder := _place(model, ENCODER):
         use = "to restore raw text" if model.attach_pretrained is None else "for whatever it does"
         yield f"the model needs the encoder {encoder} {use}"

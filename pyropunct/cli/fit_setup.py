@@ -72,9 +72,10 @@ class Checkpoints:
                 with interrupts():
                     yield
             except (KeyboardInterrupt, RankGoneError) as error:
-                problem = "interrupted" if isinstance(error, KeyboardInterrupt) else error
-                rest = kept if self._there() else "no epoch was finished"
-                raise FailureError(f"{problem}: {rest}") from error
+                rest = f": {kept if self._there() else 'no epoch was finished'}"
+                if isinstance(error, KeyboardInterrupt):
+                    raise KeyboardInterrupt(rest) from error
+                raise FailureError(f"{error}{rest}") from error
             except ModelFileError as error:
                 if self._there() and not self._resume:
                     raise FailureError(f"{error}; {kept}") from error

@@ -1,8 +1,10 @@
 """How errors and interruptions end a command: in one line, with an exit status."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from errno import EDQUOT, EIO, ENOSPC
 from functools import wraps
 from typing import Any
@@ -11,7 +13,10 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from pyropunct.cli import console
-from pyropunct.errors import BAD_INPUT, FAILURE, UserError
+from pyropunct.errors import BAD_INPUT, FAILURE, INTERRUPTED, UserError
+
+ALIKE = 0.75
+"""How alike the names of two options must be, from 0 to 1, for one to be a slip for the other."""
 
 
 class OneLineError(click.ClickException):
@@ -46,13 +51,18 @@ def interrupts() -> Iterator[None]:
 
 @contextmanager
 def misuse_in_one_line() -> Iterator[None]:
-    """Report wrong options and arguments in one line, and help that cannot be written."""
+    """Report wrong options and arguments in one line, unwritable help, and interruptions at the start."""
     try:
-        yield
+        with interrupts():
+            yield
+    except KeyboardInterrupt:
+        raise OneLineError("interrupted", INTERRUPTED) from None
     except NoArgsIsHelpError:
         raise
     except click.UsageError as error:
-        message = error.format_message()
+        message = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
+        if isinstance(error, click.NoSuchOption) and (meant := _meant(error)):
+            message += f" Did you mean {' or '.join(meant)}?"
         if error.ctx is not None:
             message += f" (see {error.ctx.command_path} --help)"
         raise OneLineError(message, BAD_INPUT) from error
@@ -63,8 +73,23 @@ def misuse_in_one_line() -> Iterator[None]:
         raise OneLineError(f"cannot write the help: {error.strerror}", FAILURE) from error
 
 
+def _meant(error: click.NoSuchOption) -> list[str]:
+    """Options that are called nearly as an unknown one, or else whose help has its name."""
+    if error.ctx is None:
+        return []
+    options = [one for one in error.ctx.command.params if isinstance(one, click.Option)]
+    names = {name: option for option in options for name in option.opts if name.startswith("--")}
+    word = error.option_name.removeprefix("--").replace("-", " ")
+    return get_close_matches(error.option_name, names, cutoff=ALIKE) or [
+        name for name, option in names.items() if re.search(rf"\b{re.escape(word)}\b", option.help or "")
+    ]
+
+
 def polite(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors of a command into one line and an exit status."""
+    """Turn errors of a command into one line and an exit status.
+
+    An interruption may say what is kept, behind the word "interrupted".
+    """
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -76,8 +101,8 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
             raise
         except BrokenPipeError:
             console.close()  # the reader of the results has closed the pipe
-        except KeyboardInterrupt:
-            raise OneLineError("interrupted", FAILURE) from None
+        except KeyboardInterrupt as stop:
+            raise OneLineError(f"interrupted{stop}", INTERRUPTED) from None
         except Exception as error:
             if os.environ.get("PYROPUNCT_DEBUG"):
                 raise

@@ -29,8 +29,8 @@ def restore(
     A line that is too long for a sentence, or in which marks end sentences, is running text, as with
     --running, if MODEL can read such.
     FILE may be - for standard input.  Without MODEL, it is the English one that comes with the package.
-    CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Punctuation that FILE already has is
-    removed first.  Empty lines are kept.
+    CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Punctuation that raw text already has
+    stays, unless --anew is given.  Empty lines are kept.
 
     :param score: compare with the punctuation of FILE, and print only the scores.
     """
@@ -53,7 +53,9 @@ def restore(
     punctuator = use.load(model)
     shape = "json" if json else format
     decoder = settings.decoder or ("mbr" if score else None)
-    settings = replace(settings, decoder=decoder, best_tree=shape == "conllu", keep_dots=not score)
+    settings = replace(settings, decoder=decoder, best_tree=shape == "conllu", as_written=not score)
+    if score:
+        settings = replace(settings, keep=False)
     restorer = Restorer(punctuator, settings)
 
     def output(out: TextIO, name: str) -> Output:
@@ -67,6 +69,6 @@ def restore(
         lambda: restorer.restore,
         output,
         restorer=restorer,
-        quiet=bool(settings.keep or score or settings.hidden),
-        few_draws=min(FEW_DRAWS, settings.samples / 2),
+        quiet=bool(settings.keep is not None or score or settings.hidden),
+        few_draws=min(FEW_DRAWS, settings.samples / 2) if settings.keep or settings.hidden else 0,
     )

@@ -7,19 +7,20 @@ from pyropunct.cli import console
 from pyropunct.compare.table import cells_table
 from pyropunct.files import json_text
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.details import details, length
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import BadLine, Item
 from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
 from pyropunct.treebank.conventions import at_the_beginning
 from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.marks import display, displayed
+from pyropunct.treebank.marks import ABBREVIATION_DOT, display, displayed
 from pyropunct.treebank.printing import print_conllu
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
 
-SHOWN_FROM = 5
-"""Marks that are rarer than this in the file and were never restored share a line of the table."""
+SHOWN_FROM, RARE = 5, "rare"
+"""Marks rarer than this in the file that were never restored share a line of the table, and its name."""
 
 
 class Output:
@@ -51,14 +52,14 @@ class Printer:
     """
 
     def __init__(self, model: Punctuator, capital: bool) -> None:
-        self._conventions, self._capital = model.conventions, capital
+        self.conventions, self._capital = model.conventions, capital
 
     def text(self, restored: Restored) -> str:
         """A sentence as text; a line without words is unchanged."""
         source = restored.source
         if not isinstance(source, RawSentence):
             return source.text(restored.surface)
-        return raw_text(restored, self._conventions, capital=self._capital)
+        return raw_text(restored, self.conventions, capital=self._capital)
 
     def conllu(self, restored: Restored) -> str:
         """A sentence as CoNLL-U; an empty text for a line without words."""
@@ -70,10 +71,10 @@ class Printer:
         return print_conllu(
             restored.tree,
             restored.surface,
-            self._conventions,
+            self.conventions,
             source.identifier,
-            capital=self._capital,
-            gaps=source.gaps,
+            capital=self._capital and 1 not in source.fixed,
+            slots=source.slots,
             text=" ".join(self.text(restored).split()) if source.multiwords else None,
             multiword=self._multiword(source),
         )
@@ -83,7 +84,9 @@ class Printer:
         return {
             written.first: (
                 written.last,
-                at_the_beginning(written.text) if self._capital and written.first == 1 else written.text,
+                at_the_beginning(written.text)
+                if self._capital and 1 not in source.fixed and written.first == 1
+                else written.text,
             )
             for written in source.multiwords
             if written.contracted(source.words)
@@ -115,8 +118,10 @@ class TextOutput(Output):
         """Print a line, or a sentence of a treebank with an error, as it was."""
         if isinstance(item, BadLine):
             self._write(item.text)
+        elif isinstance(item, RawSentence):
+            self._write(item.before * item.found + item.text + item.end)
         elif not isinstance(item, Omission):
-            self._write((item.text if isinstance(item, RawSentence) else item.text()) + _end(item))
+            self._write(item.text() + "\n")
 
 
 class ConlluOutput(TextOutput):
@@ -139,12 +144,15 @@ class JsonOutput(TextOutput):
 
     Each of its ``sentences`` has ``line`` (in raw text) or ``id`` (in CoNLL-U), ``text``, ``words``, the
     ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth; where some
-    marks were given to tell the others, also ``effective_draws``.
+    marks were given to tell the others, also ``effective_draws``.  In raw text they have
+    ``details``: the written words, where they are in the file, and the marks around each with their
+    probabilities; see `pyropunct.restore.details.Word`.
     ``omitted`` counts the sentences that could not be used, and ``omissions`` has the reason for each.
     """
 
     expected = "expected_edits"
     _before = '{"sentences": ['
+    _start = 0
 
     def add(self, restored: Restored) -> None:
         """Print an item of the list."""
@@ -161,13 +169,19 @@ class JsonOutput(TextOutput):
         }
         self._write(self._before + json_text(value))
         self._before = ", "
+        self._start += length(source)
 
     def leave(self, item: Item) -> None:
-        """There is nothing to print."""
+        """There is nothing to print, but its characters count."""
+        self._start += len(item.text) if isinstance(item, BadLine) else 0
+        self._start += length(item) if isinstance(item, RawSentence) else 0
 
     def _more(self, restored: Restored) -> dict[str, Any]:
-        """Further entries of a sentence, which subclasses add."""
-        return {}
+        """Further entries of a sentence; subclasses have their own."""
+        if not isinstance(restored.source, RawSentence):
+            return {}
+        words = details(restored, self._printer.conventions, self._start)
+        return {"details": [word.to_json() for word in words]}
 
     def finish(self, omitted: Sequence[Omission]) -> None:
         """Print the end of the object."""
@@ -223,7 +237,7 @@ class ScoreOutput(Output):
         rare = {mark for mark, score in rows.items() if score.gold < SHOWN_FROM and not score.restored}
         named = [(mark, score) for mark, score in rows.items() if mark not in rare]
         if rare:
-            named.append(("rare", MarkScore(sum(rows[mark].gold for mark in rare), 0, 0)))
+            named.append((RARE, MarkScore(sum(rows[mark].gold for mark in rare), 0, 0)))
         columns = {
             **dict.fromkeys(("mark", "in file", "restored", "right")),
             "precision": 3,
@@ -232,6 +246,13 @@ class ScoreOutput(Output):
         }
         cells = [(name, *_score(score).values()) for name, score in (*named, ("all", scores.overall()))]
         console.show_table(cells_table(self._name, columns, cells))
+        legend = {
+            display(ABBREVIATION_DOT): "dots of abbreviations",
+            RARE: f"marks that the file has fewer than {SHOWN_FROM} times, none of them restored",
+        }
+        shown = [f"{name}: {meaning}" for name, meaning in legend.items() if name in dict(named)]
+        if shown:
+            console.say("; ".join(shown))
         edits = f"{scores.edits:,} edits in {scores.slots:,} slots of {scores.sentences:,} sentences"
         console.say(f"average edit distance per slot: {scores.average_edit_distance:.4f} ({edits})")
         share = scores.right_sentences / scores.sentences

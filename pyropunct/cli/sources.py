@@ -16,9 +16,10 @@ from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.windows import LONGEST_WHOLE
-from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
+from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.lines import ByteLines, Part
 from pyropunct.treebank.reading import Omission
+from pyropunct.treebank.sentence import Sentence
 
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
@@ -118,11 +119,8 @@ class Items:
 
         :param find: finds the results of sentences together.
         :param advance: called after each part.
-        :raises TreebankError: if there is no sentence.
         """
-        empty = True
         for chunk in chunks(self, self._lines):
-            empty = False
             usable = [item for item in chunk if not isinstance(item, Omission | BadLine)]
             results = one_after_the_other(usable, find)
             for item in chunk:
@@ -135,8 +133,6 @@ class Items:
                 else:
                     yield item, result
             advance()
-        if empty:
-            raise TreebankError(self._name, NO_SENTENCE)
 
     def _problem(self, source: Source, what: str) -> TreebankError:
         """What is to be said of a sentence, with its place."""
@@ -148,8 +144,8 @@ class Items:
         console.tell(f"pyropunct: {self._problem(source, what)}")
 
     def _report(self, item: Source) -> None:
-        if not self._quiet and has_marks(item):
-            console.tell("pyropunct: existing punctuation is removed first (--keep keeps it)")
+        if not self._quiet and isinstance(item, Sentence) and has_marks(item):
+            console.tell("pyropunct: the punctuation of trees is removed first (--keep keeps it)")
             self._quiet = True
         if not self._cut and isinstance(item, RawSentence) and len(item.words) > LONGEST_WHOLE:
             parts = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyropunct.cli import console
 
 if TYPE_CHECKING:
+    from pyropunct.nets.training import Progress as NetworkProgress
     from pyropunct.train.parts import Watching
     from pyropunct.train.training import Progress
 
@@ -27,10 +28,9 @@ NETWORKS = {
 
 
 @contextmanager
-def training_watch(epochs: int, what: str = "") -> "Iterator[Callable[[Progress], None]]":
+def training_watch(what: str = "") -> "Iterator[Callable[[Progress], None]]":
     """Yields the ``watch`` argument of `pyropunct.fit`.
 
-    :param epochs: how many there are for each direction.
     :param what: what is trained, if the direction does not tell.
     """
     with _epochs("preparing", "sentences") as show:
@@ -39,7 +39,7 @@ def training_watch(epochs: int, what: str = "") -> "Iterator[Callable[[Progress]
             loss = score = ""
             if last := progress.last:
                 loss, score = f"objective {last.objective:.4f}", f"dev perplexity {last.perplexity:.4f}"
-            title = f"{what}{progress.direction}, epoch {progress.epoch} of {epochs}"
+            title = f"{what}{progress.direction}, epoch {progress.epoch} of {progress.epochs}"
             show(title, progress, progress.sentences, loss, score)
 
         yield watch
@@ -61,6 +61,8 @@ def network_watch(part: str, folds: int) -> Iterator[Callable[..., None]]:
             if last := progress.last:
                 loss = f"loss {last.loss:.4f}"
                 score = "" if last.scores is None else scores.format_map(last.scores)
+            if part == "parser" and progress.finished and progress.epoch == 1:
+                score = _joined(score, _time_of_parsers(progress, folds))
             what = f"parser for fold {fold[0] + 1} of {folds}" if fold else part
             title = f"{what}, epoch {progress.epoch} of {progress.epochs}"
             show(title, progress, progress.words, loss, score)
@@ -68,16 +70,27 @@ def network_watch(part: str, folds: int) -> Iterator[Callable[..., None]]:
         yield watch
 
 
-def fit_watches(epochs: int, folds: int) -> "Watching":
+def _time_of_parsers(progress: "NetworkProgress", folds: int) -> str:
+    """How long the parser and those of the folds will take; each of these learns from the other folds."""
+    from pyropunct.nets.parser import ParserRecipe, fold_recipe
+
+    words = progress.epochs * progress.words
+    if folds:
+        seen = progress.words * (folds - 1) // folds
+        words += folds * seen * fold_recipe(ParserRecipe()).planned_epochs(seen)
+    assert progress.last is not None  # for the first epoch is finished
+    return f"all parsers take some {_lasting(words / progress.words * progress.last.seconds)}"
+
+
+def fit_watches(folds: int) -> "Watching":
     """The ``watching`` argument of `pyropunct.fit`.
 
-    :param epochs: how many the story has for each direction.
     :param folds: how many parts of the treebank are parsed by parsers of their own.
     """
 
     def watching(part: str) -> "AbstractContextManager[Any]":
         if part in ("story", "parsed"):
-            return training_watch(epochs, "trees of the parser, " if part == "parsed" else "")
+            return training_watch("trees of the parser, " if part == "parsed" else "")
         return counted(COUNTED[part]) if part in COUNTED else network_watch(part, folds)
 
     return watching

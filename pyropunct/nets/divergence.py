@@ -17,7 +17,10 @@ class DivergedError(UserError, ArithmeticError):
 
 def strange(tensor: Tensor) -> str | None:
     """The problem of the real numbers in a tensor: not finite, or very large; None if there is no problem."""
-    if not tensor.is_floating_point() or not tensor.numel():
+    if not tensor.is_floating_point():
+        return None
+    tensor = tensor.detach()._values() if tensor.is_sparse else tensor
+    if not tensor.numel():
         return None
     # One pass without further memory, as attach models have tens of millions of weights; NaN comes through.
     largest = max(abs(float(end)) for end in torch.aminmax(tensor.detach()))

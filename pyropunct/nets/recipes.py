@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pyropunct.files import numbers_like
+from pyropunct.limits import Range, forbidden
+
+Layers = Annotated[int, Range(0, 100)]
+"""A network is built layer by layer before its tensors are compared with those of a file."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,12 @@ class TrainingRecipe:
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The recipe of a plain dictionary of its settings.
 
-        :raises ValueError: if a setting is not a number of the right type.
+        :raises ValueError: if a setting is not a number of the right type, or out of its bounds.
         """
-        return cls(**numbers_like(asdict(cls()), plain))
+        recipe = cls(**numbers_like(asdict(cls()), plain))
+        if problem := forbidden(recipe):
+            raise ValueError(f"the setting {problem}")
+        return recipe
 
 
 @dataclass(frozen=True)
@@ -87,8 +94,8 @@ class ParserRecipe(NetworkRecipe):
     """
 
     tag_size: int = 64
-    lower_layers: int = 1
-    upper_layers: int = 1
+    lower_layers: Layers = 1
+    upper_layers: Layers = 1
     arc_size: int = 256
     relation_size: int = 64
     tag_weight: float = 0.5
@@ -115,7 +122,7 @@ class ReaderRecipe(NetworkRecipe):
     spelling_size: int = 64
     lstm_size: int = 96
     dropout: float = 0.25
-    layers: int = 2
+    layers: Layers = 2
     window: int = 100
     lower_cased: float = 0.5
     case_weight: float = 0.5

@@ -6,7 +6,7 @@ from itertools import chain
 
 from torch import Tensor
 
-from pyropunct.nets.reader.case import OTHER, case_of, in_case
+from pyropunct.nets.reader.case import CAPITAL, OTHER, case_of, in_case
 from pyropunct.nets.reader.reader import RunningReader
 from pyropunct.restore.raw_words import Multiword, RawSentence
 from pyropunct.restore.settings import CaseMode
@@ -38,9 +38,21 @@ def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: 
     :param capital: whether its first word begins with a capital letter for that reason alone.
     """
     starts = [capital, *[False] * (len(source.words) - 1)]
-    words = tuple(reader.in_cases(lowered(source.words), cases, starts))
-    multiwords = tuple(_recased(multiword, source.words, words) for multiword in source.multiwords)
+    recased = reader.in_cases(lowered(source.words), cases, starts)
+    words = tuple(
+        old if number in source.fixed or _is_odd(new) else new
+        for number, (old, new) in enumerate(zip(source.words, recased, strict=True), 1)
+    )
+    multiwords = tuple(
+        multiword if multiword.first in source.fixed else _recased(multiword, source.words, words)
+        for multiword in source.multiwords
+    )
     return replace(source, words=words, multiwords=multiwords)
+
+
+def _is_odd(word: str) -> bool:
+    """Whether a word has a capital letter in an odd place: "A.m" or "5Pm"."""
+    return case_of(word) == CAPITAL and ("." in word or not word[0].isalpha())
 
 
 def _recased(multiword: Multiword, before: Sequence[str], words: Sequence[str]) -> Multiword:

@@ -1,7 +1,9 @@
 """Deciding on the punctuation of sentences, given their trees: draws in rounds, until they are enough."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -9,10 +11,12 @@ import torch
 from pyropunct.draws import Draws
 from pyropunct.fitted.model import FittedModel
 from pyropunct.inference.machines.evidence import Evidence
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioner
+from pyropunct.nets.labels import Probabilities, SlotVocabulary
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.given import TaggerConditioner
-from pyropunct.nets.tagger.tagger import Probabilities, generator_for
+from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.restore.decoders import Decision, Decoder, decoder_with
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
@@ -23,6 +27,9 @@ FIRST_ROUND, GROWTH = 50, 3
 
 REGRET = 0.001
 """No more draws are made once they are expected to save fewer edits a slot."""
+
+READER_SHARE = 0.5
+"""The share of the reader of running text in the mixture, in the sentences that it has found."""
 
 DECIDED_AT_ONCE = 100
 """Sentences whose draws are in memory together."""
@@ -37,6 +44,7 @@ def decide(
     samples: int = DecisionSettings.samples,
     seed: int | None = None,
     rewritings: Sequence[Rewriting] | None = None,
+    readings: Sequence[Probabilities | None] | None = None,
 ) -> Iterator[Decision]:
     """Punctuate sentences, given their trees.
 
@@ -53,14 +61,18 @@ def decide(
     :param seed: equal seeds give equal results, independently of the other sentences.
     :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are left out,
         since they cannot be printed.
+    :param readings: for each sentence what the model's reader of running text has read behind its words, if
+        it is a sentence of running text: another member of the mixture.
     :raises KeyError: if there is no such decoder.
     """
     choose = decoder_with(decoder, threshold)
     if rewritings is None:
         rewritings = [without_unknown] * len(parses)
+    if readings is None:
+        readings = [None] * len(parses)
     for first in range(0, len(parses), DECIDED_AT_ONCE):
         batch = slice(first, first + DECIDED_AT_ONCE)
-        yield from _decided(model, parses[batch], choose, samples, seed, rewritings[batch])
+        yield from _decided(model, parses[batch], choose, samples, seed, rewritings[batch], readings[batch])
 
 
 def _decided(
@@ -70,14 +82,15 @@ def _decided(
     samples: int,
     seed: int | None,
     rewritings: Sequence[Rewriting],
+    readings: Sequence[Probabilities | None],
 ) -> list[Decision]:
     """The decisions for a batch of sentences, each from as many rounds of draws as it needs."""
     decisions: dict[int, Decision] = {}
     draws: dict[int, Draws] = {}
     undecided = list(range(len(parses)))
-    tags = tagged(model, parses)
+    members = list(map(partial(_members, model), tagged(model, parses), readings))
     for number, size in enumerate(_rounds(samples)):
-        trees, of_words = [parses[place] for place in undecided], [tags[place] for place in undecided]
+        trees, of_words = [parses[place] for place in undecided], [members[place] for place in undecided]
         new = _draws(model, trees, of_words, size, _seed_of_round(seed, number))
         for place, more in zip(undecided, new, strict=True):
             draws[place] = more if number == 0 else _together(draws[place], more)
@@ -96,6 +109,7 @@ def decide_given(
     threshold: Thresholds = THRESHOLD,
     samples: int = DecisionSettings.samples,
     seed: int = 0,
+    strict: bool = True,
 ) -> Iterator[Decision]:
     """Punctuate sentences of which something is known, given their trees.
 
@@ -105,6 +119,8 @@ def decide_given(
     :param parses: as for `decide`.
     :param evidence: for each sentence what is known of its slots 0..n.
     :param rewritings: as for `decide`.
+    :param strict: raise an error if nothing explains what is known of a sentence; otherwise it is punctuated
+        as if nothing were known but what its rewriting keeps.
     :raises ImpossibleSurfaceError: if nothing explains what is known of a sentence.
     """
     choose = decoder_with(decoder, threshold)
@@ -112,12 +128,18 @@ def decide_given(
     tags = tagged(model, parses)
     for trees, known, rewriting, of_words in zip(parses, evidence, rewritings, tags, strict=True):
         draws = posteriors.of(trees, known, seed, of_words)
-        for size in _rounds(samples):
-            posterior = draws.more(size)
-            decision = choose(rewriting(posterior.draws))
-            if posterior.effective_draws >= FEW_DRAWS and _is_clear(decision):
-                break
-        yield decision._replace(effective_draws=posterior.effective_draws)
+        try:
+            for size in _rounds(samples):
+                posterior = draws.more(size)
+                decision = choose(rewriting(posterior.draws))
+                if posterior.effective_draws >= FEW_DRAWS and _is_clear(decision):
+                    break
+        except ImpossibleSurfaceError:
+            if strict:
+                raise
+            yield from _decided(model, [trees], choose, samples, seed, [rewriting], [None])
+        else:
+            yield decision._replace(effective_draws=posterior.effective_draws)
 
 
 def _is_clear(decision: Decision) -> bool:
@@ -191,26 +213,52 @@ def tagged(model: FittedModel, parses: Sequence[Sequence[WeightedTree]]) -> list
     return [None if trees[0].given else next(rows) for trees in parses]
 
 
+class _Member(NamedTuple):
+    """A network that punctuates the words of a sentence without trees, as a member of the mixture.
+
+    :ivar vocabulary: its labels.
+    :ivar probabilities: (n + 1, labels).
+    :ivar share: its weight, against all members before it.
+    """
+
+    vocabulary: SlotVocabulary
+    probabilities: Probabilities
+    share: float
+
+
+def _members(
+    model: FittedModel, of_words: Probabilities | None, reading: Probabilities | None
+) -> list[_Member]:
+    """The tagger and the reader of running text, where they have read the words of a sentence."""
+    members = []
+    if of_words is not None and model.tagger is not None:
+        members.append(_Member(model.tagger.vocabulary, of_words, model.share))
+    if reading is not None and model.reader is not None:
+        start = np.eye(1, reading.shape[1])  # no mark: the reader knows of those behind words alone
+        members.append(_Member(model.reader.vocabulary.slots, np.vstack([start, reading]), READER_SHARE))
+    return members
+
+
 def _draws(
     model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
-    tags: Sequence[Probabilities | None],
+    members: Sequence[Sequence[_Member]],
     samples: int,
     seed: int | None,
 ) -> Iterator[Draws]:
     """The draws of each sentence: equally many from each of its trees, which share the tree's weight.
 
-    The tagger draws as many again, which share its weight.
+    Each further member draws as many again, which share its weight.
     """
     seed = int(torch.randint(2**63 - 1, ())) if seed is None else seed
     kinds = {given: _of_trees(model, parses, given, samples, seed) for given in (True, False)}
-    for trees, of_words in zip(parses, tags, strict=True):
+    for trees, others in zip(parses, members, strict=True):
         parts = list(islice(kinds[trees[0].given], len(trees)))
         weights = [parse.weight for parse in trees]
-        if model.tagger is not None and of_words is not None:
-            generator = generator_for(trees[0].tree.forms, seed)
-            parts.append(model.tagger.draw(of_words, samples, generator))
-            weights = [*((1 - model.share) * weight for weight in weights), model.share]
+        generator = generator_for(trees[0].tree.forms, seed)
+        for vocabulary, probabilities, share in others:
+            parts.append(vocabulary.draw(probabilities, samples, generator))
+            weights = [*((1 - share) * weight for weight in weights), share]
         yield mixture(parts, weights)
 
 

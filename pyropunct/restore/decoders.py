@@ -39,8 +39,8 @@ PLAUSIBLE = 0.25
 TOGETHER = 0.5
 """Marks that another one brings along with a greater probability are its partners."""
 
-Probabilities = tuple[float, ...]
-"""A number for each of the slots 0..n."""
+Shares = tuple[Mapping[tuple[str, ...], float], ...]
+"""For each of the slots 0..n the strings of marks that were drawn there, with their probabilities."""
 
 
 class Decision(NamedTuple):
@@ -49,7 +49,7 @@ class Decision(NamedTuple):
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance from the truth, estimated from the draws.
     :ivar regret: how many edits more draws can be expected to save; infinite if the decoder cannot say.
-    :ivar probability: how probable the string of each slot is, whatever the others are.
+    :ivar shares: how probable each string of each slot is, whatever the others are.
     :ivar effective_draws: how many draws of equal weights they are worth, where some marks are known; see
         `pyropunct.restore.posterior.Posterior`.
     """
@@ -57,7 +57,7 @@ class Decision(NamedTuple):
     surface: Surface
     risk: float
     regret: float
-    probability: Probabilities
+    shares: Shares
     effective_draws: float | None = None
 
 
@@ -117,8 +117,12 @@ def _decision(
     """
     regret = _regret(draws, tables, chosen) if regret is None else regret
     surface = tuple(draws.strings[number] for number in chosen.tolist())
-    probability = tuple(tables.share[np.arange(len(chosen)), chosen].tolist())
-    return Decision(surface, float(risk), regret, probability)
+    shares: Shares = tuple({} for _ in surface)
+    slots, numbers = tables.share.nonzero()
+    strings = ((slot, draws.strings[number]) for slot, number in zip(slots, numbers, strict=True))
+    for (slot, string), share in zip(strings, tables.share[slots, numbers].tolist(), strict=True):
+        shares[slot][string] = share  # type: ignore[index]  # mappings for all others
+    return Decision(surface, float(risk), regret, shares)
 
 
 def minimum_bayes_risk(draws: "Draws") -> Decision:

@@ -8,14 +8,29 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
+from pyropunct.nets.labels import Probabilities
+from pyropunct.restore.prose import (
+    HYPHENS,
+    beginning_of,
+    has_text,
+    is_address,
+    is_between_numbers,
+    is_code,
+    is_mark,
+    is_operator,
+    is_pronounceable,
+    is_symbol,
+)
 from pyropunct.restore.runs_of_marks import RunsOfMarks
+from pyropunct.treebank.abbreviations import abbreviations_like
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface, direct_quotes
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT, Surface, direct_quotes
+from pyropunct.treebank.printing import Slot, WrittenMark
 from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 from pyropunct.treebank.splits import split_word
 from pyropunct.vocabulary import Vocabulary
@@ -36,6 +51,15 @@ _BEHIND_DOTS = frozenset(",;:?!")
 
 _WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
 """The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
+
+LEAST_ORDINARY = 5
+"""How often a treebank must have an abbreviation in small letters without a dot: then it is a word too."""
+
+_NEVER_WORDS = frozenset(["etc"])
+"""Abbreviations that are no words in any language, but that treebanks often have without their dot."""
+
+_ENDING = frozenset(".?!…:”’\"'")
+"""What a sentence may begin behind."""
 
 REMEMBERED = 1 << 14
 """Different tokens whose pieces are remembered."""
@@ -69,30 +93,37 @@ class RawSentence:
     """A sentence of raw text: a line, or a sentence of running text.
 
     :ivar line: its number, counted from 1.
-    :ivar text: the original line.
+    :ivar text: the original line; of a sentence of running text, what stands behind ``before``.
     :ivar words: its n words; abbreviations have lost their dots.
-    :ivar surface: its punctuation, in the slots 0..n.
-    :ivar gaps: the white space of each of these slots, the last if a mark divides it; None where marks stood
-        without any.
+    :ivar slots: its punctuation and white space, in the slots 0..n.
     :ivar multiwords: the written words that were read as several.
-    :ivar before: the white space at the beginning of the line.
+    :ivar fixed: the words, counted from 1, whose capital letters stay as they are, such as code.
+    :ivar before: the white space at the beginning of the line, with list markers.
     :ivar behind: the white space at its end.
     :ivar end: what ends the line, or stands between it and the next sentence in running text.
     :ivar found: whether it is a sentence of running text, whose case is decided.
     :ivar number: its number among the sentences that begin in its line, counted from 1.
+    :ivar marks: (n, labels) how probable the reader of running text finds the strings behind its words.
     """
 
     line: int
     text: str
     words: tuple[str, ...]
-    surface: tuple[tuple[str, ...], ...]
-    gaps: tuple[str | None, ...]
+    slots: tuple[Slot, ...]
     multiwords: tuple[Multiword, ...] = ()
+    fixed: frozenset[int] = frozenset()
     before: str = ""
     behind: str = ""
     end: str = "\n"
     found: bool = False
     number: int = 1
+    marks: Probabilities | None = field(default=None, compare=False)
+
+    @cached_property
+    def surface(self) -> tuple[tuple[str, ...], ...]:
+        """Its punctuation, in the slots 0..n."""
+        first, *others = (slot.tokens for slot in self.slots)
+        return ((START, *first), *others)
 
     @property
     def identifier(self) -> str:
@@ -109,16 +140,16 @@ class RawSentence:
             multiword._replace(first=multiword.first - first, last=multiword.last - first)
             for multiword in self.multiwords
         )
-        start = self.surface[0] if first == 0 else (START,)
+        start = self.slots[0] if first == 0 else Slot()
         return RawSentence(
             self.line,
             self.text,
             self.words[first:last],
-            (start, *self.surface[first + 1 : last + 1]),
-            self.gaps[first : last + 1],
+            (start, *self.slots[first + 1 : last + 1]),
             tuple(
                 multiword for multiword in shifted if multiword.first > 0 and multiword.last <= last - first
             ),
+            frozenset(word - first for word in self.fixed if first < word <= last),
         )
 
     @property
@@ -126,10 +157,14 @@ class RawSentence:
         """The slots inside written words, where no mark can stand."""
         return [slot for multiword in self.multiwords for slot in range(multiword.first, multiword.last)]
 
-    def as_written(
-        self, surface: Surface
-    ) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str | None]]:
-        """The written words, with the marks of a surface around them, and the gaps of their slots."""
+    @cached_property
+    def closed(self) -> list[int]:
+        """The slots where no mark is put: inside written words, and beside symbols, such as "=" and ":)"."""
+        symbols = [number for number, word in enumerate(self.words, 1) if is_symbol(word)]
+        return sorted({*self.inside, *symbols, *(number - 1 for number in symbols)})
+
+    def as_written(self, surface: Surface) -> tuple[Sequence[str], Surface, Sequence[Slot]]:
+        """The written words, with the marks of a surface around them, and what stood in their slots."""
         texts, closed = list(self.words), set(self.inside)
         for multiword in self.multiwords:
             texts[multiword.first - 1] = multiword.text
@@ -138,24 +173,27 @@ class RawSentence:
         return (
             [texts[slot] for slot in starts],
             [surface[slot] for slot in kept],
-            [self.gaps[slot] for slot in kept],
+            [self.slots[slot] for slot in kept],
         )
 
 
 def line_of(words: Sequence[str]) -> RawSentence:
     """Words as a line of raw text without punctuation."""
-    slots = ((START,), *[()] * len(words))
-    return RawSentence(1, " ".join(words), tuple(words), slots, (None, *[" "] * len(words)))
+    slots = (Slot(), *[Slot(space=" ")] * (len(words) - 1), *[Slot()] * bool(words))
+    return RawSentence(1, " ".join(words), tuple(words), slots)
 
 
 class _Mark(NamedTuple):
     """A mark of the text.
 
-    :ivar tag: the tag of a quotation mark of which the direction is seen.
+    :ivar tag: the tag of a quotation mark of which the direction is seen; or the mark itself, if that is not
+        how it is written.
+    :ivar space: the white space in front of it.
     """
 
     form: str
     tag: str = ""
+    space: str = ""
 
 
 class _Word(NamedTuple):
@@ -172,20 +210,58 @@ class _Word(NamedTuple):
 _Piece = _Mark | _Word
 
 
+class _Found:
+    """What is found in a line: words, and the marks and the white space of slots."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.marks: list[list[_Mark]] = [[]]
+        self.spaces = [""]
+        self.together: list[Multiword] = []
+        self.fixed: set[int] = set()
+        self._behind_operator = False
+
+    def add_mark(self, mark: _Mark) -> None:
+        self.marks[-1].append(mark)
+
+    def add_word(self, word: _Word, space: str, *, is_fixed: bool) -> None:
+        """:param space: the white space in front of it."""
+        first, last = len(self.words) + 1, len(self.words) + len(word.forms)
+        self.spaces[-1] = space
+        self.words += word.forms
+        self.marks += [[] for _ in word.forms]
+        self.spaces += [""] * len(word.forms)
+        self.marks[-1] += [_Mark(".", ABBREVIATION_DOT)] * word.dot
+        if last > first:
+            self.together.append(Multiword(first, last, word.text))
+        operates = is_operator(word.text)
+        if is_fixed or self._behind_operator:
+            self.fixed.update(range(first, last + 1))
+        if operates:
+            self.fixed.add(first - 1)
+        self._behind_operator = operates
+
+
 @dataclass(frozen=True)
 class RawReader:
     """Splits raw text into the words and marks of a model.
 
-    - A token is a mark if the model knows it as a mark.  Otherwise it is a word if the model knows it as a
-      word, such as "&" or ":)".  Any other token is a mark if it consists of punctuation only.
+    - A token is a mark if the model knows it as a mark of prose, see `pyropunct.restore.prose`.  Otherwise it
+      is a word if the model knows it as a word, such as "&" or ":)".  Any other token is a mark if it can be
+      one of prose.  Operators are words, and so are dashes between two numbers.
+    - List markers at the beginning of a line belong to its white space.
     - Known marks are split off at both ends of a token: opening ones in front, closing ones behind, dashes
       at either end.  Brackets that close or open within the word stay, as in "f(x)".
     - Known dashes, other than the hyphen, and marks of scripts without spaces split a token that they are in,
-      but not between two digits.
+      but not between two digits, and not in an address.
+    - A straight quotation mark behind a digit is a sign of inches or seconds, unless a quotation is open.
     - A mark of full width that the model does not know is replaced by the narrow one, if the model knows
     that.
     - A dot after an abbreviation belongs to it: after letters with dots between them, after a single capital
-      letter, after a word that has a dot in the treebank, and before a mark such as a comma.
+      letter, after a word that has a dot in the treebank, and before a mark such as a comma.  A dot after an
+      abbreviation of the language belongs to it too; if it is an ordinary word of the treebank as well, such
+      as "no" or "art", only before a digit, before a small letter in text with capital letters, and with a
+      capital letter inside of a line.
 
     :ivar vocabulary: the model's types.
     :ivar conventions: the conventions of its treebank.
@@ -200,34 +276,80 @@ class RawReader:
         :param line: its number.
         :param end: what ends it.
         """
-        words: list[str] = []
-        together: list[Multiword] = []
-        slots: list[list[_Mark]] = [[]]
-        surface, gaps = [[START]], list[str | None]([None])
-        tokens = list(_tokens(text))
-        for gap, token in tokens:
-            gaps[-1] = gap or gaps[-1]
-            for piece in self._pieces_of(token):
+        if not has_text(text):
+            marks = (mark for _, token in _tokens(text) for mark in self._any.apart(token))
+            return RawSentence(
+                line, text, (), (Slot(tuple(WrittenMark(mark, mark) for mark in marks)),), end=end
+            )
+        before = text[: beginning_of(text)]
+        tokens = list(_tokens(text[len(before) :]))
+        behind = text[len(before) + sum(len(space) + len(token) for space, token in tokens) :]
+        before += tokens[0][0]
+        found = _Found()
+        for space, pieces in self._read_tokens(tokens):
+            for piece in pieces:
                 if isinstance(piece, _Mark):
-                    slots[-1].append(_Mark(self._narrow.get(piece.form, piece.form), piece.tag))
-                    continue
-                if len(piece.forms) > 1:
-                    together.append(Multiword(len(words) + 1, len(words) + len(piece.forms), piece.text))
-                for form in piece.forms:
-                    words.append(form)
-                    slots.append([])
-                    surface.append([])
-                    gaps.append("")
-                gaps[-1] = None
-                surface[-1] += [ABBREVIATION_DOT] if piece.dot else []
-        for string, marks in zip(surface, _directed(slots), strict=True):
-            string += marks
-        before = tokens[0][0] if tokens else ""
-        behind = text[sum(len(gap) + len(token) for gap, token in tokens) :] if tokens else ""
-        strings = tuple(map(tuple, surface))
-        return RawSentence(
-            line, text, tuple(words), strings, tuple(gaps), tuple(together), before, behind, end
-        )
+                    found.add_mark(piece._replace(space=space))
+                else:
+                    found.add_word(piece, space, is_fixed=self._is_fixed(piece, found.words))
+                space = ""
+        slots = tuple(map(Slot, self._directed(found.marks), found.spaces))
+        together, fixed = tuple(found.together), frozenset(found.fixed)
+        return RawSentence(line, text, tuple(found.words), slots, together, fixed, before, behind, end)
+
+    def _is_fixed(self, word: _Word, before: Sequence[str]) -> bool:
+        """Whether the case of a word stays as it is.
+
+        :param before: the words in front of it.
+        """
+        unit = word.dot and bool(before) and before[-1][-1].isdigit()
+        known = word.dot or word.text.lower() in self._words or is_pronounceable(word.text)
+        return unit or is_code(word.text) or not known
+
+    def _read_tokens(self, tokens: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Sequence[_Piece]]]:
+        """The white space in front of each token but the first, and its pieces in view of its neighbours."""
+        forms = ["", *(token for _, token in tokens), ""]
+        has_capitals = any(map(str.isupper, chain.from_iterable(forms)))
+        quoted = False
+        for number, (space, token) in enumerate(tokens):
+            before, behind = forms[number], forms[number + 2]
+            pieces = self._pieces_of(token)
+            match pieces:
+                case _ if is_between_numbers(before, token, behind):
+                    pieces = [_Word(token, [token])]
+                case [*front, _Word() as word, _Mark(".")] if self._is_short(
+                    word, before, behind, has_capitals
+                ):
+                    pieces = [*front, word._replace(dot=True)]
+                case [_Word() as word, _Mark('"'), *rest] if word.text[-1].isdigit() and not quoted:
+                    pieces = [_Word(word.text + '"', [word.text + '"']), *rest]
+            quoted ^= sum(isinstance(piece, _Mark) and piece.form == '"' for piece in pieces) % 2 == 1
+            yield space if number else "", pieces
+
+    def _is_short(self, word: _Word, before: str, behind: str, has_capitals: bool) -> bool:
+        """Whether a word with a dot, an ordinary word too, is an abbreviation between its neighbours.
+
+        :param has_capitals: whether there are capital letters in the line.
+        """
+        if word.text.lower() not in self._abbreviations:
+            return False
+        inside = bool(before) and before[-1] not in _ENDING
+        small = behind[:1].islower() and has_capitals
+        return behind[:1].isdigit() or small or (word.text[0].isupper() and inside)
+
+    def _directed(self, slots: Sequence[Sequence[_Mark]]) -> Iterator[tuple[WrittenMark, ...]]:
+        """The marks of each slot, quotation marks directed."""
+        marks = [mark for slot in slots for mark in slot]
+        forms = [self._narrow.get(mark.form, mark.form) for mark in marks]
+        directed = iter(direct_quotes(forms, [mark.tag for mark in marks], [0] * len(marks)))
+        for slot in slots:
+            tokens = islice(directed, len(slot))
+            yield tuple(
+                WrittenMark(
+                    ABBREVIATION_DOT if mark.tag == ABBREVIATION_DOT else token, mark.form, mark.space
+                )
+                for mark, token in zip(slot, tokens, strict=True)
+            )
 
     def _pieces_of(self, token: str) -> Sequence[_Piece]:
         """The pieces of a token; most tokens come again and again."""
@@ -244,8 +366,10 @@ class RawReader:
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):
             yield from map(_Mark, self._any.apart(token))
-        elif token.lower() in self._words:
+        elif token.lower() in self._words or not has_text(token):
             yield _Word(token, self._words_of(token))
+        elif is_address(token):
+            yield from self._word(token)
         else:
             yield from self._split(token)
 
@@ -268,9 +392,7 @@ class RawReader:
             return True
         if token.lower() in self._words:
             return False
-        return all(
-            character in self._known or unicodedata.category(character).startswith("P") for character in token
-        )
+        return is_mark(token)
 
     def _word(self, token: str) -> Iterator[_Piece]:
         """A word with marks at its ends."""
@@ -316,7 +438,22 @@ class RawReader:
         parts = word.split(".")
         if len(parts) > 1 and all(part.isalpha() and len(part) <= 2 for part in parts):
             return True
-        return (len(word) == 1 and word.isupper()) or word.lower() in self.conventions.abbreviations
+        folded = word.lower()
+        return (
+            (len(word) == 1 and word.isupper())
+            or folded in self.conventions.abbreviations
+            or (folded in self._abbreviations and not self._is_ordinary(folded))
+        )
+
+    @cached_property
+    def _abbreviations(self) -> frozenset[str]:
+        """The abbreviations of the language."""
+        return abbreviations_like(self.conventions.abbreviations)
+
+    def _is_ordinary(self, word: str) -> bool:
+        """Whether an abbreviation is an ordinary word of the treebank too."""
+        capital, seen = self.conventions.capitals.words.get(word, (0, 0))
+        return seen - capital >= LEAST_ORDINARY and word not in _NEVER_WORDS
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -326,7 +463,7 @@ class RawReader:
 
     @cached_property
     def _tokens(self) -> frozenset[str]:
-        return frozenset(self.vocabulary.tokens) - {START, ABBREVIATION_DOT, UNKNOWN}
+        return frozenset(mark for mark in self.vocabulary.tokens if is_mark(mark))
 
     @cached_property
     def _narrow(self) -> dict[str, str]:
@@ -370,24 +507,23 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
             end = last
 
 
-def _directed(slots: Sequence[Sequence[_Mark]]) -> Iterator[list[str]]:
-    """The marks of each slot, quotation marks directed."""
-    marks = [mark for slot in slots for mark in slot]
-    directed = iter(
-        direct_quotes([mark.form for mark in marks], [mark.tag for mark in marks], [0] * len(marks))
-    )
-    return (list(islice(directed, len(slot))) for slot in slots)
-
-
 def _is_dash(mark: str) -> bool:
     """Whether a mark is a dash other than the hyphen, which belongs to words."""
-    return mark not in "-‐‑" and all(unicodedata.category(character) == "Pd" for character in mark)
+    return mark not in HYPHENS and all(unicodedata.category(character) == "Pd" for character in mark)
 
 
 def opens(mark: str) -> bool:
     """Whether a mark sticks only to the word after it; a straight quotation mark may."""
     before, behind = _spaces(mark)
     return (before and not behind) or mark in STRAIGHT
+
+
+def parted(slot: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The marks between two words: those that stick to the first, and opening ones of the second."""
+    place = len(slot)
+    while place and slot[place - 1] != ABBREVIATION_DOT and opens(slot[place - 1]):
+        place -= 1
+    return tuple(slot[:place]), tuple(slot[place:])
 
 
 def _closes(mark: str) -> bool:

@@ -6,7 +6,7 @@ from typing import BinaryIO, Protocol
 
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.treebank.conllu_reader import recognised
-from pyropunct.treebank.errors import TreebankError
+from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
 from pyropunct.treebank.lines import BEGINNING, LONGEST_LINE, ByteLines, Start, decoded, lines_or_errors
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
@@ -53,7 +53,7 @@ def read_items(
     :param start: where the stream begins in the file.
     :param tolerant: whether sentences of CoNLL-U that are malformed are bad lines too.
     :raises TreebankError: at the first line that is no CoNLL-U, or no UTF-8 in CoNLL-U, unless that is
-        tolerated; if running text is CoNLL-U.
+        tolerated; if running text is CoNLL-U, or CoNLL-U has no sentence.
     """
     lines: Iterator[bytes] = stream if isinstance(stream, ByteLines) else ByteLines(stream)
     if kind == "auto":
@@ -68,6 +68,7 @@ def read_items(
 def _sentences(
     lines: Iterable[bytes], name: str, start: Start, tolerant: bool
 ) -> Iterator[Sentence | Omission | BadLine]:
+    sentence = None
     for sentence in sentences_or_errors(lines_or_errors(lines, name, start), name, start):
         if not isinstance(sentence, TreebankError):
             yield sentence
@@ -75,6 +76,8 @@ def _sentences(
             yield BadLine("", sentence)
         else:
             raise sentence
+    if sentence is None:
+        raise TreebankError(name, NO_SENTENCE)
 
 
 def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,19 +1,24 @@
 """One way from text to sentences to trees to decisions to text."""
 
+import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, compress, islice
 from typing import Any
 
 from pyropunct.draws import Draws
 from pyropunct.errors import UserError
 from pyropunct.fitted.model import FittedModel
+from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
-from pyropunct.restore.given import evidence_of_marks
+from pyropunct.restore.details import Word, details_of_text
+from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
+from pyropunct.restore.prose import is_restorable
 from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.reading import LONGEST_PIECE, Item, read_items
-from pyropunct.restore.restoring import Restored, Source, punctuated, raw_text
+from pyropunct.restore.reading import CHUNK, LONGEST_PIECE, Item, read_items
+from pyropunct.restore.restoring import Restored, Source, has_marks, punctuated, raw_text
 from pyropunct.restore.rewriting import (
     Rewriting,
     with_abbreviation_dots,
@@ -26,7 +31,7 @@ from pyropunct.restore.rewriting import (
 from pyropunct.restore.running import SentenceStream, require_reader
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, Part
-from pyropunct.treebank.marks import STRAIGHT
+from pyropunct.treebank.marks import ABBREVIATION_DOT, STRAIGHT
 
 
 class MarkError(UserError, ValueError):
@@ -45,7 +50,7 @@ class Restorer:
         from pyropunct.restore.restorer import Restorer
         from pyropunct.restore.settings import RestoreSettings
 
-        restorer = Restorer(pyropunct.load("en"), RestoreSettings(keep=True))
+        restorer = Restorer(pyropunct.load("en"), RestoreSettings(case="keep"))
         print(restorer.text("Ann , a doctor sings"))
 
     :param model: the model.
@@ -72,21 +77,60 @@ class Restorer:
         self._hidden = frozenset() if hidden is None else _known_marks(model, hidden)
         if hidden is not None and not self._hidden:
             raise MarkError("hidden: there is no mark")
+        self._restorable = frozenset(filter(is_restorable, model.vocabulary.tokens)) | {ABBREVIATION_DOT}
         require_reader(model.reader, self.settings)
         self.raw_reader = raw_reader or RawReader(model.vocabulary, model.conventions)
 
     def text(self, text: str) -> str:
         """A text with its punctuation restored, of as many lines unless it is running text."""
+        return next(self.texts([text]))
+
+    def texts(self, texts: Iterable[str]) -> Iterator[str]:
+        """Texts with their punctuation restored: see `text` and `sentences_of_texts`."""
+        for sentences in self.sentences_of_texts(texts):
+            yield "".join(
+                raw_text(restored, self.model.conventions, capital=self.settings.capital)
+                + restored.source.end
+                for restored in sentences
+                if isinstance(restored.source, RawSentence)
+            )
+
+    def details(self, texts: Iterable[str]) -> Iterator[list[Word]]:
+        """The words of texts with their marks: see `pyropunct.restore.details` and `sentences_of_texts`."""
+        for sentences in self.sentences_of_texts(texts):
+            yield details_of_text(sentences, self.model.conventions)
+
+    def sentences_of_texts(self, texts: Iterable[str]) -> Iterator[list[Restored]]:
+        """The restored sentences of each text, as soon as they are there.
+
+        Few texts are taken at first, then more and more, until these have `CHUNK` sentences: that is
+        quicker than one by one, and the first results are there at once.
+
+        :raises TypeError: if a text is no string.
+        """
+        batch, size = list[list[RawSentence]](), 1
+        for text in texts:
+            with WHOLE:
+                batch.append(list(self.sentences(self._lines(text))))
+            if sum(map(len, batch)) >= size:
+                yield from self._together(batch)
+                batch, size = [], min(2 * size, CHUNK)
+        yield from self._together(batch)
+
+    def _lines(self, text: str) -> Iterator[RawSentence]:
+        if not isinstance(text, str):
+            raise TypeError(
+                f"a text is a string, not of the type {type(text).__name__}: {reprlib.repr(text)}"
+            )
         lines = text.split("\n")
-        read = (
-            self.raw_reader.read(line, number, "\n" * (number < len(lines)))
-            for number, line in enumerate(lines, 1)
-        )
-        return "".join(
-            raw_text(restored, self.model.conventions, capital=self.settings.capital) + restored.source.end
-            for restored in self.restore(list(self.sentences(read)))
-            if isinstance(restored.source, RawSentence)
-        )
+        for number, line in enumerate(lines, 1):
+            yield self.raw_reader.read(line, number, "\n" * (number < len(lines)))
+
+    def _together(self, texts: Sequence[Sequence[RawSentence]]) -> list[list[Restored]]:
+        """The restored sentences of each of some texts."""
+        with WHOLE:
+            restored = self.restore([*chain.from_iterable(texts)])
+            return [list(islice(restored, len(sentences))) for sentences in texts]
 
     def sentences(self, lines: Iterable[RawSentence]) -> Iterator[RawSentence]:
         """The sentences of lines: each line is one, unless it is running text."""
@@ -143,32 +187,71 @@ class Restorer:
             "seed": settings.seed,
         }
         rewritings = [self._rewriting(source) for source in sources]
-        if not (settings.keep or self._hidden):
-            return decide(self.model, parses, rewritings=rewritings, **options)
+        told = [self._tells(source) for source in sources]
         evidence = [
             evidence_of_marks(
                 self.model.vocabulary,
                 source.surface,
                 hidden=self._hidden,
-                keep=settings.keep,
-                closed=source.inside if isinstance(source, RawSentence) else (),
+                keep=self._keeps(source),
+                closed=self._closed(source),
             )
-            for source in sources
+            for source in compress(sources, told)
         ]
-        return decide_given(self.model, parses, evidence, rewritings, **options)
+        given = decide_given(
+            self.model,
+            list(compress(parses, told)),
+            evidence,
+            list(compress(rewritings, told)),
+            strict=bool(settings.keep or self._hidden),
+            **options,
+        )
+        untold = [not tells for tells in told]
+        free = decide(
+            self.model,
+            list(compress(parses, untold)),
+            rewritings=list(compress(rewritings, untold)),
+            readings=[
+                source.marks if isinstance(source, RawSentence) else None
+                for source in compress(sources, untold)
+            ],
+            **options,
+        )
+        return (next(given if tells else free) for tells in told)
+
+    def _keeps(self, source: Source) -> bool:
+        """Whether the marks of a sentence are kept; of hidden ones that are there, whether these are."""
+        keep = self.settings.keep
+        return bool(keep) if self._hidden or not isinstance(source, RawSentence) else keep is not False
+
+    def _tells(self, source: Source) -> bool:
+        """Whether the marks of a sentence are evidence about others."""
+        if self._hidden or not self._keeps(source) or not has_marks(source):
+            return bool(self._hidden)
+        return bool(self.settings.keep) or max(map(len, source.surface)) <= LONGEST_OPEN
+
+    def _closed(self, source: Source) -> Sequence[int]:
+        """The slots where no mark is put."""
+        if not isinstance(source, RawSentence):
+            return ()
+        return source.closed if self.settings.as_written else source.inside
 
     def _rewriting(self, source: Source) -> Rewriting:
+        as_written = self.settings.as_written and isinstance(source, RawSentence)
+
         def rewriting(draws: Draws) -> Draws:
             if self._hidden:
                 return with_own_unknown(draws, source.surface, self.model.vocabulary.tokens)
-            draws = without_unknown(draws) if self._marks is None else with_marks_only(draws, self._marks)
-            if isinstance(source, RawSentence):
-                draws = without_marks_in(draws, source.inside)
-            if self.settings.keep:
-                return with_given(draws, source.surface)
-            if self.settings.keep_dots and isinstance(source, RawSentence):
-                return with_abbreviation_dots(draws, source.surface)
-            return draws
+            if self._marks is not None:
+                draws = with_marks_only(draws, self._marks)
+            elif as_written:
+                draws = with_marks_only(draws, self._restorable)
+            else:
+                draws = without_unknown(draws)
+            draws = without_marks_in(draws, self._closed(source))
+            if self._keeps(source):
+                draws = with_given(draws, source.surface)
+            return with_abbreviation_dots(draws, source.surface) if as_written else draws
 
         return rewriting
 

@@ -1,11 +1,11 @@
 """From sentences to trees to decisions: the way that restoration and correction share."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.restore.decoders import Decision, Probabilities
+from pyropunct.restore.decoders import Decision, Shares
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.settings import DecisionSettings
@@ -35,7 +35,7 @@ class Restored(NamedTuple):
     :ivar tree: its heaviest tree, or the parser's best tree if that was asked for; None for a line without
         words.
     :ivar effective_draws: see `Decision`; None where no marks are known, and for long lines.
-    :ivar probability: see `Decision`; empty for a line without words.
+    :ivar shares: see `Decision`; empty for a line without words.
     """
 
     source: Source
@@ -43,7 +43,11 @@ class Restored(NamedTuple):
     risk: float
     tree: Tree | None
     effective_draws: float | None = None
-    probability: Probabilities = ()
+    shares: Shares = ()
+
+    def probability(self, slot: int) -> float:
+        """How probable the marks of a slot are."""
+        return self.shares[slot][tuple(self.surface[slot])]
 
 
 def punctuated(
@@ -72,8 +76,8 @@ def punctuated(
         decided = zip(shown, decisions, strict=True)
         for source in batch:
             if words_of(source):
-                trees, (surface, risk, _, probability, effective_draws) = next(decided)
-                yield Restored(source, surface, risk, trees[0].tree, effective_draws, probability)
+                trees, (surface, risk, _, shares, effective_draws) = next(decided)
+                yield Restored(source, surface, risk, trees[0].tree, effective_draws, shares)
             else:
                 yield Restored(source, source.surface, 0.0, None)
 
@@ -102,7 +106,7 @@ def _in_windows(source: RawSentence, restore: Callable[[Sequence[Source]], Itera
     """A long line; each window adds its risk, times the share of its slots that are kept."""
     parts = windows(len(source.words), set(source.inside))
     surface: list[Sequence[str]] = []
-    trees, risk, probability = list[Tree](), 0.0, list[float]()
+    trees, risk, shares = list[Tree](), 0.0, list[Mapping[tuple[str, ...], float]]()
     for start in range(0, len(parts), WINDOWS_AT_ONCE):
         batch = parts[start : start + WINDOWS_AT_ONCE]
         restored_windows = restore([source.part(window.first, window.last) for window in batch])
@@ -110,11 +114,11 @@ def _in_windows(source: RawSentence, restore: Callable[[Sequence[Source]], Itera
             first, last = window.core.start - 1 - window.first, window.core.stop - 1 - window.first
             kept = slice(first, last + (window == parts[-1]))
             surface += restored.surface[kept]
-            probability += restored.probability[kept]
+            shares += restored.shares[kept]
             risk += restored.risk * (last - first) / (len(restored.surface) - 1)
             assert restored.tree is not None  # for there are words
             trees.append(restored.tree)
-    return Restored(source, surface, risk, joined(parts, trees), probability=tuple(probability))
+    return Restored(source, surface, risk, joined(parts, trees), shares=tuple(shares))
 
 
 def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> str:
@@ -129,8 +133,9 @@ def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> 
         raise TypeError("a sentence of a treebank is no raw text")
     if restored.tree is None:
         return source.text
-    words, surface, gaps = source.as_written(restored.surface)
-    printed = print_words(words, surface, conventions, capital=capital, gaps=gaps)
+    words, surface, slots = source.as_written(restored.surface)
+    capital = capital and 1 not in source.fixed
+    printed = print_words(words, surface, conventions, capital=capital, slots=slots)
     return source.before + printed + source.behind
 
 

@@ -21,10 +21,11 @@ from pyropunct.nets.reader.reader import (
     windows_of,
 )
 from pyropunct.restore.cases import loses_case, lowered, recased
-from pyropunct.restore.raw_words import Multiword, RawSentence, opens
+from pyropunct.restore.raw_words import Multiword, RawSentence, parted
 from pyropunct.restore.reading import AtHand, Item
 from pyropunct.restore.settings import CaseMode, RestoreSettings
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.marks import ABBREVIATION_DOT
+from pyropunct.treebank.printing import Slot
 from pyropunct.treebank.spacing import space_between_words
 
 LONGEST_SENTENCE, LEAST_CUT = 200, 50
@@ -49,17 +50,17 @@ class _Word(NamedTuple):
 
     :ivar form: the word.
     :ivar line: the number of its line.
-    :ivar slot: the punctuation tokens behind it.
-    :ivar gap: the white space behind it, None if only marks stand there.
+    :ivar slot: the punctuation and white space behind it.
     :ivar closed: whether the next word is part of the same written word.
+    :ivar fixed: whether its case stays as it is.
     :ivar written: the written word that begins with it, if that is of several words.
     """
 
     form: str
     line: int
-    slot: tuple[str, ...]
-    gap: str | None
+    slot: Slot
     closed: bool
+    fixed: bool
     written: str | None
 
 
@@ -68,10 +69,12 @@ class _Judged(NamedTuple):
 
     :ivar end: the probability that a sentence ends behind it, 0 inside of a written word.
     :ivar cases: (4,) the logits of its cases, None if it stays as it is.
+    :ivar marks: (labels,) the logits of the marks behind it.
     """
 
     end: float
     cases: Tensor | None
+    marks: Tensor
 
 
 class SentenceFinder:
@@ -107,7 +110,7 @@ class SentenceFinder:
         self._judged.clear()
         self._begun, self._told = 0, -1  # the first word of the sentence, the last with an ending mark
         self._before, self._end = "", ""
-        self._opening: tuple[str, ...] = ()
+        self._opening = Slot()
 
     def add(self, line: RawSentence) -> Iterator[RawSentence]:
         """The sentences that are certain with a further line."""
@@ -133,17 +136,15 @@ class SentenceFinder:
         self._clear()
 
     def _append(self, line: RawSentence) -> None:
-        first = line.surface[0][1:]
         if self._words:
             last = self._words[-1]
-            gap = self._end + line.before
-            self._words[-1] = last._replace(slot=last.slot + first, gap=gap)
+            self._words[-1] = last._replace(slot=last.slot.joined(self._end + line.before, line.slots[0]))
         else:
-            self._opening, self._before = first, line.before
+            self._opening, self._before = line.slots[0], line.before
         closed = set(line.inside)
         written = {multiword.first: multiword.text for multiword in line.multiwords}
         self._words += [
-            _Word(form, line.line, line.surface[slot], line.gaps[slot], slot in closed, written.get(slot))
+            _Word(form, line.line, line.slots[slot], slot in closed, slot in line.fixed, written.get(slot))
             for slot, form in enumerate(line.words, start=1)
         ]
         self._end = line.behind + line.end
@@ -166,14 +167,14 @@ class SentenceFinder:
             Window(lowered(window.words), window.core) if lower else window
             for window, lower in zip(windows, lost, strict=True)
         ]
-        ends, cases = self._reader.read_windows(seen)
+        ends, cases, marks = self._reader.read_windows(seen)
         lower = [
             is_lost for is_lost, window in zip(lost, windows, strict=True) for _ in window.words[window.core]
         ]
         for number, end in enumerate(ends.tolist()):
             word = self._words[len(self._judged)]
             self._judged.append(
-                _Judged(0.0 if word.closed else end, cases[number] if lower[number] else None)
+                _Judged(0.0 if word.closed else end, cases[number] if lower[number] else None, marks[number])
             )
 
     def _end_known_at(self, number: int) -> int | None:
@@ -183,57 +184,71 @@ class SentenceFinder:
         if number - self._begun + 1 < LONGEST_SENTENCE:
             return None
         first = self._begun + LEAST_CUT - 1
-        open_places = [place for place in range(first, number + 1) if not self._words[place].closed]
+        open_places = [place for place in range(first, number + 1) if not self._is_closed(place)]
         return max(open_places, key=lambda place: self._judged[place].end, default=None)
 
     def _ends(self, number: int) -> bool:
         word = self._words[number]
         if self._is_marked(number):
             self._told = number
-            return True
-        if word.closed or any(mark in INNER for mark in word.slot):
+            return not self._is_closed(number)
+        tokens = word.slot.tokens
+        if ABBREVIATION_DOT in tokens and self._goes_on_small(number):
+            return False
+        if self._is_closed(number) or any(mark in INNER for mark in tokens):
             return False
         ahead = range(number + 1, min(self._told + LONGEST_MARKED + 1, len(self._words)))
-        if ABBREVIATION_DOT not in word.slot and any(map(self._is_marked, ahead)):
+        if ABBREVIATION_DOT not in tokens and any(map(self._is_marked, ahead)):
             return False
         return self._judged[number].end > LIKELY
 
+    def _is_closed(self, number: int) -> bool:
+        """Whether no sentence ends behind a word, as it touches the next one, if only with a mark between."""
+        word, behind = self._words[number], self._words[number + 1 : number + 2]
+        touches = not word.slot.gap and bool(behind) and space_between_words(word.form, behind[0].form)
+        return word.closed or touches
+
+    def _goes_on_small(self, number: int) -> bool:
+        """Whether the next word begins with a small letter, where that tells something."""
+        judged, behind = self._judged[number], self._words[number + 1 : number + 2]
+        return judged.cases is None and bool(behind) and behind[0].form[:1].islower()
+
     def _is_marked(self, number: int) -> bool:
         behind = self._words[number + 1].form if number + 1 < len(self._words) else ""
-        return _ends_sentence(self._words[number].slot, behind)
+        return _ends_sentence(self._words[number].slot.tokens, behind)
 
     def _cut(self, last: int) -> RawSentence:
         """The sentence that ends with a word."""
         words = self._words[self._begun : last + 1]
         judged = self._judged[self._begun : last + 1]
-        closing, opening = _shared(words[-1].slot) if last + 1 < len(self._words) else (words[-1].slot, ())
-        slots = [(START, *self._opening), *(word.slot for word in words[:-1]), closing]
+        slot = words[-1].slot
+        place = len(slot.marks)
+        if last + 1 < len(self._words):
+            place = _where_white_space_is(slot, len(parted(slot.tokens)[0]))
+        closing, end, opening = slot.cut(place)
+        slots = (self._opening, *(word.slot for word in words[:-1]), closing)
         self._number = self._number + 1 if words[0].line == self._line else 1
         self._line = words[0].line
         sentence = RawSentence(
             line=self._line,
-            text=_as_it_was(self._opening, words, closing),
+            text=_as_it_was(slots, words),
             words=tuple(word.form for word in words),
-            surface=tuple(slots),
-            gaps=(None, *(word.gap for word in words[:-1]), None),
+            slots=slots,
             multiwords=tuple(_multiwords(words)),
+            fixed=frozenset(number for number, word in enumerate(words, 1) if word.fixed),
             before=self._before,
-            end=self._gap_behind(last),
+            end=self._end if last + 1 == len(self._words) else end,
             found=True,
             number=self._number,
+            marks=self._reader.mark_probabilities(
+                stack([word.marks for word in judged]), [*[False] * (len(words) - 1), True]
+            ),
         )
         self._opening, self._before, self._begun = opening, "", last + 1
         cases = [word.cases for word in judged if word.cases is not None]
         if len(cases) < len(words):
             return sentence
         return recased(sentence, self._reader, stack(cases), self._capital)
-
-    def _gap_behind(self, last: int) -> str:
-        if last + 1 == len(self._words):
-            return self._end
-        if self._words[last].gap is not None:
-            return self._words[last].gap or ""
-        return " " if space_between_words(self._words[last].form, self._words[last + 1].form) else ""
 
     def _forget(self) -> None:
         """Let go of words that are no more needed."""
@@ -251,7 +266,7 @@ def _ends_sentence(slot: Sequence[str], behind: str) -> bool:
     ending = [mark for mark in slot if set(mark) <= ENDING and (len(mark) == 1 or set(mark) != {"."})]
     if not ending or (len(ending) > 1 and set(ending) == {"."}):
         return False
-    closing, opening = _shared(slot)
+    closing, opening = parted(slot)
     quoted = ending[-1] != "." and closing[-1] != ending[-1]
     return not (quoted and behind[:1].islower() and not opening)
 
@@ -261,12 +276,12 @@ def _has_ends(line: RawSentence) -> bool:
     return any(map(_ends_sentence, line.surface[1:-1], line.words[1:]))
 
 
-def _shared(slot: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The marks between two sentences: those of the first, and opening ones of the second."""
-    place = len(slot)
-    while place and slot[place - 1] != ABBREVIATION_DOT and opens(slot[place - 1]):
-        place -= 1
-    return tuple(slot[:place]), tuple(slot[place:])
+def _where_white_space_is(slot: Slot, place: int) -> int:
+    """The place with white space that is nearest to another place between marks, or this if there is none."""
+    spaces = [*(mark.space for mark in slot.marks), slot.space]
+    return min(
+        (number for number, space in enumerate(spaces) if space), key=lambda n: abs(n - place), default=place
+    )
 
 
 def _multiwords(words: Sequence[_Word]) -> Iterator[Multiword]:
@@ -282,23 +297,14 @@ def _multiwords(words: Sequence[_Word]) -> Iterator[Multiword]:
         place = last + 1
 
 
-def _as_it_was(opening: Sequence[str], words: Sequence[_Word], closing: Sequence[str]) -> str:
-    """The text of a sentence with its own marks, which stick to words."""
-    parts = [*opening]
-    inside = False
-    for word in words[:-1]:
-        parts += _written(word, inside)
-        inside = word.closed
-        if not inside:
-            before, behind = _shared(word.slot)
-            parts += [*before, " " if word.gap is None else word.gap, *behind]
-    parts += [*_written(words[-1], inside), *closing]
-    return "".join("." if part == ABBREVIATION_DOT else part for part in parts)
-
-
-def _written(word: _Word, inside: bool) -> tuple[str, ...]:
-    """The written word that begins with a word, if any does."""
-    return () if inside else (word.form if word.written is None else word.written,)
+def _as_it_was(slots: Sequence[Slot], words: Sequence[_Word]) -> str:
+    """The text of a sentence."""
+    inside = (False, *(word.closed for word in words))
+    forms = (
+        "" if part else word.form if word.written is None else word.written
+        for word, part in zip(words, inside, strict=False)
+    )
+    return slots[0].text + "".join(form + slot.text for form, slot in zip(forms, slots[1:], strict=True))
 
 
 class NoReaderError(UserError, ValueError):

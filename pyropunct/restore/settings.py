@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pyropunct.limits import Count, Internal, Placeholder, Seed
+from pyropunct.errors import UserError
+from pyropunct.limits import Count, Internal, Opposite, Placeholder, Seed, forbidden
 
 CaseMode = Literal["auto", "restore", "keep"]
 """Restore capital letters where a text has only one case, everywhere, or nowhere."""
@@ -42,6 +43,10 @@ def _probability(text: str) -> float:
     return number
 
 
+class DecisionSettingError(UserError, ValueError):
+    """A setting that is out of its bounds, or none of its choices."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DecisionSettings:
     """How punctuation is decided on, whether it is restored or corrected.
@@ -54,6 +59,7 @@ class DecisionSettings:
     :ivar parse: parse the words of CoNLL-U input anew.
     :ivar best_tree: parse words once more for their best tree, which is part of the result.
     :ivar seed: equal seeds give equal results, whatever the other sentences are.
+    :raises DecisionSettingError: if a value is out of its bounds, or none of its choices.
     """
 
     samples: Count = 1000
@@ -63,13 +69,16 @@ class DecisionSettings:
     best_tree: Annotated[bool, Internal] = False
     seed: Seed = 0
 
+    def __post_init__(self) -> None:
+        if problem := forbidden(self):
+            raise DecisionSettingError(problem)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RestoreSettings(DecisionSettings):
     """How sentences that may have punctuation already are restored.
 
-    Existing marks are removed first, unless ``keep`` or ``hidden`` is set: then they are evidence about the
-    others.
+    Marks that are kept are evidence about the others.
 
     :ivar decoder: take all marks that are probable enough for the greatest F1 ("f1", see ``threshold``), the
         draw of least expected edit distance ("mbr"), decide each slot separately ("slot-mbr"), or take the
@@ -77,10 +86,12 @@ class RestoreSettings(DecisionSettings):
     :ivar threshold: with the decoder f1, the least probability of a mark; or of each, as ",=0.3 ?=0.2 0.4".
     :ivar marks: restore only these marks, such as ".,?!"; by default all that the model knows.  In a text,
         spaces separate marks of several characters; straight quotation marks stand for both directions.
-    :ivar keep: keep existing punctuation, and fill only empty slots.
+    :ivar keep: keep the punctuation that is there, and fill only empty slots; or discard it, and restore all
+        anew.  [default: keep that of raw text, discard that of CoNLL-U, and marks that are hidden]
     :ivar hidden: restore only these marks, such as ",", and take all others as they are: they tell where
         these belong.
-    :ivar keep_dots: keep the abbreviation dots of raw text, which are part of how words are spelt.
+    :ivar as_written: keep what belongs to the words of raw text: abbreviation dots, no hyphens between words,
+        no marks beside symbols.
     :ivar capital: begin sentences of raw text with a capital letter.
     :ivar running: the text is running text, with sentences that end anywhere in lines: find them.  Blank
         lines part paragraphs.
@@ -91,9 +102,9 @@ class RestoreSettings(DecisionSettings):
     decoder: Decoder | None = None  # type: ignore[assignment]  # a command has its own default
     threshold: Annotated[Thresholds, thresholds] = THRESHOLD
     marks: str | Collection[str] | None = None
-    keep: bool = False
+    keep: Annotated[bool | None, Opposite("anew")] = None
     hidden: Annotated[str | Collection[str] | None, Placeholder("MARKS")] = None
-    keep_dots: Annotated[bool, Internal] = True
+    as_written: Annotated[bool, Internal] = True
     capital: bool = True
     running: bool = False
     case: CaseMode = "auto"

@@ -108,7 +108,11 @@ def _check_columns(block: Block, row: int) -> None:
     columns = block.lines[row].split("\t")
     if len(columns) != len(COLUMN_NAMES):
         count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
-        raise block.error(f"the line has {count}, not 10 (separate the columns by single tabs)", row)
+        is_tree = len(columns) == 1 and columns[0].lstrip().startswith("(")
+        remedy = (
+            "run pyropunct convert on bracketed trees" if is_tree else "separate the columns by single tabs"
+        )
+        raise block.error(f"the line has {count}, not 10 ({remedy})", row)
     for name, column in zip(COLUMN_NAMES[:MISC], columns, strict=False):
         if not column.strip():
             raise block.error(f"the column {name} is empty (write _ for no value)", row)

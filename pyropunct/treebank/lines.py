@@ -89,6 +89,7 @@ class ByteLines(Iterator[bytes]):
 
     :param stream: any stream whose ``read1`` returns the bytes at hand, and waits only if there are none.
     :param longest: the most bytes of a piece.
+    :raises TreebankError: if the stream cannot be read.
     """
 
     def __init__(self, stream: BinaryIO, longest: int = LONGEST_LINE) -> None:
@@ -110,7 +111,11 @@ class ByteLines(Iterator[bytes]):
             self._take()
 
     def _take(self) -> None:
-        more = self._stream.read1(SIZE)  # type: ignore[attr-defined]  # which all streams of bytes have
+        try:
+            more = self._stream.read1(SIZE)  # type: ignore[attr-defined]  # which all streams of bytes have
+        except OSError as error:
+            name = getattr(self._stream, "name", STANDARD_INPUT)
+            raise TreebankError(str(name), f"cannot be read: {error.strerror or error}") from error
         self._ended = not more
         self._read, self._start = self._read[self._start :] + more, 0
 

@@ -120,6 +120,13 @@ def test_fit_reports_every_epoch_and_every_direction(small: Path, tmp_path: Path
     assert [path.name for path in out.parent.iterdir()] == ["down.safetensors"]
 
 
+def test_fit_says_that_the_channel_has_hardly_learned(small: Path, tmp_path: Path) -> None:
+    options = ("--recipe", "rules", "--direction", "left", "--epochs", 1)
+    told = printed("fit", small / "train.conllu", "--out", tmp_path / "m", *options).splitlines()
+    [line] = (line for line in told if "near its prior" in line)
+    assert " probabilities differ by over 0.25 from their shares, of pairs expected 5 times or more" in line
+
+
 def test_fit_prints_tables(small: Path, tmp_path: Path) -> None:
     text = printed(
         "fit", small / "train.conllu", "--out", tmp_path / "m", "--epochs", 1, "--direction", "left"
@@ -209,7 +216,7 @@ def test_every_command_that_loads_a_model_can_be_told_to_trust_it() -> None:
     context = click.Context(main)
     commands = {name: main.get_command(context, name) for name in main.list_commands(context)}
     options = {name: {one.name for one in command.params} for name, command in commands.items() if command}
-    loading = {name for name, own in options.items() if own & {"model", "places"}}
+    loading = {name for name, own in options.items() if own & {"model", "models", "places"}}
     assert loading == {name for name, own in options.items() if "trust_variants" in own}
     own = {"compare", "compare-parsers", "convert", "corpus", "fit"}  # corpus has commands that can
     assert loading == set(commands) - own

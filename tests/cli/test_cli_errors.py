@@ -3,6 +3,7 @@
 import io
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from pyropunct.treebank.reading import TreebankError, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
-BAD_INPUT, FAILURE = 2, 1
+BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
 
 
 def line(number: object, form: str, head: object, relation: str = "dep", tag: str = "X") -> str:
@@ -167,6 +168,15 @@ def test_values_out_of_range(small: Path, tmp_path: Path, options: tuple[str, st
         (("fitt",), "No such command 'fitt'. (see pyropunct --help)"),
         (("--loud",), "No such option '--loud'. (see pyropunct --help)"),
         (("fit", "--unheard-of"), "No such option '--unheard-of'. (see pyropunct fit --help)"),
+        (
+            ("restore", "--mark", "."),
+            "No such option '--mark'. Did you mean --marks? (see pyropunct restore --help)",
+        ),
+        (
+            ("corpus", "restore", "--workers", "2"),
+            "No such option '--workers'. Did you mean --scheduler or --processes? "
+            "(see pyropunct corpus restore --help)",
+        ),
         (("evaluate", "m"), "Missing argument 'FILE'. (see pyropunct evaluate --help)"),
     ],
 )
@@ -313,6 +323,57 @@ def test_a_closed_standard_error(tmp_path: Path) -> None:
     result = invoke(*arguments)
     assert "ODD" in result.stderr
     assert (done.returncode, done.stdout) == (0, result.stdout)
+
+
+def test_a_closed_standard_output(tmp_path: Path) -> None:
+    """Results that nobody gets are a failure."""
+    (tmp_path / "x").write_text(BRACKETS, encoding="utf-8")
+    done = run("convert", tmp_path / "x", preexec_fn=lambda: os.close(1))
+    last = done.stderr.splitlines()[-1]
+    assert (done.returncode, last) == (
+        FAILURE,
+        "pyropunct: cannot write the results: the standard output is closed",
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_standard_error(tmp_path: Path) -> None:
+    """What cannot be told there changes nothing else."""
+    for arguments in (("convert", tmp_path / "no"), ("convert", "--nonsense")):
+        with open("/dev/full", "w") as full:
+            done = run(*arguments, capture_output=False, stdout=subprocess.PIPE, stderr=full)
+        assert (done.returncode, done.stdout) == (BAD_INPUT, "")
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that cannot be read")
+def test_input_that_cannot_be_read() -> None:
+    assert (
+        complaint(BAD_INPUT, "convert", "/proc/self/mem")
+        == "/proc/self/mem: cannot be read: Input/output error"
+    )
+
+
+@pytest.mark.parametrize("module", ["click", "pyropunct.cli.main", "pyropunct.cli.convert"])
+def test_an_interruption_at_the_start(tmp_path: Path, module: str) -> None:
+    """While modules are imported."""
+    script = f"""
+import sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from pyropunct.__main__ import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, "convert", "x"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert one_line(done.returncode, done.stdout, done.stderr, INTERRUPTED) == "interrupted"
 
 
 def test_messages_and_titles_have_no_control_characters(small: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pyropunct.rivals.restoration.systems import SYSTEMS, TreeSystem
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
-BAD_INPUT, FAILURE = 2, 1
+BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
 SEED = "parts/seed-0"
 """Where the folder of a comparison has what was trained."""
 
@@ -179,7 +179,7 @@ def test_going_on_after_an_interruption(
 
     with monkeypatch.context() as patch:
         patch.setattr(TreeSystem, "train", interrupt)
-        message = complaint(FAILURE, *compare(small, out))
+        message = complaint(INTERRUPTED, *compare(small, out))
     assert message == f"interrupted: trained parts are kept in {out}; continue with the same command"
     before = kept(out)
     assert set(before) == {"trivial", "crf", "attention", "fold-1", "fold-2", "attach"}

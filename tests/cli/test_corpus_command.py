@@ -165,16 +165,18 @@ def test_parse(model_with_parser: Path, texts: Path, tmp_path: Path) -> None:
     done("parse", model_with_parser, texts, tmp_path / "out", "--draws", 5)
     expected = plain(texts, tmp_path, "parse", model_with_parser, "--draws", 5)
     assert joined(tmp_path / "out", ".conllu") == expected
+    files = [path.name for path in sorted((tmp_path / "out").glob("0*.conllu"))]
+    assert {name[8:] for name in files} == {"-a.conllu", "-b.conllu"}
 
 
 def test_correct(corrector: Path, texts: Path, tmp_path: Path) -> None:
-    """A shard is a writer of its own, as a file is for the command for files, unless the rate is told."""
+    """With --find-rate a shard is a writer of its own, as a file is for the command for files."""
     wrong = tmp_path / "wrong"
     wrong.mkdir()
     for name in ("a.txt", "b.txt"):
         (wrong / name).write_text((texts / name).read_text(encoding="utf-8").replace(" ", ", ", 30))
     edits = ""
-    for size, more in ((100, ()), (5, ("--rate", 0.1))):
+    for size, more in ((100, ("--find-rate",)), (5, ("--rate", 0.1))):
         out, options = tmp_path / f"out{size}", ("--format", "edits", *QUICK, *more)
         done("correct", corrector, wrong, out, *options, size=size)
         found = joined(out, ".edits.tsv")
@@ -353,16 +355,20 @@ def test_what_cannot_be_made_is_told(
 ) -> None:
     from pyropunct.corpus.shards import make
 
+    out = tmp_path / "out"
+
     def made(job: Any, shard: Any) -> Any:
+        (out / f".{job.path(shard).name}.abc.new").write_text("half, by a worker that was killed")
         return make(job, shard._replace(file="gone.conllu") if shard.number == 2 else shard)
 
     monkeypatch.setattr("pyropunct.corpus.cluster.make", made)
-    result = corpus("underlying", small / "model", treebank, tmp_path / "out")
+    result = corpus("underlying", small / "model", treebank, out)
+    assert not list(out.glob(".*"))
     *_, told, last = without_log(result.stderr).splitlines()
     assert result.exit_code == FAILURE
     assert re.fullmatch(r"pyropunct: shard 2 \(.*a\.conllu:\d+\): gone\.conllu: there is no such file", told)
     last_words = "1 of 6 shards could not be made, the first of them 2; the same command tries them again"
-    assert last == f"pyropunct: {tmp_path / 'out'}: {last_words}"
+    assert last == f"pyropunct: {out}: {last_words}"
 
 
 def test_options_are_those_of_the_commands() -> None:

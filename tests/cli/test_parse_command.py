@@ -70,7 +70,7 @@ def test_marks_count_as_much_as_is_said(model_with_parser: Path, text: Path, tmp
 def test_bad_input(model_with_parser: Path, small: Path, text: Path, tmp_path: Path) -> None:
     assert complaint(2, "parse", small / "model", text).startswith(f"{small / 'model'}: has no parser: fit")
     assert "there is no tree to compare with" in complaint(2, "parse", model_with_parser, text, "--score")
-    empty = tmp_path / "empty.txt"
+    empty = tmp_path / "empty.conllu"
     empty.write_text("")
     assert complaint(2, "parse", model_with_parser, empty) == f"{empty}: there is no sentence in the file"
     marks = tmp_path / "marks.txt"
@@ -79,6 +79,6 @@ def test_bad_input(model_with_parser: Path, small: Path, text: Path, tmp_path: P
     mixed = tmp_path / "mixed.txt"
     mixed.write_bytes(b"The doctor sings.\n\xff\xfe sings.\nShe sings ( loudly.\n")
     result = invoke("parse", model_with_parser, mixed)
-    assert [one.text() for one in read_text(result.stdout)] == ["The doctor sings.", "She sings (loudly."]
+    assert [one.text() for one in read_text(result.stdout)] == ["The doctor sings.", "She sings ( loudly."]
     assert result.exit_code == 2
     assert f"{mixed}:2" in result.stderr

@@ -6,6 +6,7 @@ import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import answer, command, complaint, environment, invoke, printed
@@ -13,6 +14,7 @@ from command_line import answer, command, complaint, environment, invoke, printe
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.details import details
 from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import RawSentence
@@ -20,7 +22,8 @@ from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Source
 from pyropunct.restore.rewriting import Rewriting
-from pyropunct.treebank.marks import Surface
+from pyropunct.restore.settings import RestoreSettings
+from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
 from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.vocabulary import Vocabulary
@@ -29,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 BAD_INPUT = 2
 QUICK = ("--samples", 20)
-TAKEN_OFF = "pyropunct: existing punctuation is removed first (--keep keeps it)\n"
+TAKEN_OFF = "pyropunct: the punctuation of trees is removed first (--keep keeps it)\n"
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +105,93 @@ def test_text_from_python(model: Path, file: Path) -> None:
     assert loaded("go", samples=20, capital=False).startswith("go")
 
 
+def test_many_texts_from_python(model: Path) -> None:
+    """A list of a list; an iterator of an iterator, which reads some texts at a time, few at first."""
+    loaded = Punctuator.load(model)
+    texts = ["my sister sings", "go\nAnn went to the hospital", "", *["go"] * (3 * CHUNK)]
+    expected = [loaded(text, samples=5) for text in texts[:3]]
+    together = loaded(texts, samples=5)
+    assert together[:3] == expected
+    read: list[str] = []
+    given = (read.append(text) or text for text in texts)
+    found = loaded(given, samples=5)
+    assert (len(read), next(found), len(read)) == (0, expected[0], 1)
+    rest = []
+    for one in found:
+        assert len(read) <= 2 * CHUNK + len(rest)
+        rest.append(one)
+    assert [expected[0], *rest] == together
+
+
+TYPED = '  (don\'t go), Mr.\u00a0Hayes  said "so" \n\n\u0130STANBUL is far\ngo on. sing now'
+
+
+@pytest.mark.parametrize("settings", [{}, {"running": True, "case": "restore"}, {"keep": True}])
+def test_details_say_where_words_are(model: Path, settings: dict[str, Any]) -> None:
+    """As they were typed, whatever their case or the number of their tokens, with marks that are printed."""
+    loaded = Punctuator.load(model)
+    words = loaded.details(TYPED, samples=20, **settings)
+    assert [word.text for word in words][:6] == ["don't", "go", "Mr.", "Hayes", "said", "so"]
+    assert [word.text for word in words][6:] == ["İSTANBUL", "is", "far", "go", "on", "sing", "now"]
+    assert all(TYPED[word.start : word.end] == word.text for word in words)
+    printed = loaded(TYPED, samples=20, **settings)  # quotation marks that are kept are as they were typed
+    place = 0
+    for word in words:
+        for form in (*word.before.marks, word.text.removesuffix(".").lower(), *word.behind.marks):
+            place = printed.lower().index('"' if form in "“”" else form, place) + len(form)
+    sides = [side for word in words for side in (word.before, word.behind)]
+    assert all(0 <= one.others_probability <= 1 - one.probability + 1e-9 for one in sides)
+    assert all(one.others != one.marks or not one.others_probability for one in sides)
+    assert loaded.details([TYPED, ""], samples=20, **settings) == [words, []]
+    assert list(loaded.details(iter([TYPED]), samples=20, **settings)) == [words]
+
+
+def test_details_are_shares_of_draws(model: Path) -> None:
+    loaded = Punctuator.load(model)
+    settings = RestoreSettings(decoder="mbr", samples=50, as_written=False)
+    source = loaded.raw_reader.read("go now")
+    [restored] = Restorer(loaded, settings).restore([source])
+    [_, last] = details(restored, loaded.conventions, 7)
+    share = restored.shares[2]
+    assert (last.start, sum(share.values())) == (10, pytest.approx(1))
+    of_marks = {
+        marks: sum(share[one] for one in share if without_dot(one) == marks)
+        for marks in map(without_dot, share)
+    }
+    assert last.behind.probability == pytest.approx(of_marks.pop(last.behind.marks))
+    assert last.behind.others_probability == pytest.approx(max(of_marks.values(), default=0))
+
+
+def without_dot(marks: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(mark for mark in marks if mark != ABBREVIATION_DOT)
+
+
+def test_details_in_json(model: Path, file: Path) -> None:
+    """Places are those in the file, also behind lines that are left as they were, and in running text."""
+    text = "go\n\x00a\n\nsing now. go on.\r\nmy sister sings"
+    file.write_bytes(text.encode())
+    found = json.loads(invoke("restore", model, file, *QUICK, "--json").stdout)["sentences"]
+    words = [word for one in found for word in one.get("details", ())]
+    assert [word["text"] for word in words] == ["go", "sing", "now", "go", "on", "my", "sister", "sings"]
+    assert all(text[word["start"] : word["end"]] == word["text"] for word in words)
+    assert set(words[0]["behind"]) == {"marks", "probability", "others", "others_probability"}
+
+
+def test_a_text_is_a_string(model: Path) -> None:
+    loaded = Punctuator.load(model)
+    for texts in ([1, 2], [b"go"], b"go"):
+        with pytest.raises(TypeError, match=r"^a text is a string, not of the type (int|bytes): "):
+            loaded(texts)
+
+
+def test_a_model_is_shown_in_a_line(model: Path) -> None:
+    loaded = Punctuator.load(model)
+    assert re.fullmatch(
+        r"<Punctuator\('log-linear', 'sliding-window'\) of [\d,]+ words and \d+ marks>", repr(loaded)
+    )
+    assert len(repr(loaded.for_parsed)) < 100
+
+
 @pytest.mark.parametrize("sentences", [["my sister sings"], "my sister sings", [["go"], "x" * 100]])
 def test_a_string_is_no_sequence_of_words(model: Path, sentences: list[str] | str) -> None:
     loaded = Punctuator.load(model)
@@ -113,7 +203,8 @@ def test_a_string_is_no_sequence_of_words(model: Path, sentences: list[str] | st
 
 def test_json(model: Path, file: Path) -> None:
     found = sentences(model, file, "my sister sings\n\n")
-    assert [set(one) for one in found] == [{"line", "text", "words", "marks", "expected_edits"}] * 2
+    entries = {"line", "text", "words", "marks", "details", "expected_edits"}
+    assert [set(one) for one in found] == [entries] * 2
     assert [(one["line"], one["words"]) for one in found] == [(1, ["my", "sister", "sings"]), (2, [])]
     assert [len(one["marks"]) for one in found] == [4, 1]
     assert found[0]["expected_edits"] > 0 == found[1]["expected_edits"]
@@ -224,18 +315,20 @@ def test_a_long_sentence(without_reader: Path, file: Path) -> None:
 # Punctuation that is there
 
 
-@pytest.mark.parametrize("options", [(), ("--format", "json"), ("--format", "conllu")])
+@pytest.mark.parametrize("options", [(), ("--format", "conllu")])
 def test_punctuation_is_taken_off(model: Path, file: Path, options: tuple[str, ...]) -> None:
     bare = restored(model, file, "my sister sings\ngo", *options)
     file.write_text("my sister, sings;\ngo!\n")
-    result = invoke("restore", model, file, *QUICK, *options)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, bare, TAKEN_OFF)
+    result = invoke("restore", model, file, *QUICK, *options, "--anew")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, bare, "")
 
 
 def test_punctuation_is_kept(model: Path, file: Path) -> None:
-    (found,) = sentences(model, file, "my sister , sings ;", "--keep")
+    """As it is by default, and with what tells of the others if that is asked for."""
+    (found,), (asked,) = (sentences(model, file, "my sister , sings ;", *how) for how in ((), ("--keep",)))
+    assert found == asked
     assert found["marks"][2:] == [[","], [";"]]
-    assert found["text"].endswith(" sister, sings;")
+    assert found["text"].endswith(" sister , sings ;")
 
 
 def test_abbreviation_dots_stay(model: Path, file: Path) -> None:
@@ -383,6 +476,9 @@ def test_score_of_raw_text(model: Path, file: Path) -> None:
     value = json.loads(restored(model, file, "Prof. Hayes sings, loudly.\n\n", "--score", "--json"))
     assert (value["sentences"], value["gold"], value["slots"]) == (1, 3, 5)
     assert value["edits"] >= 3 - value["right"]
+    text = restored(model, file, "Prof. Hayes sings.\n" * 5 + "go ; now\n", "--score")
+    assert "\nabbr.: dots of abbreviations; rare: marks that the file has fewer than 5 times, none" in text
+    assert "abbr.:" not in restored(model, file, "Ann sings, loudly.\n\n", "--score")
 
 
 def test_nothing_to_score(model: Path, file: Path) -> None:
@@ -466,6 +562,8 @@ def test_an_error_in_one_sentence_ends_no_other(
 
 def test_an_empty_line_is_not_nothing(model: Path, file: Path) -> None:
     assert restored(model, file, "\n") == "\n"
+    assert restored(model, file, "") == ""
+    assert answer("restore", model, file)["sentences"] == []
 
 
 def test_keep_and_score(model: Path, small: Path) -> None:
@@ -528,7 +626,7 @@ def test_a_line_that_is_too_long_for_a_sentence(model: Path, file: Path) -> None
     file.write_text("go\n" + "sing now. " * 150 + "\ngo\n")
     result = invoke("restore", model, file, *QUICK, "--json")
     told = f"pyropunct: {file}:2: 300 words; it is read as running text (--running)\n"
-    assert result.stderr == told + TAKEN_OFF
+    assert result.stderr == told
     assert [one["line"] for one in json.loads(result.stdout)["sentences"]] == [1, *[2] * 150, 3]
 
 
@@ -541,4 +639,4 @@ def test_running_text_and_cases_that_cannot_be(model: Path, without_reader: Path
     file.write_text("1\tgo\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n")
     assert "is CoNLL-U" in complaint(BAD_INPUT, "restore", model, file, "--running")
     file.write_text("")
-    assert "no sentence" in complaint(BAD_INPUT, "restore", model, file, "--running")
+    assert printed("restore", model, file, "--running") == ""

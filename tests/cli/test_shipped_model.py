@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import torch
 from command_line import complaint, invoke, printed
 
 import pyropunct
@@ -87,11 +88,21 @@ def test_models_that_are_not_there(file: Path, monkeypatch: pytest.MonkeyPatch) 
         pyropunct.load()
 
 
+def test_weights_are_sparse_in_memory(installed: Path) -> None:
+    """But dense for those who ask for values."""
+    punctuator = pyropunct.load("en")
+    weights = punctuator.story.attach.weights
+    assert weights.is_sparse
+    values = punctuator.values["attach.weights"]
+    assert not values.is_sparse
+    assert torch.equal(values, weights.to_dense())
+
+
 def test_texts_from_python(installed: Path, file: Path) -> None:
     punctuator = pyropunct.load("en")
     some = pyropunct.load("en", samples=20, capital=False)
     texts = [TEXT, "", "go"]
-    assert some(texts) == [some(text) for text in texts] == some(iter(texts))
+    assert some(texts) == [some(text) for text in texts] == list(some(iter(texts)))
     assert some(TEXT) == printed("restore", file, *QUICK, "--no-capital")
     assert some([]) == []
     running = partial(some, running=True)

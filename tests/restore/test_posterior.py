@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pyropunct.draws import Draws
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
+from pyropunct.restore.posterior import Posterior
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, marks_of
@@ -85,6 +87,11 @@ def test_evidence_that_nothing_explains_names_slot_and_sentence(
     where = f"what is known of slot {len(sentence.tree)} in '{' '.join(sentence.tree.forms[:7])} .*…'$"
     with pytest.raises(ImpossibleSurfaceError, match=where):
         model.posterior(sentence.tree, known, samples=10)
+
+
+def test_effective_draws_of_unequal_weights() -> None:
+    draws = Draws(("",), np.zeros((3, 1), np.int32), np.array([0.5, 0.3, 0.2]))
+    assert Posterior(draws, (), 0.0).effective_draws == pytest.approx(1 / (0.25 + 0.09 + 0.04))
 
 
 # With a tagger

@@ -1,13 +1,14 @@
 """Lines of raw text as words and marks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from limits import within
 
 from pyropunct.restore import raw_words
 from pyropunct.restore.raw_words import RawReader
-from pyropunct.treebank.conventions import Conventions, SpacingStatistics
+from pyropunct.treebank.conventions import Capitals, Conventions, SpacingStatistics
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 
@@ -43,7 +44,7 @@ def read(text: str) -> tuple[tuple[str, ...], Mapping[int, Sequence[str]]]:
         ("a... b!!! c?! d!?", ("a", "b", "c", "d"), {1: ["..."], 2: ["!!!"], 3: ["?!"], 4: ["!", "?"]}),
         ("... a ?!?! b", ("a", "b"), {0: ["..."], 1: ["?!", "?!"]}),
         # marks before and after
-        ("(a) [b] ¿c?", ("a", "[b]", "c"), {0: ["("], 1: [")"], 2: ["¿"], 3: ["?"]}),
+        ("(an) [b] ¿c?", ("an", "[b]", "c"), {0: ["("], 1: [")"], 2: ["¿"], 3: ["?"]}),
         ("(a (b)).", ("a", "b"), {0: ["("], 1: ["("], 2: [")", ")", "."]}),
         # brackets of words
         ("f(x) (s)he (f(x)) ha:)", ("f(x)", "(s)he", "f(x)", "ha"), {2: ["("], 3: [")"], 4: [":", ")"]}),
@@ -53,11 +54,19 @@ def read(text: str) -> tuple[tuple[str, ...], Mapping[int, Sequence[str]]]:
         ("well-known pre- -5 - x", ("well-known", "pre-", "-5", "x"), {3: ["-"]}),
         ("a--b c— —d 1990—1995", ("a", "b", "c", "d", "1990—1995"), {1: ["--"], 3: ["—", "—"]}),
         # slashes and addresses
-        ("x/y / http://a.b/, w.a.org.", ("x/y", "http://a.b/", "w.a.org"), {1: ["/"], 2: [","], 3: ["."]}),
+        ("x/y / http://a.b/, w.a.org.", ("x/y", "/", "http://a.b/", "w.a.org"), {3: [","], 4: ["."]}),
+        ("(see http://a—b.c/d--e)", ("see", "http://a—b.c/d--e"), {0: ["("], 2: [")"]}),
         # known words of punctuation
         ("R & D 5% :) yahoo! Yahoo!", ("R", "&", "D", "5%", ":)", "yahoo!", "Yahoo!"), {}),
         # unknown marks
-        ("a ‽ b† ** c", ("a", "b†", "c"), {1: ["‽"], 2: ["**"]}),
+        ("a ‽ b† ** c", ("a", "b†", "**", "c"), {1: ["‽"]}),
+        # operators, faces, rulers, and dashes between numbers
+        ("3 < 5 == a | b -> c", ("3", "<", "5", "==", "a", "|", "b", "->", "c"), {}),
+        ("a ;-) b :-/ c --- d ---- e", ("a", ";-)", "b", ":-/", "c", "d", "----", "e"), {5: ["--", "-"]}),
+        ("1841 - 1902 a - 5", ("1841", "-", "1902", "a", "5"), {4: ["-"]}),
+        # inches
+        ("6' 2\", tall", ("6'", '2"', "tall"), {2: [","]}),
+        ('"2" "x 2"', ("2", "x", "2"), {0: ["“"], 1: ["”", "“"], 3: ["”"]}),
         # scripts without spaces
         ("你好，我 在。 3，0", ("你好", "我", "在", "3，0"), {1: ["，"], 3: ["。"]}),
     ],
@@ -166,3 +175,54 @@ def test_words_are_read_as_before_whatever_else_was_read(monkeypatch: pytest.Mon
     monkeypatch.setattr(raw_words, "REMEMBERED", 2)
     reader, lines = RawReader(VOCABULARY, READER.conventions), ["Hello, Ann!", "mr. Ann!", "Hello, mr. Bo..."]
     assert [reader.read(line) for line in lines * 2] == [READER.read(line) for line in lines * 2]
+
+
+ENGLISH = RawReader(
+    replace(VOCABULARY, forms=("", "of", "tv")),
+    Conventions(
+        abbreviations=frozenset(["co", "dr", "e.g", "gov", "inc", "jr", "ltd", "mr"]),
+        capitals=Capitals({"rep": (0, 6), "no": (2, 50), "man": (1, 36), "etc": (0, 14), "jan": (7, 7)}, {}),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "dots"),
+    [
+        ("mrs. Hill of Corp. Hill", [1, 4]),  # of the language's list alone
+        ("on Jan. 5 and jan.", [2, 5]),
+        ("No. 5, no. 6 no. I see a man. He", [1, 3]),  # ordinary words, before digits
+        ("Rep. Hill saw Rep. Hill etc. of", [4, 6]),  # with a capital letter inside, or never words
+        ("Is it? No. it is no. it", [3, 6]),  # before a small letter
+        ("is it? no. it is a man. he", []),
+    ],
+)
+def test_abbreviations_of_the_language(text: str, dots: Sequence[int]) -> None:
+    found = ENGLISH.read(text)
+    assert [slot for slot, tokens in enumerate(found.surface) if DOT in tokens] == dots
+    assert RawReader(VOCABULARY, Conventions()).read("mrs. Hill").surface[1] == (".",)
+
+
+@pytest.mark.parametrize(
+    "marker", ["1. ", "  - ", "2) ", "(a) ", "*\t", "• ", "## ", "> > ", "iv) ", "– 12. ", "-- "]
+)
+def test_list_markers_belong_to_the_white_space(marker: str) -> None:
+    found = READER.read(marker + "an item")
+    assert (found.before, found.words, found.surface) == (marker, ("an", "item"), ((START,), (), ()))
+    assert READER.read(marker).before == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        ("see http://a.b user@b.org java_home main.py /usr/bin -la f(x)", [2, 3, 4, 5, 6, 7, 8]),
+        ("ls of tv a = b c", [1, 4, 5, 6]),
+        ("a rope 5 ft. mr. u.s. well-known l'eau", [4]),
+    ],
+)
+def test_words_whose_case_says_something(text: str, fixed: Sequence[int]) -> None:
+    assert sorted(ENGLISH.read(text).fixed) == fixed
+
+
+def test_no_mark_is_put_beside_symbols() -> None:
+    assert READER.read("a = b 5 % 🙂 c").closed == [1, 2]

@@ -4,17 +4,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pyropunct.draws import Draws
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.inference.machines.evidence import Evidence
+from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.drawing import Numbers
+from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import FIRST_ROUND, decide
+from pyropunct.restore.deciding import FIRST_ROUND, READER_SHARE, decide
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.given import evidence_of_marks
@@ -211,11 +215,13 @@ def restored(model: Punctuator, text: str, **settings: object) -> list[tuple[str
 
 
 def test_given_marks_are_taken_off(model: Punctuator) -> None:
-    assert restored(model, "a, b;") == restored(model, "a b")
+    assert restored(model, "a, b;", keep=False) == restored(model, "a b")
 
 
 def test_given_marks_are_kept(model: Punctuator) -> None:
-    kept = restored(model, "( a U.S. ; c ‽ d e", keep=True)
+    text = "( a U.S. ; c ‽ d e"
+    kept = restored(model, text)
+    assert kept == restored(model, text, keep=True)
     assert (kept[0], kept[2], kept[3]) == (("(",), (ABBREVIATION_DOT, ";"), ("‽",))
 
 
@@ -225,10 +231,30 @@ def test_kept_marks_are_evidence(model: Punctuator) -> None:
     evidence = evidence_of_marks(model.vocabulary, source.surface)
     settings = {"samples": 200, "seed": 0, "trees": 2}
     (found,) = Restorer(model, RestoreSettings(keep=True, **settings)).restore([source])  # type: ignore[arg-type]
-    (free,) = Restorer(model, RestoreSettings(**settings)).restore([source])  # type: ignore[arg-type]
+    (free,) = Restorer(model, RestoreSettings(keep=False, **settings)).restore([source])  # type: ignore[arg-type]
     assert found.surface == model.posterior(source.words, evidence, **settings).best()  # type: ignore[arg-type]
     assert found.surface[1] == (",",)
     assert (found.effective_draws is None, free.effective_draws is None) == (False, True)
+
+
+def test_marks_that_nothing_explains_are_kept_all_the_same(
+    model: Punctuator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other slots are then as if nothing were known, unless keeping was asked for."""
+    free = restored(model, "a b c", keep=False)
+    monkeypatch.setattr(
+        "pyropunct.restore.restorer.evidence_of_marks", lambda *_, **__: [Evidence(1, (), (), ())] * 4
+    )
+    assert restored(model, "a ; b c") == [free[0], (";",), *free[2:]]
+    with pytest.raises(ImpossibleSurfaceError):
+        restored(model, "a ; b c", keep=True)
+
+
+def test_a_slot_of_many_marks_tells_nothing(model: Punctuator) -> None:
+    marks = "; " * 5000
+    found = restored(model, f"a {marks} b c")
+    assert found[1] == (";",) * 5000
+    assert [found[0], *found[2:]] == [*restored(model, "a b c")[:1], *restored(model, "a b c")[2:]]
 
 
 def test_kept_marks_change_what_is_put_elsewhere(model: Punctuator, dev: Treebank) -> None:
@@ -252,7 +278,7 @@ def test_abbreviation_dots_are_kept(model: Punctuator) -> None:
     found, bare = restored(model, "a U.S. b"), restored(model, "a U.S b")
     assert ABBREVIATION_DOT in found[2]
     assert [found[slot] for slot in (0, 1, 3)] == [bare[slot] for slot in (0, 1, 3)]
-    assert restored(model, "a U.S. b", keep_dots=False) == bare
+    assert restored(model, "a U.S. b", as_written=False) == bare
 
 
 def test_marks_are_restricted(model: Punctuator, dev: Treebank) -> None:
@@ -300,6 +326,10 @@ def test_only_a_parser_of_the_package_is_saved(model: Punctuator, tmp_path: Path
 class HalfCommas:
     """A tagger for which each slot but the last has a comma with probability one half; it draws as told."""
 
+    @property
+    def vocabulary(self) -> "HalfCommas":
+        return self
+
     def read(self, sentences: Sequence[Sequence[str]]) -> list[Numbers]:
         self.asked = [tuple(words) for words in sentences]
         return [np.full((len(words) + 1, 2), 0.5) for words in sentences]
@@ -318,8 +348,27 @@ def test_a_tagger_is_mixed_in_where_trees_were_found(model: Punctuator, dev: Tre
     for number, (tree, draws) in enumerate(zip(trees, model.draws(trees, FIRST_ROUND, 2), strict=True)):
         if number % 2 == 0:
             probabilities = np.full((len(tree) + 1, 2), 0.5)
-            of_words = tagger.draw(probabilities, FIRST_ROUND, generator_for(tree.forms, 2))
+            of_words = tagger.vocabulary.draw(probabilities, FIRST_ROUND, generator_for(tree.forms, 2))
             draws = mixture([draws, of_words], [1 - share, share])
         assert found[number] == DECODERS["mbr"](without_unknown(draws))
     alone = [one for parse in parses for one in decide(with_tagger, [parse], samples=FIRST_ROUND, seed=2)]
     assert found == alone
+
+
+def test_the_reader_of_running_text_is_mixed_in(model: Punctuator, dev: Treebank) -> None:
+    """It says nothing of what stands in front of a sentence."""
+    tree = trees_of(dev)[0]
+    slots = SlotVocabulary(Labels((ABBREVIATION_DOT, UNKNOWN, ","), ((), (",",))), ())
+    reader = SimpleNamespace(vocabulary=SimpleNamespace(slots=slots))
+    reading = np.tile([0.1, 0.8, 0.1], (len(tree), 1))
+    [found] = decide(
+        replace(model, reader=reader),  # type: ignore[arg-type]
+        [[WeightedTree(tree, 1.0)]],
+        samples=FIRST_ROUND,
+        seed=2,
+        readings=[reading],
+    )
+    [draws] = model.draws([tree], FIRST_ROUND, 2)
+    read = slots.draw(np.vstack([[1, 0, 0], reading]), FIRST_ROUND, generator_for(tree.forms, 2))
+    assert found == DECODERS["mbr"](without_unknown(mixture([draws, read], [1 - READER_SHARE, READER_SHARE])))
+    assert {surface[0] for surface in map(read.surface, range(FIRST_ROUND))} == {(START,)}

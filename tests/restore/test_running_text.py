@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.reader.case import CAPITAL
 from pyropunct.nets.reader.encoding import ReaderVocabulary
@@ -36,7 +37,9 @@ from pyropunct.vocabulary import Vocabulary
 
 MARKS = (START, ABBREVIATION_DOT, UNKNOWN, ",", ".", "?", "“", "”", "(", ")")
 LINES = RawReader(Vocabulary(MARKS, ("",), ("",), ("",), ((),)), Conventions(splits={"du": ("de", "le")}))
-VOCABULARY = ReaderVocabulary(("", "\N{REPLACEMENT CHARACTER}"), ("", "\N{REPLACEMENT CHARACTER}"), ())
+SLOTS = SlotVocabulary(Labels(MARKS[1:], ((), (",",))), ())
+UNKNOWN_TYPES = ("", "\N{REPLACEMENT CHARACTER}")
+VOCABULARY = ReaderVocabulary(UNKNOWN_TYPES, UNKNOWN_TYPES, (), SLOTS)
 RECIPE = ReaderRecipe(form_size=2, character_size=2, spelling_size=2, lstm_size=2, layers=1)
 
 
@@ -49,11 +52,13 @@ class Told(RunningReader):
         cases = torch.zeros(len(words), 4)
         cases[:, 0] = 1
         cases[torch.tensor([len(word) == 5 for word in words]), CAPITAL] = 2
-        return Reading(ends, cases)
+        commas = torch.tensor([[0.0, float(word == "ah"), -9.0] for word in words])
+        return Reading(ends, cases, commas)
 
 
 TOLD = Told(VOCABULARY, RECIPE, RunningNetwork(VOCABULARY, RECIPE), {})
 TOLD.network.at_start.data[CAPITAL] = 2
+TOLD.network.at_end.data[1] = 3
 
 
 def stream(lines: Iterable[RawSentence], reader: RunningReader | None, **settings: Any) -> list[RawSentence]:
@@ -86,9 +91,21 @@ def test_sentences_cross_lines_and_end_with_paragraphs() -> None:
     assert as_they_were(some) == "  a b\nc stop d\n\n ... \ne f"
 
 
+def test_sentences_are_parted_where_white_space_is() -> None:
+    """Also with a mark that sticks to the next word; where there is no white space, no sentence ends."""
+    some = found("a stop. —b c stop (d stop!—e f")
+    assert [(one.text, one.end) for one in some] == [
+        ("a stop.", " "),
+        ("—b c stop", " "),
+        ("(d stop!—e f", ""),
+    ]
+    assert as_they_were(some) == "a stop. —b c stop (d stop!—e f"
+    assert texts(found("a b ...")) == ["a b ..."]
+
+
 def test_marks_tell_sentence_ends() -> None:
     assert texts(found("a stop b. c stop d? e stop f")) == ["a stop b.", "c stop d?", "e stop", "f"]
-    assert texts(found("a stop, b stop (c) d ... e")) == ["a stop, b stop", "(c) d... e"]
+    assert texts(found("a stop, b stop (c) d ... e")) == ["a stop, b stop", "(c) d ... e"]
     assert texts(found("a J. Doe stop a")) == ["a J. Doe stop", "a"]
     assert texts(found("a J. Doe. J. stop a b.")) == ["a J. Doe.", "J. stop a b."]
     assert [one.identifier for one in found("a. b. c\nd. e")] == ["1", "1-2", "1-3", "2"]
@@ -97,6 +114,13 @@ def test_marks_tell_sentence_ends() -> None:
     far = "w " * (LONGEST_MARKED - 2)
     assert len(found(f"a. stop {far}b.")) == 2
     assert len(found(f"a. stop {far}b c.")) == 3
+
+
+def test_what_the_reader_says_of_marks_depends_on_the_ends_of_sentences() -> None:
+    for sentence, logits in zip(found("ah b stop ah"), ([1, 0, 3], [1 + 3]), strict=True):
+        rows = torch.tensor([[0.0, comma, -9.0] for comma in logits], dtype=torch.double)
+        assert sentence.marks is not None
+        torch.testing.assert_close(torch.from_numpy(sentence.marks), rows.softmax(-1))
 
 
 def test_no_sentence_ends_inside_a_written_word() -> None:
@@ -147,7 +171,7 @@ def test_words_come_out_as_they_went_in(
     some = found(text, "keep", random_reader)
     assert [w for one in some for w in one.words] == [w for line in lines for w in line.words]
     assert [m for one in some for m in marks(one)] == [m for line in lines for m in marks(line)]
-    assert all(len(one.surface) == len(one.gaps) == len(one.words) + 1 for one in some)
+    assert all(len(one.surface) == len(one.slots) == len(one.words) + 1 for one in some)
     again = as_they_were(some)
     assert ("".join(again.split()), again.count("\n")) == ("".join(text.split()), text.count("\n"))
     recased = found(text, "restore", random_reader)

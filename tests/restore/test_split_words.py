@@ -108,7 +108,7 @@ def test_text_comes_back(language: str, data: st.DataObject) -> None:
     text = raw_text(restored, reading.conventions, capital=False)
     assert text.replace(",", "").split() == some
     printer = Printer.__new__(Printer)
-    printer._conventions, printer._capital = reading.conventions, False
+    printer.conventions, printer._capital = reading.conventions, False
     (again,) = read_text(printer.conllu(restored))
     assert again.text() == text
     assert again.tree.forms == source.words

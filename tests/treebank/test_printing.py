@@ -1,13 +1,14 @@
 """Words and marks as text and as CoNLL-U."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.treebank.conventions import Conventions, SpacingStatistics
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.printing import print_conllu, print_words
+from pyropunct.treebank.printing import Slot, WrittenMark, print_conllu, print_words
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.tree import Tree
 
@@ -57,16 +58,31 @@ def test_words_written_together() -> None:
 
 
 def test_white_space_of_the_input_stays() -> None:
-    words, gaps = ["we", "can", "not", "do", "n't"], [None, "\u00a0", " ", None, "\t", None]
-    assert print_words(words, [[]] * 6, CLITICS, gaps=gaps) == "we\u00a0can not do\tn't"
-    assert print_words(words, [[], [","], [], [], [], ["."]], CLITICS, gaps=gaps) == "we, can not do\tn't."
-    touching = [None, " ", " ", " ", "", None]
-    assert print_words(words, [[]] * 6, Conventions(), gaps=touching) == "we can not don't"
+    words = ["we", "can", "not", "do", "n't"]
+    slots = [*(Slot(space=space) for space in ("", "\u00a0", " ", "  ", "\t")), Slot()]
+    for surface, text in (
+        ([[], [], [], [], [], []], "we\u00a0can not  do\tn't"),
+        ([[], [","], [], [], [], ["."]], "we,\u00a0can not  do\tn't."),
+        ([[], [], [], ["("], [",", "“"], ["”"]], "we\u00a0can not  (do,\t“n't”"),
+        ([[], [], [], ["—"], ["-"], []], "we\u00a0can not —  do -\tn't"),
+    ):
+        assert print_words(words, surface, CLITICS, slots=slots) == text
+    touching = [*(Slot(space=space) for space in ("", " ", " ", " ", "")), Slot()]
+    assert print_words(words, [[]] * 6, Conventions(), slots=touching) == "we can not don't"
+
+
+def test_slots_that_have_the_same_marks_stay_as_they_are() -> None:
+    first = Slot((WrittenMark("“", "«", ""),), "\u202f")
+    comma, last = Slot((WrittenMark(",", "，", "\t"),)), Slot((WrittenMark(".", ".", " "),))
+    slots = [first, comma, last]
+    same = [slot.tokens for slot in slots]
+    assert print_words(["a", "b"], same, STRAIGHT, slots=slots) == "«\u202fa\t，b ."
+    assert print_words(["a", "b"], [same[0], [",", "”"], []], STRAIGHT, slots=slots) == '«\u202fa，"\tb'
 
 
 def test_white_space_of_the_input_in_conllu() -> None:
-    gaps = [None, "\u00a0", "", None, "\t", None]
-    text = print_conllu(TREE, [[], [], [], [","], [], []], Conventions(), "1", gaps=gaps)
+    slots = [*(Slot(space=space) for space in ("", "\u00a0", "", " ", "\t")), Slot()]
+    text = print_conllu(TREE, [[], [], [], [","], [], []], Conventions(), "1", slots=slots)
     assert "# text = mr Hayesour, boss sang\n" in text
     assert read_text(text)[0].text() == "mr Hayesour, boss sang"
 
@@ -126,6 +142,13 @@ def test_conllu_reads_back(conventions: Conventions) -> None:
             sentence.surface,
         )
         assert f"# text = {again.text()}\n" in text
+
+
+@pytest.mark.parametrize("word", ["", "a\tb", "a\nb", "a\r"])
+def test_words_that_nobody_could_read_again(word: str) -> None:
+    tree = replace(TREE, forms=("mr", word, *TREE.forms[2:]))
+    with pytest.raises(ValueError, match="cannot be written: it is empty, or has a tab or a line end"):
+        print_conllu(tree, SURFACE, Conventions(), "1")
 
 
 def test_learned_text_is_the_text_of_the_treebank() -> None:

@@ -10,7 +10,7 @@ from treebank_strategies import Written, head_lists, sentences, surfaces
 
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import read_text
-from pyropunct.treebank.sentence import Sentence, mark_heads
+from pyropunct.treebank.sentence import Sentence, by_document, mark_heads
 from pyropunct.treebank.tree import Tree, projectivise
 
 ENGLISH = """\
@@ -232,3 +232,10 @@ def test_rewriting_a_long_sentence_takes_linear_time() -> None:
     assert again.surface == ((START,), *[(",",)] * size)
     assert again.tree == sentence.tree
     assert [node.after for node in again.layout.block.empty_nodes] == list(range(1, 2 * size, 2))
+
+
+def test_documents_begin_where_comments_say() -> None:
+    word = "1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    treebank = read_text(f"{word}{word}# newdoc id = b\n{word}")
+    assert [len(part) for part in by_document(treebank.sentences)] == [2, 1]
+    assert [len(part) for part in by_document(treebank.sentences[:2])] == [2]

@@ -28,6 +28,7 @@ def text(*lines: str) -> str:
     ("lines", "number", "problem"),
     [
         (["word"], 6, "the line has 1 column, not 10 (separate the columns by single tabs)"),
+        (["( (S (NP"], 6, "the line has 1 column, not 10 (run pyropunct convert on bracketed trees)"),
         (["1\tw\t_"], 6, "the line has 3 columns, not 10 (separate the columns by single tabs)"),
         (
             [line(1), line(2, head=1) + "\t_"],

@@ -1,4 +1,4 @@
-"""Scores of sentence ends and cases."""
+"""Scores of sentence ends, marks and cases."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,17 +11,19 @@ class ReaderScores(NamedTuple):
     :ivar f1: of the sentence ends inside documents, in per cent, in words as they are written.
     :ivar lower_f1: the same in lower-cased words.
     :ivar case: the percentage of lower-cased words whose case is right, of those that can have one.
+    :ivar lower_marks: the F1 of the strings of marks behind lower-cased words, in per cent.
     """
 
     words: int
     f1: float
     lower_f1: float
     case: float
+    lower_marks: float
 
     @property
     def merit(self) -> float:
-        """The sum of the three percentages, by which the best epoch is chosen."""
-        return self.f1 + self.lower_f1 + self.case
+        """The sum of the four percentages, by which the best epoch is chosen."""
+        return self.f1 + self.lower_f1 + self.case + self.lower_marks
 
 
 class Counts(NamedTuple):
@@ -66,3 +68,13 @@ def count(found: Sequence[Sequence[bool]], gold: Sequence[Sequence[bool]]) -> Co
     ]
     both = sum(end and right for end, right in pairs)
     return Counts(sum(right for _, right in pairs), sum(end for end, _ in pairs), both)
+
+
+def count_marks(found: Sequence[int], gold: Sequence[int]) -> Counts:
+    """Strings of marks behind words; the empty string, label 0, does not count.
+
+    :param found: the label behind each word.
+    :param gold: the same in the treebank.
+    """
+    right = sum(one == other > 0 for one, other in zip(found, gold, strict=True))
+    return Counts(sum(map(bool, gold)), sum(map(bool, found)), right)

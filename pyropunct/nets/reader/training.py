@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.nets.labels import Labels
 from pyropunct.nets.layers import begin_with
 from pyropunct.nets.pretrained import Pretrained, bare, kept
 from pyropunct.nets.reader.case import case_of
@@ -21,7 +22,7 @@ from pyropunct.nets.reader.encoding import (
     documents,
 )
 from pyropunct.nets.reader.reader import LIKELY, Answers, RunningReader, windows_of
-from pyropunct.nets.reader.scores import ReaderScores, count
+from pyropunct.nets.reader.scores import ReaderScores, count, count_marks
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
 from pyropunct.treebank.sentence import Sentence
@@ -84,7 +85,10 @@ class ReaderTraining(NetworkTraining[RunningReader]):
         self.windows: list[tuple[int, slice, bool]] = []
         self._features: dict[tuple[int, bool], Tensor] = {}
         self._words = [(document.words, tuple(map(str.lower, document.words))) for document in self.train]
-        self._answers = [[_answers(document, lower) for lower in (False, True)] for document in self.train]
+        labels = self.model.vocabulary.slots.labels
+        self._answers = [
+            [_answers(document, labels, lower) for lower in (False, True)] for document in self.train
+        ]
 
     def vocabulary(self) -> ReaderVocabulary:
         """The types of words and characters."""
@@ -122,7 +126,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
             features = [self._features_of(number, lower)[part] for number, part, lower in windows]
             words = words._replace(features=pad_sequence(features, batch_first=True).float())
         parts = ([row[part] for row in self._answers[number][lower]] for number, part, lower in windows)
-        columns = zip(zip(*parts, strict=True), (0, 0, NO_CASE), strict=True)
+        columns = zip(zip(*parts, strict=True), (0, 0, NO_CASE, 0), strict=True)
         answers = (pad_sequence(list(rows), True, padding) for rows, padding in columns)
         return self.model.network.loss(words, Answers(*answers))
 
@@ -147,13 +151,14 @@ class ReaderTraining(NetworkTraining[RunningReader]):
             yield from (weight.numpy().tobytes() for weight in self.first.network.state_dict().values())
 
 
-def _answers(document: Document, lower: bool) -> Answers:
+def _answers(document: Document, labels: Labels, lower: bool) -> Answers:
     """The right answers for a document; cases are learned in lower-cased words alone."""
     cases = (case_of(word) if lower else None for word in document.words)
     return Answers(
         torch.tensor(document.ends, dtype=torch.float),
         torch.tensor(document.starts, dtype=torch.float),
         torch.tensor([NO_CASE if case is None else case for case in cases]),
+        torch.tensor(labels.encode(labels.strings_of(document.marks))),
     )
 
 
@@ -161,17 +166,21 @@ def evaluate(reader: RunningReader, texts: Sequence[Document]) -> ReaderScores:
     """The scores of a reader on documents as they are written, and lower-cased."""
     gold = [document.ends for document in texts]
     as_written = [(reader.read(document.words).ends > LIKELY).tolist() for document in texts]
-    lowered, right, cased = [], 0, 0
+    lowered, marks, right, cased = [], list[int](), 0, 0
+    labels = reader.vocabulary.slots.labels
     for document in texts:
         words = [word.lower() for word in document.words]
-        ends, cases = reader.read(words)
+        ends, cases, of_marks = reader.read(words)
         lowered.append((ends > LIKELY).tolist())
+        marks += reader.mark_probabilities(of_marks, lowered[-1]).argmax(1).tolist()
         written = reader.in_cases(words, cases, [True, *lowered[-1][:-1]])
         pairs = [pair for pair in zip(written, document.words, strict=True) if case_of(pair[1]) is not None]
         cased += len(pairs)
         right += sum(word == correct for word, correct in pairs)
     case = 100 * right / cased if cased else 100.0
-    return ReaderScores(sum(map(len, gold)), count(as_written, gold).f1, count(lowered, gold).f1, case)
+    f1, lower_f1 = count(as_written, gold).f1, count(lowered, gold).f1
+    gold_marks = labels.encode(string for document in texts for string in labels.strings_of(document.marks))
+    return ReaderScores(len(marks), f1, lower_f1, case, count_marks(marks, gold_marks).f1)
 
 
 def _parts(size: int, window: int) -> list[slice]:

@@ -23,8 +23,8 @@ import numpy as np
 from pyropunct.draws import Draws
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.ragged import Floats
-from pyropunct.nets.tagger.labels import SlotString
-from pyropunct.nets.tagger.tagger import Probabilities, SlotTagger, generator_for
+from pyropunct.nets.labels import Probabilities, SlotString
+from pyropunct.nets.tagger.tagger import SlotTagger, generator_for
 from pyropunct.treebank.marks import START
 from pyropunct.vocabulary import Vocabulary
 
@@ -67,7 +67,7 @@ class GivenSlots:
         def spell(slot: int, generator: np.random.Generator) -> SlotString:
             return self._known[slot].spell(generator)
 
-        return self._tagger.draw(self._rows, samples, generator_for(self._words, seed), spell)
+        return self._tagger.vocabulary.draw(self._rows, samples, generator_for(self._words, seed), spell)
 
 
 class TaggerConditioner:

@@ -2,24 +2,21 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pyropunct.draws import Draws
-from pyropunct.inference.forward import renumber
+from pyropunct.nets.labels import Probabilities, SlotVocabulary
 from pyropunct.nets.layers import SentenceDropout
 from pyropunct.nets.parser.parser import BATCH_WORDS, BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger.labels import SlotString, SlotVocabulary
 from pyropunct.nets.trained import TrainedNetwork
 from pyropunct.nets.words import in_batches
-from pyropunct.treebank.marks import START, Surface
+from pyropunct.treebank.marks import Surface
 
 
 class SlotNetwork(nn.Module):
@@ -28,7 +25,9 @@ class SlotNetwork(nn.Module):
     With h_i the state of a parser's network at word i, and learned vectors h_0 and h_n+1 for the edges of a
     sentence of n words, slot i, between word i and word i + 1, has
 
-        p(label of slot i | words) = softmax(S tanh(V [h_i; h_i+1] + a) + b)
+        p(label of slot i | words) = softmax(S tanh(V [h_i; h_i+1] + a + [i = n] F h_1) + b)
+
+    The last slot sees the first word, for this is where most questions show themselves.
 
     :param vocabulary: the labels.
     :param recipe: the size of a slot.
@@ -41,6 +40,7 @@ class SlotNetwork(nn.Module):
         self.edges = nn.Parameter(torch.empty(2, size))
         nn.init.normal_(self.edges, std=0.1)
         self.slots = nn.Linear(2 * size, recipe.slot_size)
+        self.first = nn.Linear(size, recipe.slot_size, bias=False)
         self.scores = nn.Linear(recipe.slot_size, len(vocabulary.labels.strings) + 1)
         self.float()
 
@@ -52,10 +52,11 @@ class SlotNetwork(nn.Module):
         """
         left, right = self.edges[:, None, None].expand(-1, len(states), 1, -1)
         words = torch.cat([left, self.dropout(states), right], 1)
-        behind = torch.arange(words.shape[1]) > lengths[:, None]
-        words = torch.where(behind[..., None], right, words)
-        slots = self.slots(torch.cat([words[:, :-1], words[:, 1:]], -1)).tanh()
-        scores: Tensor = self.scores(self.dropout(slots))
+        place = torch.arange(words.shape[1])
+        words = torch.where((place > lengths[:, None])[..., None], right, words)
+        last = (place[:-1] == lengths[:, None])[..., None]
+        slots = self.slots(torch.cat([words[:, :-1], words[:, 1:]], -1)) + last * self.first(words[:, 1:2])
+        scores: Tensor = self.scores(self.dropout(slots.tanh()))
         return scores
 
     def loss(self, states: Tensor, lengths: Tensor, labels: Tensor) -> Tensor:
@@ -66,13 +67,6 @@ class SlotNetwork(nn.Module):
         scores, present = self(states, lengths), torch.arange(labels.shape[1]) <= lengths[:, None]
         total = functional.cross_entropy(scores[present], labels[present], reduction="sum")
         return total / lengths.sum()
-
-
-Probabilities = NDArray[np.float64]
-"""(n + 1, labels) the probability of each label in each slot of a sentence of n words."""
-
-Spell = Callable[[int, np.random.Generator], SlotString]
-"""Draws the string of a slot that has no label."""
 
 
 @dataclass(frozen=True)
@@ -126,38 +120,6 @@ class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
         numbers = self.vocabulary.labels.encode(strings)
         of_labels = np.log(probabilities[np.arange(len(numbers)), numbers])
         return math.fsum(of_labels.tolist()) + self.vocabulary.log_spelling(strings)
-
-    def draw(
-        self,
-        probabilities: Probabilities,
-        samples: int,
-        generator: np.random.Generator,
-        spell: Spell | None = None,
-    ) -> Draws:
-        """Draws from p(x | words) for one sentence.
-
-        :param probabilities: as `read` gives them.
-        :param spell: draws the string of a slot that has no label; by default without regard to the slot.
-        """
-        labels, (slots, number) = self.vocabulary.labels, probabilities.shape
-        place = np.arange(slots)
-        bounds = probabilities.cumsum(1) / probabilities.sum(1, keepdims=True) + place[:, None]
-        places = np.searchsorted(bounds.ravel(), generator.random((samples, slots)) + place, side="right")
-        drawn = np.minimum(places - number * place, number - 1)
-        unknown = drawn == labels.unknown
-        any_slot = self.vocabulary.spelling.draw
-        spelt = [
-            any_slot(generator) if spell is None else spell(slot, generator)
-            for slot in np.nonzero(unknown)[1].tolist()
-        ]
-        row = {string: row for row, string in enumerate(dict.fromkeys(spelt), start=labels.unknown)}
-        drawn[unknown] = [row[string] for string in spelt]
-        strings = [*labels.strings, *row]
-        drawn[:, 0] += len(strings)  # with START
-        numbers, distinct = renumber(np.ascontiguousarray(drawn.T, np.int32), 2 * len(strings))
-        started = [divmod(number, len(strings)) for number in distinct.tolist()]
-        shown = tuple((START, *strings[row]) if starts else strings[row] for starts, row in started)
-        return Draws(shown, numbers, np.full(samples, 1 / samples))
 
 
 def generator_for(words: Sequence[str], seed: int) -> np.random.Generator:

@@ -7,10 +7,10 @@ from typing import Any
 
 from torch import Tensor
 
+from pyropunct.nets.labels import SlotVocabulary
 from pyropunct.nets.parser.parser import BiaffineParser
 from pyropunct.nets.pretrained import kept
 from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger.labels import SlotVocabulary
 from pyropunct.nets.tagger.scores import SlotScores
 from pyropunct.nets.tagger.tagger import SlotTagger
 from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
@@ -35,7 +35,7 @@ def train_slot_tagger(
     :param dev: sentences whose perplexity chooses the epoch that is kept; without them the last is kept.
     :param recipe: the settings.
     :param tokens: those of the model that the tagger is for: see
-        `pyropunct.nets.tagger.labels.collect_labels`.
+        `pyropunct.nets.labels.collect_labels`.
     :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.

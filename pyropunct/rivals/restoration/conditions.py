@@ -41,16 +41,16 @@ class Conditions(RestorationSettings):
     )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.decoder not in DECODERS:
             raise SettingError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
+        super().__post_init__()
 
     def quick(self) -> Self:
         """The same with one epoch of everything and at most 50 draws, to check that everything works."""
         return replace(
             self,
             samples=min(self.samples, QUICK_SAMPLES),
-            recipe=replace(self.recipe, epochs=1),
+            recipe=self.recipe.changed(epochs=1),
             rival_recipe=replace(self.rival_recipe, epochs=1, least_steps=0),
             parser_recipe=replace(self.parser_recipe, epochs=1, least_steps=0),
             slot_tagger_recipe=replace(self.slot_tagger_recipe, epochs=1, least_steps=0),

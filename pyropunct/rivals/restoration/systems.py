@@ -172,13 +172,13 @@ class TreeSystem(System[Punctuator]):
         recipe, (train, dev, parses, _) = self._recipe(conditions), treebanks
         options: dict[str, Any] = {"seed": conditions.seed, "device": conditions.device}
         read = conditions.pretrained if reads_pretrained(recipe) else None
-        passes = recipe.epochs * (2 if self.direction == "auto" else 1)
-        with watch(f"training {self.title}: sentences", passes * _epoch(recipe, len(train))) as advance:
+        size = _trained_on(recipe, len(train)) * (2 if self.direction == "auto" else 1)
+        with watch(f"training {self.title}: sentences", size) as advance:
             options["watch"] = of_epochs(advance)
             model = fit_story(train, dev, recipe, direction=self.direction, pretrained=read, **options)
         if parses is None:
             return model
-        size = recipe.epochs * _epoch(recipe, 2 * len(train))
+        size = _trained_on(recipe, 2 * len(train))
         with watch(f"training {self.title} on trees of parsers: sentences", size) as advance:
             options["watch"] = of_epochs(advance)
             return fit_parsed(model, train, parses[0], dev, parses[1], **options)
@@ -228,9 +228,9 @@ class MixedSystem(TreeSystem):
         return {**model.tagger.report, "share": model.share}
 
 
-def _epoch(recipe: Recipe, sentences: int) -> int:
-    """The sentences of an epoch."""
-    return min(recipe.sentences_per_epoch or sentences, sentences)
+def _trained_on(recipe: Recipe, sentences: int) -> int:
+    """The sentences of all epochs in one direction."""
+    return recipe.planned_epochs(sentences) * recipe.epoch_size(sentences)
 
 
 def _words(parses: Parses) -> list[tuple[str, ...]]:

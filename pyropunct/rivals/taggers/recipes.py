@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
 
-from pyropunct.nets.recipes import TrainingRecipe
+from pyropunct.nets.recipes import Layers, TrainingRecipe
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class RivalRecipe(TrainingRecipe):
     dropout: float = 0.5
     word_size: int = 200
     hidden_size: int = 200
-    layers: int = 1
+    layers: Layers = 1
     word_dropout: float = 0.2
     weight_decay: float = 0.01
     batch_size: int = 32

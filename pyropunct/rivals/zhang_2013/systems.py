@@ -74,7 +74,12 @@ def restoration_system(model: Punctuator, settings: JointSettings) -> System:
     :raises NoReaderError: if the model has no reader of running text.
     """
     options = RestoreSettings(
-        decoder="mbr", running=True, samples=settings.samples, seed=settings.seed, best_tree=True
+        decoder="mbr",
+        running=True,
+        samples=settings.samples,
+        seed=settings.seed,
+        best_tree=True,
+        as_written=False,
     )
     restorer = Restorer(model, options)
 

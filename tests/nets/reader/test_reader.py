@@ -14,13 +14,13 @@ from pyropunct.nets.reader import ReaderRecipe, RunningReader, train_reader
 from pyropunct.nets.reader.case import CAPITAL, LOWER, OTHER, UPPER, case_of, in_case
 from pyropunct.nets.reader.encoding import Document, documents
 from pyropunct.nets.reader.reader import CORE, windows_of
-from pyropunct.nets.reader.scores import count
+from pyropunct.nets.reader.scores import count, count_marks
 from pyropunct.nets.reader.training import evaluate
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 
 SMALL = ReaderRecipe(
-    epochs=8,
+    epochs=20,
     least_steps=0,
     batch_words=120,
     learning_rate=0.03,
@@ -70,6 +70,7 @@ def test_sentence_ends_and_cases_of_new_text(reader: RunningReader, dev: list[Se
     assert scores.f1 > 45
     assert scores.lower_f1 > 30
     assert scores.case > 85
+    assert scores.lower_marks > 20
     best = max(reader.report["epochs"], key=lambda epoch: sum(list(epoch["scores"].values())[1:]))
     assert scores._asdict() == best["scores"]
     assert len(reader.sentences(running(dev))) == pytest.approx(len(dev), rel=0.8)
@@ -94,6 +95,7 @@ def test_what_is_said_of_a_word_does_not_depend_on_other_windows(
         part = reader.read_windows([window])
         torch.testing.assert_close(part.ends, whole.ends[core], atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(part.cases, whole.cases[core], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(part.marks, whole.marks[core], atol=1e-4, rtol=1e-4)
     some = [words[:3], [], words[3 : CORE + 5]]
     for text, found in zip(some, reader.read_all(some), strict=True):
         torch.testing.assert_close(found.ends, reader.read(text).ends, atol=1e-5, rtol=1e-4)
@@ -103,11 +105,14 @@ def test_documents_start_where_comments_say() -> None:
     word = "{number}\t{form}\t{form}\tX\t_\t_\t{head}\t{relation}\t_\t_\n"
     one = word.format(number=1, form="A", head=0, relation="root")
     two = one + word.format(number=2, form="b", head=1, relation="dep")
+    two += "".join(
+        f"{number}\t{mark}\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n" for number, mark in ((3, "."), (4, "”"))
+    )
     text = f"# newdoc id = x\n{one}\n{two}\n# newdoc\n{two}\n# newpar\n{one}\n"
     found = documents(read_text(text))
     assert found == [
-        Document(("A", "A", "b"), (True, False, True)),
-        Document(("A", "b", "A"), (False, True, True)),
+        Document(("A", "A", "b"), (True, False, True), ((), (), (".", "”"))),
+        Document(("A", "b", "A"), (False, True, True), ((), (".", "”"), ())),
     ]
     assert found[1].starts == (True, False, True)
     assert len(documents(read_text(text.replace("# newdoc", "# nodoc")))) == 1
@@ -145,7 +150,7 @@ def test_words_in_their_cases(reader: RunningReader) -> None:
     """A word with the class of all others is as it was in training, or as in the next best class."""
     words = ["iphone", "oslo", "nasa", "oslo", "x"]
     logits = torch.tensor([[0.0, 0, 1, 9], [0, 5, 0, 9], [0, 0, 5, 0], [5, 0, 0, 0], [5, 0, 0, 0]])
-    vocabulary = type(reader.vocabulary)(reader.vocabulary.forms, reader.vocabulary.characters, ("iPhone",))
+    vocabulary = replace(reader.vocabulary, others=("iPhone",))
     known = RunningReader(vocabulary, reader.recipe, reader.network, {})
     assert known.in_cases(words, logits, [False] * 5) == ["iPhone", "Oslo", "NASA", "oslo", "x"]
     weak = torch.zeros(1, 4)
@@ -164,3 +169,4 @@ def test_scores_of_a_worked_example() -> None:
     assert counts == (2, 2, 1)
     assert (counts.precision, counts.recall, counts.f1) == (50, 50, 50)
     assert count([[True]], [[True]]).f1 == 100
+    assert count_marks([1, 2, 0, 0, 1], [1, 1, 0, 2, 0]) == (3, 3, 1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of, with_hidden
+from pyropunct.nets.labels import Labels, SlotString, SlotVocabulary
 from pyropunct.nets.tagger.given import GivenSlots, TaggerConditioner
-from pyropunct.nets.tagger.labels import Labels, SlotString, SlotVocabulary
 from pyropunct.nets.tagger.tagger import SlotTagger
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
 from pyropunct.vocabulary import Vocabulary

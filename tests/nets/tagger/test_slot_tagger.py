@@ -73,6 +73,21 @@ def test_it_learns(tagger: SlotTagger, dev: list[Sentence]) -> None:
     assert perplexity == pytest.approx(min(epoch["scores"]["perplexity"] for epoch in epochs))
 
 
+def test_questions_show_at_their_first_word(parser: BiaffineParser) -> None:
+    """Other words are the same, and too many for the states of the parser to tell of the first word."""
+    filler = "".join(f"{number}\tsings\t_\tVERB\t_\t_\t1\tdep\t_\t_\n" for number in range(2, 20))
+    texts = [
+        f"1\t{first}\t_\tX\t_\t_\t0\troot\t_\t_\n{filler}20\t{mark}\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+        for first, mark in (("did", "?"), ("Ann", "."))
+    ]
+    sentences = list(read_text("".join(texts) * 40))
+    tagger = train_slot_tagger(parser, sentences, None, smaller(epochs=8))
+    question, statement = (one[-1] for one in tagger.read(words_of(sentences[:2])))
+    labels = tagger.vocabulary.labels.encode([("?",), (".",)])
+    assert question[labels[0]] > 0.75
+    assert statement[labels[1]] > 0.75
+
+
 def test_probabilities_of_all_strings_add_up_to_one(tiny: SlotTagger) -> None:
     """Of sentences of one word, with as many commas as are at all probable in each slot."""
     labels = tiny.vocabulary.labels
@@ -86,7 +101,7 @@ def test_probabilities_of_all_strings_add_up_to_one(tiny: SlotTagger) -> None:
 
 def test_draws_have_their_probabilities(tiny: SlotTagger) -> None:
     [probabilities] = tiny.read([("a",)])
-    drawn = tiny.draw(probabilities, 4000, generator_for(("a",), 1))
+    drawn = tiny.vocabulary.draw(probabilities, 4000, generator_for(("a",), 1))
     counts = Counter(tuple(drawn.surface(number)) for number in range(len(drawn)))
     assert len(set(drawn.strings)) == len(drawn.strings)
     common = [surface for surface, _ in counts.most_common(8)]

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import torch
 from sentences import sentence
 
-from pyropunct.nets.tagger.labels import SlotVocabulary
+from pyropunct.nets.labels import SlotVocabulary
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.words import (
     FORM,

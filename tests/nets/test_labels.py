@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 from sentences import sentence
 
-from pyropunct.nets.tagger.labels import Labels, Spelling, collect_labels
+from pyropunct.nets.labels import Labels, Spelling, collect_labels
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 DOTS = [sentence("a b", "", ",", ".")] * 5

@@ -1,4 +1,4 @@
-"""The labels of taggers: whole slot strings, and the spelling of strings without a label."""
+"""The labels of slots in networks: whole slot strings, and the spelling of strings without a label."""
 
 import math
 from collections import Counter
@@ -13,7 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.draws import Draws
 from pyropunct.files import texts, types
+from pyropunct.inference.forward import renumber
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.nets.words import padded
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, displayed_string, marks_of
@@ -202,6 +204,13 @@ class Spelling:
         return [self.labels.mark_number[mark] for mark in string]
 
 
+Probabilities = NDArray[np.float64]
+"""(n + 1, labels) the probability of each label in each slot of a sentence of n words."""
+
+Spell = Callable[[int, np.random.Generator], SlotString]
+"""Draws the string of a slot that has no label."""
+
+
 @dataclass(frozen=True)
 class SlotVocabulary:
     """The slot strings of a training treebank.
@@ -228,11 +237,43 @@ class SlotVocabulary:
         """(sentences, longest n + 1) the labels of the slots, 0 behind the last."""
         return padded([self.labels.encode(self.labels.strings_of(surface)) for surface in surfaces])
 
+    def draw(
+        self,
+        probabilities: Probabilities,
+        samples: int,
+        generator: np.random.Generator,
+        spell: Spell | None = None,
+    ) -> Draws:
+        """Draws from p(x | words) for one sentence.
+
+        :param probabilities: (n + 1, labels) those of each slot.
+        :param spell: draws the string of a slot that has no label; by default without regard to the slot.
+        """
+        labels, (slots, number) = self.labels, probabilities.shape
+        place = np.arange(slots)
+        bounds = probabilities.cumsum(1) / probabilities.sum(1, keepdims=True) + place[:, None]
+        places = np.searchsorted(bounds.ravel(), generator.random((samples, slots)) + place, side="right")
+        drawn = np.minimum(places - number * place, number - 1)
+        unknown = drawn == labels.unknown
+        any_slot = self.spelling.draw
+        spelt = [
+            any_slot(generator) if spell is None else spell(slot, generator)
+            for slot in np.nonzero(unknown)[1].tolist()
+        ]
+        row = {string: row for row, string in enumerate(dict.fromkeys(spelt), start=labels.unknown)}
+        drawn[unknown] = [row[string] for string in spelt]
+        strings = [*labels.strings, *row]
+        drawn[:, 0] += len(strings)  # with START
+        numbers, distinct = renumber(np.ascontiguousarray(drawn.T, np.int32), 2 * len(strings))
+        started = [divmod(number, len(strings)) for number in distinct.tolist()]
+        shown = tuple((START, *strings[row]) if starts else strings[row] for starts, row in started)
+        return Draws(shown, numbers, np.full(samples, 1 / samples))
+
     @classmethod
     def collect(cls, surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Self:
         """The strings of a training treebank.
 
-        :param tokens: see `pyropunct.nets.tagger.labels.collect_labels`.
+        :param tokens: see `pyropunct.nets.labels.collect_labels`.
         """
         labels = collect_labels(surfaces, tokens)
         seen = {string for surface in surfaces for string in labels.strings_of(surface)}

@@ -1,0 +1,124 @@
+"""The words of restored text, where they are in it, and the marks around them with their probabilities."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from pyropunct.restore.raw_words import RawSentence, parted
+from pyropunct.restore.restoring import Restored, Source
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.marks import ABBREVIATION_DOT, marks_of
+
+Marks = tuple[str, ...]
+
+CLOSING, OPENING = slice(0, 1), slice(1, 2)
+"""The part of the marks between two words that belongs to the first, and to the second."""
+
+
+class Side(NamedTuple):
+    """The marks on one side of a word.
+
+    :ivar marks: those that were restored, as they are written; often none.
+    :ivar probability: how probable it is that just these stand there.
+    :ivar others: the likeliest marks but these; may be none, and may be likelier, where a threshold decides.
+    :ivar others_probability: how probable those are; 0 if no others were drawn.
+    """
+
+    marks: Marks
+    probability: float
+    others: Marks
+    others_probability: float
+
+
+class Word(NamedTuple):
+    """A word of restored text.
+
+    :ivar text: the word as it was, with the dot of an abbreviation.
+    :ivar start: how many characters of the text stand in front of it.
+    :ivar end: ``start`` and its length.
+    :ivar before: the marks that open in front of it.
+    :ivar behind: the marks behind it.
+    """
+
+    text: str
+    start: int
+    end: int
+    before: Side
+    behind: Side
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain types of JSON."""
+        sides = {"before": self.before._asdict(), "behind": self.behind._asdict()}
+        return {**self._asdict(), **sides}
+
+
+def length(source: Source) -> int:
+    """How many characters of a raw text are a sentence, and what ends it."""
+    if not isinstance(source, RawSentence):
+        return 0
+    return len(source.before) * source.found + len(source.text) + len(source.end)
+
+
+def details_of_text(sentences: Iterable[Restored], conventions: Conventions) -> list[Word]:
+    """The words of a text, all of whose sentences are given: see `details`."""
+    words, start = list[Word](), 0
+    for restored in sentences:
+        words += details(restored, conventions, start)
+        start += length(restored.source)
+    return words
+
+
+def details(restored: Restored, conventions: Conventions, start: int) -> Iterator[Word]:
+    """The written words of a sentence of raw text; none if it has no words.
+
+    :param conventions: how the treebank of the model writes.
+    :param start: how many characters of the text stand in front of the sentence.
+    """
+    source = restored.source
+    if not isinstance(source, RawSentence) or not restored.shares:
+        return
+    whole = source.before * source.found + source.text
+    forms, surface, slots = source.as_written(restored.surface)
+    inside = set(source.inside)
+    shares = [share for slot, share in enumerate(restored.shares) if slot not in inside]
+    place = len(source.before) + len(slots[0].text)
+    for number, (form, slot) in enumerate(zip(forms, slots[1:], strict=True)):
+        end = _end(whole, place, form)
+        dotted = end + sum(len(mark.form) for mark in slot.marks[:1] if mark.token == ABBREVIATION_DOT)
+        before = _side(surface[number], shares[number], conventions, slice(None) if number == 0 else OPENING)
+        after, is_last = number + 1, number + 1 == len(forms)
+        behind = _side(surface[after], shares[after], conventions, slice(None) if is_last else CLOSING)
+        yield Word(whole[place:dotted], start + place, start + dotted, before, behind)
+        place = end + len(slot.text)
+
+
+def _end(text: str, place: int, form: str) -> int:
+    """Where a word ends in a text, whose length another case may change."""
+    lengths = sorted(range(1, len(form) + 2), key=lambda size: abs(size - len(form)))
+    fits = (size for size in lengths if text[place : place + size].casefold() == form.casefold())
+    return place + next(fits, len(form))
+
+
+def _side(
+    string: Sequence[str], shares: Mapping[Marks, float], conventions: Conventions, part: slice
+) -> Side:
+    """The marks of a slot that belong to one of the words beside it.
+
+    :param shares: of all strings of the slot, which are added up for those that are the same on this side.
+    :param part: of what `parted` gives.
+    """
+
+    def written(marks: Sequence[str]) -> Marks:
+        parts = parted([mark for mark in marks_of(marks) if mark != ABBREVIATION_DOT])[part]
+        return tuple(conventions.written(mark).form for mark in chain.from_iterable(parts))
+
+    probability = defaultdict[Marks, float](float)
+    for marks, share in shares.items():
+        probability[written(marks)] += share
+    chosen = written(string)
+    of_chosen = probability.pop(chosen)
+    others: Marks = max(probability, key=lambda marks: probability[marks], default=())
+    return Side(
+        chosen, min(of_chosen, 1.0), others, min(probability.get(others, 0.0), 1.0)
+    )  # sums are rounded

@@ -1,0 +1,52 @@
+"""Raw text in the model of the package: what is no punctuation comes out as it went in.
+
+The cases are in raw_text.json: for each list of settings pairs of an input and its output.
+"""
+
+import json
+import random
+import runpy
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import pyropunct
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+CASES = json.loads(Path(__file__).with_name("raw_text.json").read_text(encoding="utf-8"))
+ATTACKS = Path(__file__).parents[2] / "benchmarks" / "attacks"
+UNCHANGED = runpy.run_path(str(ATTACKS / "unchanged.py"))
+"""The check of benchmarks/attacks, which tries more of its lines."""
+
+
+@pytest.fixture(scope="module")
+def punctuator() -> pyropunct.Punctuator:
+    return pyropunct.load("en")
+
+
+@pytest.mark.parametrize("group", CASES, ids=lambda group: group["what"])
+def test_raw_text(punctuator: pyropunct.Punctuator, group: dict[str, object]) -> None:
+    given, expected = zip(*group["cases"], strict=True)  # type: ignore[call-overload]
+    assert punctuator(given, **group["settings"]) == list(expected)
+
+
+@hypothesis_settings(max_examples=40)
+@given(st.randoms(use_true_random=False), st.sampled_from([None, False]))
+def test_words_and_white_space_of_random_lines(
+    punctuator: pyropunct.Punctuator, chance: random.Random, keep: bool | None
+) -> None:
+    line = UNCHANGED["random_line"](chance)
+    restored = punctuator(line, keep=keep, case="keep", samples=5, trees=1)
+    assert UNCHANGED["problem"](line, restored, kept=keep is None) is None
+
+
+def test_the_check_of_random_lines_finds_losses() -> None:
+    lost = ["a b, c -5", "a b c 5", "a  b, c 5", "a b, c5", "a b,c - 5", "x a b, c - 5"]
+    found = [UNCHANGED["problem"]("a b, c - 5", one, kept=True) for one in lost]
+    assert None not in found
+    for right in ("a b, c - 5", "A (b, c) - 5.", "a — b, c - 5"):
+        assert UNCHANGED["problem"]("a b, c - 5", right, kept=True) is None
