@@ -5,7 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from errno import EBADF
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -56,8 +56,10 @@ def say(text: str = "") -> None:
 def tell(text: str) -> None:
     """Print a line on standard error, apart from the results."""
     if sys.stderr is not None:  # as print would take None for the standard output
-        with suppress(OSError):  # a full disk there shall not change how the command ends
+        try:
             print(visible(shortened(text, LONGEST_TOLD)), file=sys.stderr, flush=True)
+        except OSError:  # a full disk there shall not change how the command ends
+            close(sys.stderr)
 
 
 def flush() -> None:
@@ -65,9 +67,9 @@ def flush() -> None:
     sys.stdout.flush()
 
 
-def close() -> None:
+def close(stream: TextIO) -> None:
     """Discard output that is not written yet, now and at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def drop_unwritable() -> None:
@@ -75,7 +77,7 @@ def drop_unwritable() -> None:
     try:
         flush()
     except OSError:
-        close()
+        close(sys.stdout)
 
 
 def print_json(value: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -100,7 +101,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
         except click.ClickException:
             raise
         except BrokenPipeError:
-            console.close()  # the reader of the results has closed the pipe
+            console.close(sys.stdout)  # the reader of the results has closed the pipe
         except KeyboardInterrupt as stop:
             raise OneLineError(f"interrupted{stop}", INTERRUPTED) from None
         except Exception as error:

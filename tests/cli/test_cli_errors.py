@@ -337,8 +337,9 @@ def test_a_closed_standard_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_standard_error(tmp_path: Path) -> None:
+def test_a_full_standard_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be told there changes nothing else."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # what is buffered is tried once more at exit
     for arguments in (("convert", tmp_path / "no"), ("convert", "--nonsense")):
         with open("/dev/full", "w") as full:
             done = run(*arguments, capture_output=False, stdout=subprocess.PIPE, stderr=full)

@@ -3,6 +3,7 @@
 import os
 import socket
 import ssl
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -70,16 +71,24 @@ def test_no_port_answers_without_the_credentials(client: Any, others: set[int]) 
     assert len(ports) == 3
 
 
-@pytest.mark.parametrize("security", [None, True], ids=["none", "of another cluster"])
-def test_another_client_is_refused(client: Any, security: bool | None) -> None:
+STRANGER = """
+import distributed, sys
+port, own = sys.argv[1:]
+for protocol in ("tls", "tcp"):
+    security = distributed.Security.temporary() if own else None
+    try:
+        distributed.Client(f"{protocol}://127.0.0.1:{port}", security=security, timeout=2)
+    except (OSError, RuntimeError, TypeError, ValueError):
+        print("refused")
+"""
+
+
+@pytest.mark.parametrize("security", ["", "own"], ids=["none", "of another cluster"])
+def test_another_client_is_refused(client: Any, security: str) -> None:
     """A client's functions run as the user whose cluster it is."""
     port = client.scheduler.address.rpartition(":")[2]
-    for protocol in ("tls", "tcp"):
-        stranger = distributed.Security.temporary() if security else None
-        with pytest.raises((OSError, RuntimeError, TypeError, ValueError)):
-            distributed.Client(
-                f"{protocol}://127.0.0.1:{port}", security=stranger, timeout=2, set_as_default=False
-            )
+    stranger = [sys.executable, "-c", STRANGER, port, security]
+    assert subprocess.run(stranger, stdout=subprocess.PIPE, check=True).stdout.split() == [b"refused"] * 2
 
 
 def test_no_module_comes_from_a_folder_of_somebody_else(client: Any, shared: Path) -> None:
