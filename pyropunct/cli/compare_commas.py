@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pyropunct.cli.command import command
-from pyropunct.cli.comparing import show
+from pyropunct.cli.comparing import Folder, show
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import step_bar
 from pyropunct.errors import UserError
@@ -21,6 +21,8 @@ def compare_commas(
     *,
     settings: CommaSettings,
     model: str | None = None,
+    fit: bool = False,
+    out: Folder = None,
     use: ModelUse,
     json: Json = False,
 ) -> None:
@@ -31,11 +33,22 @@ def compare_commas(
 
     :param model: compare with this model of latent punctuation, and on trees of its parser too: a model of
         your own, or en, the model of the package.
+    :param fit: compare with a model that is fitted to TRAIN, with a parser; both take minutes or hours.
     """
     from pyropunct.rivals.shieber_tao_2003.comparison import compare_commas as run
     from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
     from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
 
+    if fit and model is not None:
+        raise UserError("--fit fits a model of its own: leave out --model")
+    if fit:
+        from pyropunct.rivals.shieber_tao_2003.fitting import compare_fitted
+
+        use.start()
+        show(partial(compare_fitted, train, dev, settings, out, watch=step_bar), json, out)
+        return
+    if out is not None:
+        raise UserError("--out is for what --fit trains")
     story = None if model is None else use.load(model)
     if story is not None and COMMA not in story.vocabulary.tokens:
         raise UserError(f"{model}: the model has no comma among its marks")

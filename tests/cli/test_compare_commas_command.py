@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, printed
 
+from pyropunct.rivals.restoration import systems
+from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.shieber_tao_2003 import fitting
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 
 BAD_INPUT = 2
@@ -47,6 +50,20 @@ def test_a_model_of_converted_trees_is_measured_on_these(file: Path, tmp_path: P
     printed("fit", converted, "--dev", converted, "--out", folder, *options)
     value = answer("compare-commas", file, file, "--models", "1", "--model", folder, "--samples", 20)
     assert [one["model"] for one in value["systems"]] == ["1", "story, gold"]
+
+
+def test_a_model_of_the_same_sentences_is_trained_once(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fitting, "Conditions", lambda **some: Conditions(**some).quick())
+    options = ("--models", "10", "--samples", 5, "--threads", 1, "--fit", "--out", tmp_path / "out")
+    value = answer("compare-commas", file, file, *options, "--folds", 2)
+    assert [one["model"] for one in value["systems"]] == ["10", "12", "story, gold", "story, parsed"]
+    monkeypatch.setattr(systems, "train_parser", None)
+    assert answer("compare-commas", file, file, *options, "--folds", 2)["systems"] == value["systems"]
+    assert "(folds)" in complaint(BAD_INPUT, "compare-commas", file, file, *options, "--folds", 3)
+    told = complaint(BAD_INPUT, "compare-commas", file, file, "--fit", "--model", "en")
+    assert told.startswith("--fit fits a model of its own")
 
 
 def test_bad_input_is_told_in_one_line(file: Path, small: Path, tmp_path: Path) -> None:

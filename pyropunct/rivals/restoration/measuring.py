@@ -67,7 +67,7 @@ def compare(
     test_size = None if test is None else _size(test, measured)
     checksums = {"train": sizes[0].checksum, "dev": sizes[1].checksum}
     with Runner.alone(folder, checksums, conditions) as runner:
-        runs = [_Run(treebanks, measured, run, runner, watch).results() for run in conditions.of_each_seed()]
+        runs = [Run(treebanks, measured, run, runner, watch).results() for run in conditions.of_each_seed()]
         parsers, systems = (
             tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True)
         )
@@ -107,7 +107,7 @@ class _Source(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Run:
+class Run:
     """Trains everything with one seed, then measures it.
 
     :ivar treebanks: the data for training.
@@ -126,7 +126,7 @@ class _Run:
     def results(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
         """The results of all parsers and of all systems."""
         systems = self.conditions.systems
-        trained = {name: self._system(name) for name in systems}
+        trained = {name: self.system(name) for name in systems}
         sources = [_Source(GOLD, [[WeightedTree(one.tree, 1.0, given=True)] for one in self.measured])]
         if any(SYSTEMS[name].uses_trees for name in systems):
             sources += [self._parsed(share) for share in self.conditions.shares]
@@ -137,7 +137,7 @@ class _Run:
 
     # Training
 
-    def _system(self, name: str) -> Trained[Any]:
+    def system(self, name: str) -> Trained[Any]:
         """A trained system; the name of its part depends on the parser that it reads, if it reads any."""
         system, conditions = SYSTEMS[name], self.conditions
         part = self._part(name if system.built_on is None else f"{name}-{conditions.shares[-1]}")
@@ -152,13 +152,13 @@ class _Run:
     def _treebanks(self, system: System[Any]) -> Treebanks:
         """The data for the training of a system."""
         if system.built_on is not None:
-            parser = self._parser(self.conditions.shares[-1]).model
-            model: Punctuator = self._system(system.built_on).model
+            parser = self.parser(self.conditions.shares[-1]).model
+            model: Punctuator = self.system(system.built_on).model
             return self.treebanks._replace(model=replace(model, parser=parser))
-        return self._with_parses if system.uses_trees else self.treebanks
+        return self.with_parses if system.uses_trees else self.treebanks
 
     @cached_property
-    def _with_parses(self) -> Treebanks:
+    def with_parses(self) -> Treebanks:
         """The data with trees of parsers that have not seen the sentences; without folds, as they are."""
         train, dev, *_ = self.treebanks
         if min(self.conditions.folds, len(train)) < 2:
@@ -175,7 +175,7 @@ class _Run:
             advance(len(train) + len(dev))
         return self.treebanks._replace(parses=(parses, dev_parses))
 
-    def _parser(self, share: int) -> Trained[BiaffineParser]:
+    def parser(self, share: int) -> Trained[BiaffineParser]:
         """The parser of the first percents of the training sentences."""
         train = share_of(self.treebanks, share)
         return self._trained_parser(f"parser-{share}", train, self.treebanks.dev, f"on {share}%")
@@ -201,7 +201,7 @@ class _Run:
 
     def _parsed(self, share: int) -> _Source:
         """The trees of a parser for the measured sentences, and the scores of its best trees."""
-        parser, training_seconds = self._parser(share)
+        parser, training_seconds = self.parser(share)
         several, gold = self.conditions.trees, [sentence.tree for sentence in self.measured]
         with self.watch(f"parsing with {share}%: sentences", len(self.words)) as advance:
             began = time.monotonic()

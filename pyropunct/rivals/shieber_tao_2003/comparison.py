@@ -105,6 +105,7 @@ def compare_commas(
     parser: Parser | None = None,
     others: Iterable[CommaResult] = (),
     *,
+    parser_of_train: Parser | None = None,
     watch: Watch = unwatched,
 ) -> TableComparison[CommaResult]:
     """Train the models on some sentences and measure them on others.
@@ -114,6 +115,7 @@ def compare_commas(
     :param settings: the settings; by default all models.
     :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are left out without it.
     :param others: results of further systems on the same sentences.
+    :param parser_of_train: finds the trees of the training sentences; by default the same parser does.
     :param watch: gets reports of progress.
     :raises ValueError: if there is no training sentence.
     """
@@ -132,7 +134,7 @@ def compare_commas(
             for name in settings.models
         ]
         if parser is not None:
-            train, dev = parsed(train, parser), parsed(dev, parser)
+            train, dev = parsed(train, parser_of_train or parser), parsed(dev, parser)
         results += [measured(name, model, "parsed") for name, model in on_parsed.items()]
     return comma_comparison(settings, _size(train), _size(dev), [*results, *others])
 

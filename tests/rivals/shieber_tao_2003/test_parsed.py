@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.rivals.shieber_tao_2003.fitting import KnownTrees
 from pyropunct.rivals.shieber_tao_2003.parsed import parsed
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
 from pyropunct.treebank.tree import Tree
@@ -43,3 +44,9 @@ def test_subtrees_and_single_words_are_constituents_and_marks_belong_to_none() -
     assert found.starts.tolist() == [1, 2, 2, 1, 2, 1, 1, 1, 0]  # the last word is no subtree of several
     assert found.ends.tolist() == [0, 1, 1, 1, 1, 1, 1, 4, 1]
     assert (marks.tags, marks.starts.tolist(), marks.ends.tolist()) == ((".", "."), [1, 1, 0], [0, 1, 1])
+
+
+def test_known_trees_come_before_those_of_the_parser() -> None:
+    parser, known = RightBranching(), [WeightedTree(Tree((0,), ("root",), ("X",), ("a",)), 1.0)]
+    found = KnownTrees({("a",): known}, parser).parse([["a"], ["a", "b"]])
+    assert (found[0], found[1][0].tree.heads, parser.asked) == (known, (0, 1), [["a", "b"]])
