@@ -125,14 +125,17 @@ def _epochs(preparing: str, unit: str) -> Iterator[Callable[[str, Any, int, str,
 
 @contextmanager
 def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """As `console.sentence_bar`, for steps that may take long: without a terminal, lines tell of them."""
-    done = 0
-    with _shown(what, f"{what}: {total:,}", total) as show:
+    """As `console.sentence_bar`, for steps that may take long: without a terminal, lines tell of them.
+
+    :param total: the number of sentences; 0 if it is unknown.
+    """
+    done, of = 0, f" of {total:,}" if total else " sentences"
+    with _shown(what, f"{what}: {total:,}" if total else what, total or None) as show:
 
         def advance(number: int) -> None:
             nonlocal done
             done += number
-            show(what, f"{what}: {done:,} of {total:,}", done, total, False)
+            show(what, f"{what}: {done:,}{of}", done, total, False)
 
         yield advance
 

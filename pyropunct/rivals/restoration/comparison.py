@@ -115,6 +115,8 @@ class RestorationComparison(Comparison):
             f"with {measured.slots:,} slots; {conditions.samples} draws, decoder {conditions.decoder}, "
             f"{self._seeds()}."
         )
+        if conditions.text:
+            yield f"Systems other than trivial learned from text besides: {', '.join(conditions.text)}."
         if test is None:
             yield "Dev also says when training stops, which flatters what is measured on it."
         if self.parsers:

@@ -1,8 +1,10 @@
 """Training all systems, and measuring them."""
 
+import hashlib
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -12,9 +14,10 @@ from typing import Any, NamedTuple
 
 import torch
 
-from pyropunct.compare.progress import Watch, unwatched
+from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.compare.runner import Runner, Trained, checksum
 from pyropunct.compare.seeds import Runs
+from pyropunct.corpus.inputs import contents, files_of_several, parts_of
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.nets.parser.jackknife import folds_of, others_of, parse_folds
 from pyropunct.punctuator import Punctuator
@@ -31,6 +34,7 @@ from pyropunct.rivals.restoration.results import (
     TreebankSize,
 )
 from pyropunct.rivals.restoration.systems import SYSTEMS, Parses, System, Treebanks, parser_of, share_of
+from pyropunct.train.adapting import LearnedText
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -56,6 +60,8 @@ def compare(
     :param test: the sentences to measure on, which decide nothing.
     :raises ComparisonFolderError: if the folder cannot be written, or holds a comparison with other data or
         settings, or a damaged part.
+    :raises CorpusError: if a text of the conditions cannot be read.
+    :raises TextError: if too little can be learned from these texts.
     :raises ValueError: if a treebank has no sentence.
     """
     conditions = Conditions() if conditions is None else conditions
@@ -63,11 +69,15 @@ def compare(
     measured = treebanks.dev if test is None else tuple(test)
     if not all((treebanks.train, treebanks.dev, measured)):
         raise ValueError("a comparison needs sentences to train on and sentences to measure on")
+    texts = _Texts.of(conditions.text)
     sizes = _size(train, treebanks.train), _size(dev, treebanks.dev)
     test_size = None if test is None else _size(test, measured)
     checksums = {"train": sizes[0].checksum, "dev": sizes[1].checksum}
     with Runner.alone(folder, checksums, conditions) as runner:
-        runs = [Run(treebanks, measured, run, runner, watch).results() for run in conditions.of_each_seed()]
+        runs = [
+            Run(treebanks, measured, run, runner, watch, texts).results()
+            for run in conditions.of_each_seed()
+        ]
         parsers, systems = (
             tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True)
         )
@@ -93,6 +103,30 @@ def _environment() -> dict[str, Any]:
     }
 
 
+class _Texts(NamedTuple):
+    """Texts to learn from besides the treebank.
+
+    :ivar files: their files.
+    :ivar checksum: of their contents, in the names of parts that learn from them; empty without files.
+    """
+
+    files: Sequence[str] = ()
+    checksum: str = ""
+
+    @classmethod
+    def of(cls, given: Sequence[str]) -> "_Texts":
+        """:raises CorpusError: if a file cannot be read."""
+        files, digest = files_of_several(given), hashlib.sha256()
+        for file in files:
+            with contents(file) as stream:
+                for line in stream:
+                    digest.update(line)
+        return cls(files, digest.hexdigest()[:12] if files else "")
+
+
+_NO_TEXTS = _Texts()
+
+
 class _Source(NamedTuple):
     """The trees of the measured sentences from one source.
 
@@ -115,6 +149,7 @@ class Run:
     :ivar conditions: what is compared, with this seed.
     :ivar runner: trains parts, or loads them.
     :ivar watch: gets reports of progress.
+    :ivar texts: texts to learn from besides.
     """
 
     treebanks: Treebanks
@@ -122,6 +157,7 @@ class Run:
     conditions: Conditions
     runner: Runner
     watch: Watch
+    texts: _Texts = _NO_TEXTS
 
     def results(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
         """The results of all parsers and of all systems."""
@@ -138,9 +174,11 @@ class Run:
     # Training
 
     def system(self, name: str) -> Trained[Any]:
-        """A trained system; the name of its part depends on the parser that it reads, if it reads any."""
-        system, conditions = SYSTEMS[name], self.conditions
-        part = self._part(name if system.built_on is None else f"{name}-{conditions.shares[-1]}")
+        """A trained system; its part is named after the parser and the texts that it learns from, if any."""
+        system, conditions, texts = SYSTEMS[name], self.conditions, self.texts.checksum
+        if system.built_on is not None or texts:
+            name += f"-{conditions.shares[-1]}"
+        part = self._part(f"{name}-{texts}" if texts else name)
         # Whatever it needs is trained outside of the seconds of its own training.
         treebanks = self.treebanks if self.runner.has(part) else self._treebanks(system)
 
@@ -151,11 +189,33 @@ class Run:
 
     def _treebanks(self, system: System[Any]) -> Treebanks:
         """The data for the training of a system."""
+        treebanks = self.treebanks
         if system.built_on is not None:
-            parser = self.parser(self.conditions.shares[-1]).model
-            model: Punctuator = self.system(system.built_on).model
-            return self.treebanks._replace(model=replace(model, parser=parser))
-        return self.with_parses if system.uses_trees else self.treebanks
+            treebanks = treebanks._replace(model=self._with_parser(system.built_on))
+        elif system.uses_trees:
+            treebanks = self.with_parses
+        if self._text is None:
+            return treebanks
+        return treebanks._replace(text=self._text.examples, text_once=self._text.once)
+
+    def _with_parser(self, name: str) -> Punctuator:
+        """A trained model with the parser of the table."""
+        model: Punctuator = self.system(name).model
+        return replace(model, parser=self.parser(self.conditions.shares[-1]).model)
+
+    @cached_property
+    def _text(self) -> LearnedText | None:
+        """The texts, read by the full model without text, with trees of the parser of the table."""
+        if not self.texts.files:
+            return None
+        model = replace(self, texts=_NO_TEXTS)._with_parser("full")
+        return LearnedText(model, parts_of(self.texts.files), watching=self._watching)
+
+    @contextmanager
+    def _watching(self, part: str) -> Iterator[Advance]:
+        """Reports progress with texts, whose number of sentences is unknown."""
+        with self.watch({"texts": "reading text", "trees": "parsing text"}[part], 0) as advance:
+            yield advance
 
     @cached_property
     def with_parses(self) -> Treebanks:

@@ -27,6 +27,8 @@ class RestorationSettings(ComparisonSettings):
         systems with trees on these trees too; 0 to train on gold trees alone.
     :ivar encoder: a pretrained encoder that the package transformers loads: parsers and taggers read its
         states, and so do attach models that can.
+    :ivar text: text that all but the trivial system learn from besides, those with trees from the trees that
+        the parser of the table finds: a file, a folder or a pattern; repeatable.
     :ivar device: where models and taggers are trained, as torch names it.
     :raises SettingError: if a setting is invalid; the message is one line.
     """
@@ -40,6 +42,7 @@ class RestorationSettings(ComparisonSettings):
     seeds: Count = 1
     folds: Annotated[int, Range(0)] = 4
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
+    text: Annotated[tuple[str, ...], Placeholder("FILES")] = ()
     device: str = "cpu"
     TRAINING: ClassVar[tuple[str, ...]] = ("folds", "device", "encoder")
 
@@ -47,6 +50,8 @@ class RestorationSettings(ComparisonSettings):
         super().__post_init__()
         if self.folds == 1:
             raise SettingError("folds are two or more, or 0 for none, not 1")
+        if self.text and not self.folds:
+            raise SettingError("text needs folds: with 0 folds, systems do not learn from trees of a parser")
         if not self.shares or not all(0 < share <= 100 for share in self.shares):
             raise SettingError(f"shares are percents from 1 to 100, not {self.shares}")
         names = chosen(self.systems, SYSTEMS, "system")

@@ -43,12 +43,16 @@ class Treebanks(NamedTuple):
     :ivar parses: for each sentence of either treebank the trees of a parser that has not seen it; None to
         train on gold trees alone.
     :ivar model: the model with the parser of the table, for systems that are built on another one.
+    :ivar text: sentences of text to learn from besides, once for each tree that the parser has found.
+    :ivar text_once: the same, each once, for systems that learn from words and marks.
     """
 
     train: tuple[Sentence, ...]
     dev: tuple[Sentence, ...]
     parses: tuple[Parses, Parses] | None = None
     model: Punctuator | None = None
+    text: Sequence[Sentence] = ()
+    text_once: Sequence[Sentence] = ()
 
 
 @dataclass(frozen=True)
@@ -128,10 +132,10 @@ class RivalSystem(System[Rival]):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Rival:
         """Train it, stopping early on dev."""
-        recipe = conditions.rival_recipe
-        slots = sum(len(sentence.surface) for sentence in treebanks.train)
-        epochs = recipe.planned_epochs(len(treebanks.train))
-        both, device, read = treebanks[:2], conditions.device, conditions.pretrained
+        recipe, train = conditions.rival_recipe, (*treebanks.train, *treebanks.text_once)
+        slots = sum(len(sentence.surface) for sentence in train)
+        epochs = recipe.planned_epochs(len(train))
+        both, device, read = (train, treebanks.dev), conditions.device, conditions.pretrained
         with watch(f"training {self.title}: slots", epochs * slots) as advance:
             progress = of_epochs(advance)
             return train_rival(
@@ -169,7 +173,7 @@ class TreeSystem(System[Punctuator]):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train it on the gold trees, and besides on those that parsers have found, if there are any."""
-        recipe, (train, dev, parses, _) = self._recipe(conditions), treebanks
+        recipe, (train, dev, parses, _, text, _) = self._recipe(conditions), treebanks
         options: dict[str, Any] = {"seed": conditions.seed, "device": conditions.device}
         read = conditions.pretrained if reads_pretrained(recipe) else None
         size = _trained_on(recipe, len(train)) * (2 if self.direction == "auto" else 1)
@@ -178,10 +182,10 @@ class TreeSystem(System[Punctuator]):
             model = fit_story(train, dev, recipe, direction=self.direction, pretrained=read, **options)
         if parses is None:
             return model
-        size = _trained_on(recipe, 2 * len(train))
+        size = _trained_on(recipe, 2 * len(train) + len(text))
         with watch(f"training {self.title} on trees of parsers: sentences", size) as advance:
             options["watch"] = of_epochs(advance)
-            return fit_parsed(model, train, parses[0], dev, parses[1], **options)
+            return fit_parsed(model, train, parses[0], dev, parses[1], text=text, **options)
 
     def load(self, place: Path, conditions: Conditions) -> Punctuator:
         """Read it back."""
@@ -216,11 +220,12 @@ class MixedSystem(TreeSystem):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train the tagger on the states of the parser, and find its share on dev."""
-        (train, dev, _, model), recipe = treebanks, conditions.slot_tagger_recipe
+        (train, dev, _, model, _, text), recipe = treebanks, conditions.slot_tagger_recipe
         assert model is not None
-        words = sum(len(sentence.tree) for sentence in train)
+        words = sum(len(sentence.tree) for sentence in (*train, *text))
         with watch("training the tagger: words", recipe.planned_epochs(words) * words) as advance:
-            return fit_tagger(model, train, dev, recipe, seed=conditions.seed, watch=of_epochs(advance))
+            options: dict[str, Any] = {"seed": conditions.seed, "watch": of_epochs(advance)}
+            return fit_tagger(model, train, dev, recipe, text=text, **options)
 
     def report(self, model: Punctuator) -> Mapping[str, Any]:
         """The epochs of the tagger, and its share."""

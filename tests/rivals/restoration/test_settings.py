@@ -28,6 +28,7 @@ def test_systems_and_shares_are_put_in_order() -> None:
         ({"shares": (10, 101)}, "not (10, 101)"),
         ({"shares": (0,)}, "not (0,)"),
         ({"folds": 1}, "folds are two or more, or 0 for none, not 1"),
+        ({"folds": 0, "text": ("letters.txt",)}, "text needs folds"),
         ({"decoder": "beam"}, "no decoder is called 'beam': take mbr, slot-mbr, map"),
         ({"samples": 0}, "samples is 0: it must be 1 or more"),
         ({"trees": 0}, "trees is 0"),
@@ -51,5 +52,5 @@ def test_quick() -> None:
 
 def test_parts_depend_on_all_but_the_choices_of_measuring() -> None:
     """Parts of other seeds have folders of their own; others are trained again if a setting changes."""
-    measuring = {"permutations", "seed", "seeds", "systems", "shares", "samples", "decoder", "trees"}
+    measuring = {"permutations", "seed", "seeds", "systems", "shares", "samples", "decoder", "trees", "text"}
     assert set(Conditions().to_json()) == {*measuring, *Conditions.TRAINING}
