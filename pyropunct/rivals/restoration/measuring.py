@@ -75,8 +75,7 @@ def compare(
     checksums = {"train": sizes[0].checksum, "dev": sizes[1].checksum}
     with Runner.alone(folder, checksums, conditions) as runner:
         runs = [
-            Run(treebanks, measured, run, runner, watch, texts).results()
-            for run in conditions.of_each_seed()
+            Run(treebanks, measured, run, runner, watch, texts).results() for run in conditions.of_each_seed()
         ]
         parsers, systems = (
             tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True)
