@@ -17,7 +17,7 @@ from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
 RECIPE_OPTIONS = ("attach", "channel", "epochs", "guide", "symmetry_weight", "economy_weight", "families")
 """The settings of a recipe that have options; --set has all others."""
 
-PASSED_ON = ("parser", "fine_tune", "direction", "seed", "device", "resume")
+PASSED_ON = ("parser", "mark_parser", "fine_tune", "direction", "seed", "device", "resume")
 """The options that `pyropunct.fit` takes as they are."""
 
 
@@ -52,6 +52,8 @@ class FitOptions(Machine):
     :ivar vectors: vectors of words in the text format of word2vec, in the place of an encoder.
     :ivar tagger: with --parser: train a tagger of words too, whose predictions are mixed with those given
         trees of the parser.  [default: --tagger]
+    :ivar mark_parser: with --parser: train another one that reads marks too, for `pyropunct parse`; it takes
+        as long again.
     :ivar text: with --parser: text to learn from besides, whose trees the parser finds: a file, a folder or a
         pattern; repeatable.  See `pyropunct adapt --help`.
     :ivar resume: continue a fit that was interrupted.
@@ -69,6 +71,7 @@ class FitOptions(Machine):
     fine_tune: bool = False
     vectors: Annotated[str | None, Placeholder("FILE")] = None
     tagger: bool | None = None
+    mark_parser: bool = False
     text: Annotated[tuple[str, ...], Placeholder("FILES")] = ()
     resume: bool = False
     device: str = "cpu"
@@ -155,6 +158,7 @@ def _check(options: FitOptions, recipe: Recipe) -> None:
         "--fine-tune is for --parser and --encoder together": options.fine_tune and not (parser and encoder),
         "--text is for --parser and --folds: a parser finds its trees": options.text
         and (not parser or options.folds == 0),
+        "--mark-parser is for --parser, which it stands beside": options.mark_parser and not parser,
         "--tagger is for --parser: without it only given trees are punctuated": options.tagger and not parser,
     }
     for problem, there in wrong.items():

@@ -25,6 +25,11 @@ NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
         "parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}",
         {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)},
     ),
+    "mark_parser": (
+        "parser of words and marks",
+        "parser of words and marks on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}",
+        {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)},
+    ),
     "reader": (
         "reader of running text",
         "reader on dev: F1 of sentence ends {f1:.2f}, in lower case {lower_f1:.2f}; case {case:.2f}",
@@ -34,7 +39,7 @@ NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
 }
 """For each network its name, a line about its best epoch, and its scores with titles and decimals."""
 
-DECISIVE = {"parser": "las", "reader": "lower_f1"}
+DECISIVE = {"parser": "las", "mark_parser": "las", "reader": "lower_f1"}
 """The score by which epochs are compared."""
 
 
@@ -87,6 +92,8 @@ def _plain(
         **{kind.replace(" ", "_"): _place(model, kind) for kind in (ENCODER, TUNED, VECTORS)},
         "parser": _best_scores(model, "parser"),
         "parser_epochs": _epochs(model, "parser"),
+        "mark_parser": _best_scores(model, "mark_parser"),
+        "mark_parser_epochs": _epochs(model, "mark_parser"),
         "reader": _best_scores(model, "reader"),
         "reader_epochs": _epochs(model, "reader"),
         "parsed_trees": None if model.parsed is None else model.parsed.report,

@@ -28,10 +28,11 @@ def parse(
 
     FILE is raw text, one sentence a line with spaces between words, or CoNLL-U, whose own trees do not count;
     it may be - for standard input.  Without MODEL, it is the English one that comes with the package; another
-    one must be fitted with --parser.
+    one must be fitted with --parser, and finds better trees if it was fitted with --mark-parser too.
 
     :param draws: trees of the parser that are drawn for each sentence, and weighed by their marks.
-    :param strength: how much marks count: 1 as Bayes' rule says, 0 not at all.
+    :param strength: how much it counts how probable the marks are, given a tree: 1 as in Bayes' rule, 0 not at
+        all.
     :param score: compare with the trees of FILE, and print only the scores.
     """
     from pyropunct.cli.parse_output import JsonTrees, TreePrinter, TreeScores, parsed

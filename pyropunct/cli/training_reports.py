@@ -19,6 +19,7 @@ _UAS = "dev UAS {uas:.2f}, LAS {las:.2f}"
 _ENDS = "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
 NETWORKS = {
     "parser": ("the parser", _UAS),
+    "mark_parser": ("the parser of words and marks", _UAS),
     "folds": ("the parsers of folds", _UAS),
     "reader": ("the reader of running text", _ENDS),
     "text-reader": ("the reader of running text", _ENDS),

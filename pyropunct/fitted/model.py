@@ -61,6 +61,8 @@ class FittedModel(FittedStory):
 
     :ivar conventions: how the training treebank writes, for printing restored punctuation.
     :ivar parser: the parser of raw words, None if there is none.
+    :ivar mark_parser: the parser of words `pyropunct.nets.words.with_marks`, None if there is none: see
+        `pyropunct.tasks.explain.punctuated_trees`.
     :ivar reader: the reader of running text, None if there is none.
     :ivar parsed: the story trained on trees that parsers have found, for such trees: see
         `pyropunct.train.parsed_trees`.  None if there is no such story.
@@ -71,6 +73,7 @@ class FittedModel(FittedStory):
 
     conventions: Conventions = field(default_factory=Conventions)
     parser: Parser | None = None
+    mark_parser: BiaffineParser | None = None
     reader: RunningReader | None = None
     parsed: FittedStory | None = None
     tagger: SlotTagger | None = None
@@ -87,7 +90,9 @@ class FittedModel(FittedStory):
 
         :raises ValueError: if they read features of different sources.
         """
-        networks = [one for one in (self.parser, self.reader) if isinstance(one, TrainedWordNetwork)]
+        networks = [
+            one for one in (self.parser, self.mark_parser, self.reader) if isinstance(one, TrainedWordNetwork)
+        ]
         sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
         found = [one for one in sources if one is not None]
         if any(one.identity() != found[0].identity() for one in found):
@@ -173,9 +178,10 @@ class FittedModel(FittedStory):
                 raise ModelFileError(f"a model cannot be saved with a parser of the kind {kind}")
             plain["parser"], weights = self.parser.to_parts()
             tensors |= network_tensors("parser", weights, small)
-        if self.reader is not None:
-            plain["reader"], weights = self.reader.to_parts()
-            tensors |= network_tensors("reader", weights, small)
+        for part, network in (("mark_parser", self.mark_parser), ("reader", self.reader)):
+            if network is not None:
+                plain[part], weights = network.to_parts()
+                tensors |= network_tensors(part, weights, small)
         if self.attach_pretrained is not None:
             plain["attach"] = {"pretrained": self.attach_pretrained.identity()}
         if pretrained is not None:
@@ -241,6 +247,7 @@ class FittedModel(FittedStory):
             **vars(story),
             conventions=Conventions.from_json(plain["conventions"]),
             parser=parser,
+            mark_parser=saved_network(BiaffineParser, "mark_parser", plain, tensors, pretrained),
             reader=saved_network(RunningReader, "reader", plain, tensors, pretrained),
             parsed=parsed_story(plain, tensors, pretrained) if "parsed" in plain else None,
             tagger=tagger,

@@ -26,7 +26,7 @@ from pyropunct.vocabulary import Vocabulary
 STORY = frozenset({"story", "scales"})
 """The parts of the story: its values and all else that is fixed, and standard deviations of values."""
 
-PARTS = ("parser", "reader", "pretrained", "parsed", "tagger", "writer")
+PARTS = ("parser", "mark_parser", "reader", "pretrained", "parsed", "tagger", "writer")
 """The other parts of a model that may have tensors; ``writer`` is that of a corrector."""
 
 OF_SYNTAX = "story/syntax."

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pyropunct.files import types
 from pyropunct.nets.pretrained import Pretrained
+from pyropunct.treebank.marks import Surface, marks_of
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
 """The padding, number 0, and the type that stands for all types that are too rare in training."""
@@ -20,6 +21,9 @@ LONGEST = 20
 """The most characters that are read of a word: of a longer word the first ten and the last ten."""
 
 CHARACTER_COUNT = 3
+
+MARK = "\t"
+"""How a mark of punctuation begins that is read beside words, which have no tabs."""
 
 Words = TypeVar("Words", bound=Sequence[str])
 Read = TypeVar("Read")
@@ -34,6 +38,8 @@ class WordBatch(NamedTuple):
     :ivar spellings: (different words, longest word), the numbers of the characters of each word.
     :ivar features: (sentences, longest, size), pretrained features of the words in their context, None for
         networks that read none: see `pyropunct.nets.pretrained`.
+    :ivar places: (sentences, most), where marks are read too: the place of each word in its sentence, from 1;
+        0 is padding.  None if there are only words.
     """
 
     words: Tensor
@@ -41,10 +47,16 @@ class WordBatch(NamedTuple):
     forms: Tensor
     spellings: Tensor
     features: Tensor | None = None
+    places: Tensor | None = None
 
     def to(self, device: torch.device | str) -> "WordBatch":
         """The same with all tensors on a device."""
         return WordBatch(*(None if tensor is None else tensor.to(device) for tensor in self))  # type: ignore[arg-type]
+
+    @property
+    def unmarked(self) -> Tensor:
+        """(sentences, most) numbers above 0 for the words that are no marks, 0 for padding."""
+        return self.words if self.places is None else self.places
 
 
 @dataclass(frozen=True)
@@ -82,12 +94,14 @@ class WordTypes:
         """
         different = dict.fromkeys(word for sentence in sentences for word in sentence)
         row = {word: number for number, word in enumerate(different, start=1)}
+        marked = any(map(is_mark, different))
         return WordBatch(
             words=padded([[row[word] for word in sentence] for sentence in sentences]),
             lengths=torch.tensor([len(sentence) for sentence in sentences]),
             forms=torch.tensor([0, *(self._form_numbers.get(word.lower(), 1) for word in row)]),
             spellings=padded([[0], *map(self._spell, row)]),
-            features=None if pretrained is None else pretrained.features(sentences),
+            features=None if pretrained is None else pretrained.features(list(map(_written, sentences))),
+            places=padded([list(_places(sentence)) for sentence in sentences]) if marked else None,
         )
 
     def _spell(self, word: str) -> list[int]:
@@ -102,6 +116,29 @@ class WordTypes:
     @cached_property
     def _character_numbers(self) -> dict[str, int]:
         return numbers_of(self.characters)
+
+
+def is_mark(word: str) -> bool:
+    """Whether a word of a sentence `with_marks` is a mark."""
+    return word.startswith(MARK)
+
+
+def with_marks(words: Sequence[str], surface: Surface) -> tuple[str, ...]:
+    """The words of a sentence and its marks between them, for networks that read both.
+
+    :param surface: the punctuation tokens of the slots 0..n.
+    """
+    slots = [[MARK + mark.removeprefix(MARK) for mark in marks_of(slot)] for slot in surface]
+    behind = zip(words, slots[1:], strict=True)
+    return (*slots[0], *(token for word, slot in behind for token in (word, *slot)))
+
+
+def _written(sentence: Sequence[str]) -> list[str]:
+    return [word.removeprefix(MARK) for word in sentence]
+
+
+def _places(sentence: Sequence[str]) -> Iterator[int]:
+    return (place for place, word in enumerate(sentence, start=1) if not is_mark(word))
 
 
 def known_forms(forms: Iterable[str], least: int) -> tuple[str, ...]:

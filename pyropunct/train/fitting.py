@@ -45,6 +45,7 @@ def fit(
     parser: bool = False,
     folds: int = FOLDS,
     tagger: bool = True,
+    mark_parser: bool = False,
     texts: Iterable[Part | str] | None = None,
     text_settings: TextSettings | None = None,
     networks: NetworkRecipes | None = None,
@@ -78,6 +79,8 @@ def fit(
     :param folds: the parts of the training treebank that are parsed by a parser trained on the others, to fit
         weights for trees of a parser; fewer than 2 leave these weights out.
     :param tagger: train a tagger of words too, if there is a parser.
+    :param mark_parser: train a parser of words and marks too, if there is one of words: see
+        `pyropunct.tasks.explain.punctuated_trees`.
     :param texts: text without trees to learn from besides, with a parser and folds: see
         `pyropunct.train.adapting`.
     :param text_settings: how it is learned from.
@@ -114,7 +117,7 @@ def fit(
     parts = Parts(seed, checkpoint, watching)
     if ranks.first and not resume:
         folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
-        parts.forget(("parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
+        parts.forget(("parser", "mark_parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
     frozen = None if fine_tune else pretrained
     with watching("story") as watch:
         model = fit_story(
@@ -140,6 +143,12 @@ def fit(
     with parts.part("reader") as watched:
         reader = train_reader(train, dev, networks.reader, pretrained=frozen, **watched)
     model = replace(model, parser=trained, reader=reader)
+    if mark_parser:
+        with parts.part("mark_parser") as watched:
+            marked = train_parser(
+                train, dev, networks.parser, pretrained=frozen, marks=True, device=device, **watched
+            )
+        model = replace(model, mark_parser=marked)
     text = None if texts is None else LearnedText(model, texts, text_settings, watching)
     if text is not None:
         with parts.part("text-reader") as watched:

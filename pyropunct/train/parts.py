@@ -12,8 +12,9 @@ Watching = Callable[[str], AbstractContextManager[Any]]
 """Called with the name of each part that begins; yields a function that is told its progress.
 
 The functions are ``watch`` arguments of `pyropunct.train.fitting.fit_story` (part "story"), `train_parser`
-("parser"), `train_reader` ("reader"), `jackknifed` ("folds"), `fit_parsed` ("parsed") and `fit_tagger`
-("tagger"); those of "texts" and "trees" are called with the number of sentences newly read, or parsed.
+("parser", "mark_parser"), `train_reader` ("reader"), `jackknifed` ("folds"), `fit_parsed` ("parsed") and
+`fit_tagger` ("tagger"); those of "texts" and "trees" are called with the number of sentences newly read, or
+parsed.
 """
 
 

@@ -133,6 +133,7 @@ def test_files_that_cannot_be_read(small: Path, tmp_path: Path) -> None:
         (("--device", "abacus"), "--device abacus: "),
         (("--folds", "3"), "--folds is for --parser"),
         (("--tagger",), "--tagger is for --parser"),
+        (("--mark-parser",), "--mark-parser is for --parser"),
     ],
 )
 def test_bad_settings(small: Path, tmp_path: Path, options: tuple[str, str], problem: str) -> None:

@@ -18,6 +18,7 @@ from pyropunct.models.symmetry import Economy
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
@@ -259,18 +260,25 @@ def test_all_parts_in_one_call(
     recipe, checkpoint = Recipe(epochs=1), tmp_path / "fit"
     settings = {
         "parser": True,
+        "mark_parser": True,
         "networks": networks,
         "folds": 2,
         "direction": "left",
         "checkpoint": checkpoint,
     }
     model = fit(train[:12], dev[:4], recipe, **settings, watching=watching)  # type: ignore[arg-type]
-    assert parts == ["story", "parser", "reader", "folds", "parsed", "tagger"]
+    assert parts == ["story", "parser", "reader", "mark_parser", "folds", "parsed", "tagger"]
     assert model.parsed is not None
     assert model.tagger is not None
+    assert model.mark_parser is not None
+    model.save(tmp_path.with_suffix(".safetensors"))
+    loaded = Punctuator.load(tmp_path.with_suffix(".safetensors")).mark_parser
+    assert loaded is not None
+    read = [with_marks(one.tree.forms, one.surface) for one in dev[:4]]
+    assert loaded.parse(read) == model.mark_parser.parse(read)
     text = model("Ann sings, and my sister sings", samples=50)
     saved = {file.name for file in tmp_path.iterdir()}
-    assert saved == {f"fit.{part}" for part in ("left", *parts[1:3], "fold-1", "fold-2", *parts[4:])}
+    assert saved == {f"fit.{part}" for part in ("left", *parts[1:4], "fold-1", "fold-2", *parts[5:])}
     again = fit(train[:12], dev[:4], recipe, **settings, resume=True)  # type: ignore[arg-type]
     assert again("Ann sings, and my sister sings", samples=50) == text
     bare = fit(train[:12], dev[:4], recipe, parser=True, folds=0, tagger=False, networks=networks)

@@ -88,7 +88,7 @@ class BiaffineNetwork(WordNetwork):
         self.float()
 
     def contexts(self, batch: WordBatch) -> Contexts:
-        """The words of sentences in their contexts."""
+        """The words of sentences in their contexts; marks are context alone."""
         reverse, words = mirror(batch), self.embed(batch)
         for layer in self.lower:
             words = layer(self.dropout(words), reverse)
@@ -98,11 +98,15 @@ class BiaffineNetwork(WordNetwork):
         words = torch.cat([lower, self.tag_vectors(guesses)], -1)
         for layer in self.upper:
             words = layer(self.dropout(words), reverse)
-        return Contexts(lower, tags, fine_tags, words)
+        contexts = Contexts(lower, tags, fine_tags, words)
+        if batch.places is None:
+            return contexts
+        row, place = torch.arange(len(words), device=words.device)[:, None], (batch.places - 1).clamp(min=0)
+        return Contexts(*(states[row, place] for states in contexts))
 
     def forward(self, batch: WordBatch) -> Scores:
         """The scores of sentences."""
-        return self.scores(self.contexts(batch), batch.lengths)
+        return self.scores(self.contexts(batch), batch.unmarked.count_nonzero(1))
 
     def scores(self, contexts: Contexts, lengths: Tensor) -> Scores:
         """The scores of sentences whose words have been read.
@@ -135,7 +139,7 @@ class BiaffineNetwork(WordNetwork):
     def loss(self, batch: WordBatch, answers: Answers) -> Tensor:
         """The negative log-probability per word of the right heads, relations and, with a weight, tags."""
         scores = self(batch)
-        word = batch.words.nonzero(as_tuple=True)
+        word = batch.unmarked.nonzero(as_tuple=True)
         sentence, place = answers.heads.nonzero(as_tuple=True)  # all words but the roots
         head = answers.heads[sentence, place]
         relations = self.relations(scores.dependents[sentence, place], scores.heads[sentence, head])

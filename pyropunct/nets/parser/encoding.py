@@ -1,6 +1,6 @@
 """Words, tags and relations as numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -99,13 +99,16 @@ def fine_tags(sentence: Sentence) -> list[str]:
     return [f"{columns[XPOS]} {columns[FEATS]}" for columns in tokens]
 
 
-def build_parser_vocabulary(sentences: Sequence[Sentence], form_count: int) -> ParserVocabulary:
+def build_parser_vocabulary(
+    sentences: Sequence[Sentence], texts: Iterable[Sequence[str]], form_count: int
+) -> ParserVocabulary:
     """The types of a training treebank.
 
+    :param texts: its sentences as the parser reads them.
     :param form_count: rarer words, lower-cased, are `UNKNOWN`.
     """
     trees = [sentence.tree for sentence in sentences]
-    forms = [form for tree in trees for form in tree.forms]
+    forms = [form for text in texts for form in text]
     arcs = [arc for tree in trees for arc in zip(tree.heads, tree.relations, strict=True)]
     fine = [tag for sentence in sentences for tag in fine_tags(sentence)]
     return ParserVocabulary(

@@ -8,6 +8,10 @@ the page are, given each tree.  By Bayes' rule::
 with strength s = 1.  The sum runs over the trees that the parser has drawn, for which it is exact; the more
 there are, the nearer it comes to the sum over all trees.
 
+If the model has a parser that reads marks too, its p(T | words, x) takes the place of p(T | words), times the
+square root of p(T | words), made to add up to 1.  Marks count twice then, which is not Bayes' rule, but makes
+trees better.
+
 The loss of a tree is the number of its words with a wrong head.  Its expectation adds up over the arcs, so
 the tree of least risk has the greatest sum of the posterior probabilities of its arcs: see `least_risk_tree`.
 """
@@ -21,9 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.fitted.model import FittedModel
-from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.parser.eisner import best_tree
+from pyropunct.nets.words import with_marks
 from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.windows import LONGEST_PARSED
 from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.tree import Tree
 
@@ -55,10 +61,10 @@ def trees_given_marks(
 
     :param sentences: the words of each, and the punctuation tokens of its slots 0..n.
     :param draws: how many trees the parser draws for each, equal ones counted.
-    :param strength: s, from 0, where the marks do not count; at 1 they count as the story says.
+    :param strength: s, from 0, where the story does not count; at 1 it counts as in Bayes' rule.
     :raises NoParserError: if the model has no parser.
     """
-    parses = weighted_trees(model, [words for words, _ in sentences], draws)
+    parses = _drawn_trees(model, sentences, draws)
     surfaces = [surface for _, surface in sentences]
     trees = [parse.tree for of_words in parses for parse in of_words]
     given = [surface for of_words, surface in zip(parses, surfaces, strict=True) for _ in of_words]
@@ -67,6 +73,22 @@ def trees_given_marks(
         logs = np.array([next(of_marks) for _ in of_words])
         counts = strength > 0 and bool(np.isfinite(logs).any())
         yield _weighed(of_words, strength * logs if counts else np.zeros(len(of_words)))
+
+
+def _drawn_trees(
+    model: FittedModel, sentences: Sequence[tuple[Sequence[str], Surface]], draws: int
+) -> list[list[WeightedTree]]:
+    """The trees of each sentence by parsers alone; those of very long ones by the parser of words."""
+    parser, beside = model.mark_parser, model.parser
+    short = [parser is not None and len(words) <= LONGEST_PARSED for words, _ in sentences]
+    pairs = list(zip(sentences, short, strict=True))
+    others = iter(weighted_trees(model, [words for (words, _), marked in pairs if not marked], draws))
+    if parser is None:
+        return list(others)
+    if isinstance(beside, BiaffineParser) and beside.vocabulary.relations == parser.vocabulary.relations:
+        parser = replace(parser, beside=beside)
+    read = iter(parser.parse([with_marks(*one) for one, marked in pairs if marked], draws))
+    return [next(read if marked else others) for marked in short]
 
 
 def _weighed(trees: Sequence[WeightedTree], logs: NDArray[np.float64]) -> list[WeightedTree]:

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from brute_force import projective_trees
 
-from pyropunct.nets.parser import WeightedTree
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.parser import ParserRecipe, WeightedTree, train_parser
+from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError
 from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
 from pyropunct.treebank.marks import START, Surface
+from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.tree import Tree
 
 WORDS = ("Ann", "who", "sang", "left")
@@ -59,6 +62,19 @@ def test_weights_are_those_of_bayes_rule(model: Punctuator, strength: float) -> 
     assert strength == 0 or weights != pytest.approx(
         sorted((one.weight for one in parser.trees), reverse=True)
     )
+
+
+@pytest.mark.usefixtures("single_precision")
+def test_a_parser_that_reads_marks_draws_trees_of_all_but_very_long_sentences(
+    model: Punctuator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = list(read_treebank(embedded_treebank_path("dev")))[:2]
+    parser = train_parser(some, None, ParserRecipe(epochs=1, least_steps=0), marks=True)
+    monkeypatch.setattr("pyropunct.tasks.explain.punctuated_trees.LONGEST_PARSED", SIZE - 1)
+    short: Surface = ((START, "“"), ("”", ","), (".",))
+    given = [(WORDS[2:], short), (WORDS, COMMAS)]
+    found = list(trees_given_marks(replace(model, mark_parser=parser), given, strength=0))
+    assert found == [*parser.parse([with_marks(*given[0])], 200), *AllTrees().parse([WORDS], 200)]
 
 
 def test_sentences_are_weighed_apart(model: Punctuator) -> None:

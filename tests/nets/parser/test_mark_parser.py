@@ -1,0 +1,79 @@
+"""A parser that reads marks beside words: its trees are of the words."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
+from pyropunct.nets.parser.eisner import best_tree
+from pyropunct.nets.parser.parser import BESIDE
+from pyropunct.nets.words import with_marks
+from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
+
+TINY = ParserRecipe(epochs=2, least_steps=0, lstm_size=8, arc_size=8, relation_size=8)
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+
+@pytest.fixture(scope="module")
+def some() -> list[Sentence]:
+    return list(read_treebank(embedded_treebank_path("train")))[:30]
+
+
+@pytest.fixture(scope="module")
+def parser(some: list[Sentence]) -> BiaffineParser:
+    return train_parser(some, some[:9], TINY, marks=True)
+
+
+def test_marks_stand_where_they_are_on_the_page() -> None:
+    surface = [[START, "“"], [ABBREVIATION_DOT, ","], [], [".", "”"]]
+    assert with_marks(["Inc", "a", "b"], surface) == (
+        ("\t“", "Inc", "\tabbr.", "\t,", "a", "b", "\t.", "\t”")  # no word has a tab
+    )
+
+
+def test_trees_are_of_words_and_do_not_depend_on_other_sentences(
+    parser: BiaffineParser, some: list[Sentence]
+) -> None:
+    read = [with_marks(one.tree.forms, one.surface) for one in some]
+    together = parser.parse(read, trees=5)
+    assert [trees[0].tree.forms for trees in together] == [one.tree.forms for one in some]
+    assert together == [parser.parse([text], trees=5)[0] for text in read]
+
+
+def test_marks_are_the_context_of_words_and_nothing_else(
+    parser: BiaffineParser, some: list[Sentence]
+) -> None:
+    words = some[0].tree.forms
+    bare: list[list[str]] = [[] for _ in range(len(words) + 1)]
+    text = with_marks(words, [*bare[:2], [","], *bare[3:]])
+    batch, network = parser.encode([text]), parser.network
+    with torch.no_grad():
+        own, whole = network.contexts(batch).upper[0], network.contexts(batch._replace(places=None)).upper[0]
+        arcs, plain = network(batch).arcs, network(parser.encode([words])).arcs
+    assert torch.equal(own, whole[[place for place in range(len(text)) if place != 2]])
+    assert arcs.shape == plain.shape == (1, len(words), len(words) + 1)
+    assert not torch.allclose(arcs, plain, atol=1e-6)
+
+
+def test_a_parser_of_words_beside_it_counts_with_its_power(
+    parser: BiaffineParser, some: list[Sentence]
+) -> None:
+    other = train_parser(some, None, TINY, seed=1)
+    changed = 0
+    for tree, surface in ((one.tree, one.surface) for one in some):
+        read = with_marks(tree.forms, surface)
+        with torch.no_grad():
+            pairs = ((parser, 1.0, read), (other, BESIDE, tree.forms))
+            arcs = sum(
+                power * one.network(one.encode([text])).arcs[0].log_softmax(-1) for one, power, text in pairs
+            )
+        [[found]] = replace(parser, beside=other).parse([read])
+        assert list(found.tree.heads) == best_tree(np.asarray(arcs)).tolist()
+        changed += found.tree.heads != parser.parse([read])[0][0].tree.heads
+    assert changed
