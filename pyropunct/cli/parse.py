@@ -31,8 +31,8 @@ def parse(
     one must be fitted with --parser, and finds better trees if it was fitted with --mark-parser too.
 
     :param draws: trees of the parser that are drawn for each sentence, and weighed by their marks.
-    :param strength: how much it counts how probable the marks are, given a tree: 1 as in Bayes' rule, 0 not at
-        all.
+    :param strength: how much it counts how probable the story makes the marks, given a tree: 1 as Bayes' rule
+        says, 0 not at all.
     :param score: compare with the trees of FILE, and print only the scores.
     """
     from pyropunct.cli.parse_output import JsonTrees, TreePrinter, TreeScores, parsed
