@@ -58,6 +58,16 @@ class WordBatch(NamedTuple):
         """(sentences, most) numbers above 0 for the words that are no marks, 0 for padding."""
         return self.words if self.places is None else self.places
 
+    def of_words(self, states: Tensor) -> Tensor:
+        """(sentences, most, features) the states of words that are no marks.
+
+        :param states: (sentences, longest, features).
+        """
+        if self.places is None:
+            return states
+        row = torch.arange(len(states), device=states.device)[:, None]
+        return states[row, (self.places - 1).clamp(min=0)]
+
 
 @dataclass(frozen=True)
 class WordTypes:

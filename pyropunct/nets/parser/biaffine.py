@@ -98,11 +98,7 @@ class BiaffineNetwork(WordNetwork):
         words = torch.cat([lower, self.tag_vectors(guesses)], -1)
         for layer in self.upper:
             words = layer(self.dropout(words), reverse)
-        contexts = Contexts(lower, tags, fine_tags, words)
-        if batch.places is None:
-            return contexts
-        row, place = torch.arange(len(words), device=words.device)[:, None], (batch.places - 1).clamp(min=0)
-        return Contexts(*(states[row, place] for states in contexts))
+        return Contexts(*map(batch.of_words, (lower, tags, fine_tags, words)))
 
     def forward(self, batch: WordBatch) -> Scores:
         """The scores of sentences."""

@@ -69,7 +69,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         if trees < 1:
             raise ValueError(f"cannot give {trees} trees of a sentence; ask for 1 or more")
         for number, sentence in enumerate(sentences, start=1):
-            if not sentence:
+            if all(map(is_mark, sentence)):
                 raise ValueError(f"sentence {number} of {len(sentences)} has no word to parse")
         read = partial(self._parse_batch, trees=trees, seed=seed)
         return in_batches(list(map(tuple, sentences)), BATCH_WORDS, read)
@@ -94,7 +94,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
     def _states(self, batch: WordBatch, contexts: Contexts) -> Tensor:
         states = [contexts.lower, contexts.upper]
         if self._passed_on and batch.features is not None:
-            states.append(standardised(batch.features))
+            states.append(batch.of_words(standardised(batch.features)))
         return torch.cat(states, -1)
 
     @cached_property

@@ -1,12 +1,14 @@
 """A parser that reads marks beside words: its trees are of the words."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.parser.eisner import best_tree
 from pyropunct.nets.parser.parser import BESIDE
@@ -44,6 +46,17 @@ def test_trees_are_of_words_and_do_not_depend_on_other_sentences(
     together = parser.parse(read, trees=5)
     assert [trees[0].tree.forms for trees in together] == [one.tree.forms for one in some]
     assert together == [parser.parse([text], trees=5)[0] for text in read]
+    with pytest.raises(ValueError, match="sentence 2 of 2 has no word"):
+        parser.parse([read[0], ["\t.", "\t."]])
+
+
+def test_pretrained_features_are_of_marks_too(some: list[Sentence], encoder: Path) -> None:
+    parser = train_parser(some[:4], None, TINY, pretrained=Encoder(encoder), marks=True)
+    texts = ["a", "\t,", "b"], ["a", ",", "b"]
+    marked, plain = (parser.encode([text]).features for text in texts)
+    assert marked is not None
+    assert torch.equal(marked, plain)
+    assert parser.parse([texts[0]])[0][0].tree.forms == ("a", "b")
 
 
 def test_marks_are_the_context_of_words_and_nothing_else(
