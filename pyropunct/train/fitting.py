@@ -80,7 +80,7 @@ def fit(
         weights for trees of a parser; fewer than 2 leave these weights out.
     :param tagger: train a tagger of words too, if there is a parser.
     :param mark_parser: train a parser of words and marks too, if there is one of words: see
-        `pyropunct.tasks.explain.punctuated_trees`.
+        `pyropunct.tasks.explain.punctuated_trees`.  It does not read an encoder that is trained further.
     :param texts: text without trees to learn from besides, with a parser and folds: see
         `pyropunct.train.adapting`.
     :param text_settings: how it is learned from.
