@@ -44,7 +44,6 @@ from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.fitting import COPIES
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel
-from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
 from pyropunct.train.adapting import LearnedText
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.parsed_trees import fit_parsed
@@ -96,8 +95,7 @@ def trained(
     Both directions of the channel are equally good on English dev, so only one is trained.
     """
     model = fit(train, dev, direction="left", seed=seed, checkpoint=work / "model", resume=True)
-    of_words, of_marks = (_parser(name, train, dev, work, seed) for name in ("parser", "mark_parser"))
-    model = replace(model, parser=of_words, mark_parser=of_marks)
+    model = replace(model, parser=_parser(train, dev, work, seed))
     text = (
         None if file is None else LearnedText(model, [Path(file).read_text("utf-8")], TextSettings(trees=1))
     )
@@ -127,14 +125,11 @@ def tagged(
     return fit_tagger(Punctuator.load(path), train, dev, seed=seed, checkpoint=Checkpoint(work / "tagger"))
 
 
-def _parser(
-    name: str, train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int
-) -> BiaffineParser:
-    path = work / name
+def _parser(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int) -> BiaffineParser:
+    path = work / "parser"
     if not model_path(path).exists():
-        kept, marks = Checkpoint(work / f"{name}.unfinished"), name == "mark_parser"
-        parser = train_parser(train, dev, marks=marks, seed=seed, checkpoint=kept)
-        write_model_file(path, *parser.to_parts())
+        kept = Checkpoint(work / "parser.unfinished")
+        write_model_file(path, *train_parser(train, dev, seed=seed, checkpoint=kept).to_parts())
     return BiaffineParser.from_parts(*read_model_file(path))
 
 
@@ -158,11 +153,7 @@ def numbers(path: Path, dev: Sequence[Sentence]) -> dict[str, str]:
     gold: Parses = [[WeightedTree(sentence.tree, 1.0, given=True)] for sentence in dev]
     parsed = weighted_trees(model, words)
     best = [trees[0].tree for trees in weighted_trees(model, words, 1)]
-    marked = trees_given_marks(model, [(sentence.tree.forms, sentence.surface) for sentence in dev])
-    of_marks = [least_risk_tree(trees).tree for trees in marked]
-    scores, better = (
-        attachment_scores(trees, [sentence.tree for sentence in dev]) for trees in (best, of_marks)
-    )
+    scores = attachment_scores(best, [sentence.tree for sentence in dev])
     slots = sum(len(sentence.surface) for sentence in dev)
     over_trees = Evaluation(len(dev), slots, float(model.log_prob_over_trees(dev, parsed).sum()))
     given, found = _restored(model, gold, dev), _restored(model, parsed, dev)
@@ -175,7 +166,6 @@ def numbers(path: Path, dev: Sequence[Sentence]) -> dict[str, str]:
         "F1 of all marks, words alone": f"{found.overall().f1:.4f}",
         **{f"F1 of `{mark}`, words alone": f"{found.of_marks()[mark].f1:.4f}" for mark in MARKS},
         "UAS, LAS, tags of the parser": f"{scores.uas:.2f}, {scores.las:.2f}, {scores.upos:.2f}",
-        "UAS, LAS, tags of `pyropunct parse`": f"{better.uas:.2f}, {better.las:.2f}, {better.upos:.2f}",
         "F1 of sentence ends; in lower case": f"{running.f1:.2f}; {running.lower_f1:.2f}",
         "case of lower-cased words": f"{running.case:.2f} %",
         "sentences, slots of dev": f"{len(dev):,}, {slots:,}",
