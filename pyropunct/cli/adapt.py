@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
@@ -10,7 +10,7 @@ from pyropunct.cli.loading import check_device, read_file
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import fit_watches
 from pyropunct.files import model_path
-from pyropunct.limits import Seed
+from pyropunct.limits import Placeholder, Seed
 from pyropunct.train.text_settings import TextSettings
 from pyropunct.treebank.marks import display
 
@@ -23,12 +23,15 @@ class AdaptOptions(TextSettings, ModelUse):
     """The data to learn from, and the file of the model.
 
     :ivar treebank: a treebank to learn from as well, such as the one that MODEL was fitted to; repeatable.
+    :ivar reader_encoder: train a new reader of running text together with this encoder, which becomes part
+        of the model.
     :ivar out: file for the model; without the ending .safetensors, it gets this ending.
     :ivar resume: continue after an interruption.
     :ivar device: device of the weights, as torch names it.
     """
 
     treebank: tuple[str, ...] = ()
+    reader_encoder: Annotated[str | None, Placeholder("PLACE")] = None
     out: str = "pyropunct-model.safetensors"
     resume: bool = False
     device: str = "cpu"
@@ -47,6 +50,7 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
     from pyropunct.cli.fit_setup import Checkpoints
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
+    from pyropunct.nets.encoder import Encoder
     from pyropunct.train.adapting import adapt as adapted
 
     file = model_path(options.out)
@@ -62,6 +66,7 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
             parts_of(files),
             treebank,
             options,
+            encoder=Encoder(options.reader_encoder) if options.reader_encoder is not None else None,
             seed=options.seed,
             device=options.device,
             checkpoint=checkpoints.first,

@@ -25,11 +25,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.nets.reader import train_reader
 from pyropunct.nets.reader.encoding import Document
-from pyropunct.nets.reader.training import evaluate
+from pyropunct.nets.reader.training import TUNED, TUNED_RATE, evaluate
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.mark_scores import RestorationScores
@@ -124,6 +126,7 @@ def adapt(
     treebank: Iterable[Sentence] = (),
     settings: TextSettings | None = None,
     *,
+    encoder: Encoder | None = None,
     seed: int = 0,
     device: str = "cpu",
     checkpoint: Path | None = None,
@@ -139,8 +142,10 @@ def adapt(
     :param texts: files, or texts themselves: one sentence a line, paragraphs, or running text.
     :param treebank: sentences to learn from besides, with their trees, such as those of the given model.
     :param settings: how it learns.
+    :param encoder: a new reader of running text is trained together with a copy of this encoder, which is
+        part of the model then.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
-    :param device: see `pyropunct.fit`.
+    :param device: see `pyropunct.fit`; the reader is trained on the CPU.
     :param checkpoint: the state of each training is saved after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
     :param watching: see `pyropunct.train.parts.Watching`; the parts are "texts", "trees", "parsed", "tagger"
@@ -151,11 +156,13 @@ def adapt(
     :raises TextError: if there are too few sentences to learn from, if they have no punctuation, or if they
         are in another language than the model.
     :raises NoParserError: if the model has no parser of the package's kind.
+    :raises PretrainedError: if the encoder cannot be used, or other parts read features of another source.
     :raises DivergedError: as `pyropunct.fit` does.
     :raises ModelFileError: if a checkpoint cannot be written, or gone on from.
     """
     settings, treebank = TextSettings() if settings is None else settings, tuple(treebank)
     parts = Parts(seed, checkpoint, watching)
+    reading = _reading(model, encoder)
     if not resume:
         parts.forget(REPLACED)
     text = LearnedText(model, texts, settings, watching)
@@ -176,17 +183,9 @@ def adapt(
     new = held_out.better(replace(new, tagger=None), replace(model, tagger=None))
     with parts.part("tagger") as watched:
         tagged = fit_tagger(new, treebank, text.dev, text=text.once, **watched)
-    source = None if model.reader is None else model.reader.pretrained
     with parts.part("reader") as watched:
-        reader = train_reader(
-            treebank,
-            texts=text.documents,
-            dev_texts=text.held_out_documents,
-            recipe=None if model.reader is None else model.reader.recipe,
-            first=model.reader,
-            pretrained=source,
-            **watched,
-        )
+        held_out_texts = text.held_out_documents
+        reader = train_reader(treebank, texts=text.documents, dev_texts=held_out_texts, **reading, **watched)
     result = held_out.better(tagged, replace(new, tagger=model.tagger, share=model.share))
     result = held_out.better_reader(result, replace(result, reader=reader))
     result = with_capitals(result, text)
@@ -198,6 +197,20 @@ def adapt(
         "new": [name for name in REPLACED if getattr(result, name) is not getattr(model, name)],
     }
     return replace(result, report={**model.report, "text": report})
+
+
+def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
+    """How the reader of running text is trained: further, or anew together with an encoder."""
+    if encoder is not None:
+        if replace(model, reader=None).pretrained is not None:
+            raise PretrainedError(
+                f"encoder {encoder.place}: parts of the model read other pretrained features"
+            )
+        encoder.open()
+        return {"recipe": TUNED, "pretrained": encoder, "encoder_rate": TUNED_RATE}
+    if model.reader is None:
+        return {}
+    return {"recipe": model.reader.recipe, "first": model.reader, "pretrained": model.reader.pretrained}
 
 
 def with_capitals(model: Punctuator, text: LearnedText) -> Punctuator:

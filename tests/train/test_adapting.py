@@ -13,6 +13,8 @@ from command_line import answer, complaint, printed
 
 import pyropunct
 from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.nets.encoder import Encoder, TunedEncoder
+from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.nets.reader import train_reader
 from pyropunct.nets.reader.encoding import documents
 from pyropunct.punctuator import Punctuator
@@ -134,6 +136,27 @@ def test_a_reader_begins_with_another(model: Punctuator, train: list[Sentence], 
         torch.testing.assert_close(old.cases, new.cases)
 
 
+@pytest.mark.usefixtures("quick")
+def test_a_reader_with_an_encoder(
+    model: Punctuator, text: str, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The encoder that was trained further is saved with the model, which then learns from text once more."""
+    assert model.reader is not None
+    monkeypatch.setattr("pyropunct.train.adapting.TUNED", model.reader.recipe)
+    monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, old, new: new)
+    adapted = adapt(model, [text], encoder=Encoder(encoder))
+    adapted.save(tmp_path / "model")
+    loaded = Punctuator.load(tmp_path / "model")
+    line = "the harbor was closed it was late"
+    assert loaded(line, running=True) == adapted(line, running=True)
+    again = adapt(loaded, [text])
+    assert again.reader is not None
+    assert isinstance(again.reader.pretrained, TunedEncoder)
+    other = replace(model, parser=replace(model.parser, pretrained=Encoder(encoder)))
+    with pytest.raises(PretrainedError, match="parts of the model read other pretrained features"):
+        adapt(other, [text], encoder=Encoder(encoder))
+
+
 def lines_of(path: Path, lines: Iterable[str]) -> Path:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
@@ -168,6 +191,7 @@ def test_errors_of_the_command(model_with_parser: Path, small: Path, tmp_path: P
         ((model_with_parser, unmarked), "no punctuation to learn from"),
         ((small / "model", unmarked), "has no parser"),
         ((model_with_parser, unmarked, "--resume"), "nothing to resume"),
+        ((model_with_parser, unmarked, "--reader-encoder", tmp_path / "no"), "encoder"),
     ):
         assert message in complaint(2, "adapt", *given, "--threads", 1)
 

@@ -1,22 +1,20 @@
 """Training: from a treebank to a `BiaffineParser`."""
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from pyropunct.nets.encoder import Encoder, Opened, TunedEncoder
-from pyropunct.nets.parser.biaffine import BiaffineNetwork
 from pyropunct.nets.parser.encoding import ParserVocabulary, build_parser_vocabulary
 from pyropunct.nets.parser.parser import BiaffineParser
 from pyropunct.nets.parser.protocol import AttachmentScores, attachment_scores
-from pyropunct.nets.pretrained import Pretrained, bare, kept
+from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
+from pyropunct.nets.tuning import Tuning, tunable
 from pyropunct.nets.words import WordBatch, with_marks
 from pyropunct.treebank.sentence import Sentence
 
@@ -56,9 +54,7 @@ def train_parser(
         `pyropunct.nets.encoder.Encoder` although it is to be trained further.
     """
     data = sequences("parser", train, dev)
-    source = bare(pretrained) if encoder_rate else kept(pretrained)
-    if encoder_rate and not isinstance(source, Encoder):
-        raise ValueError("there is no encoder that could be trained further")
+    source = tunable(pretrained) if encoder_rate else kept(pretrained)
     kind = partial(TuningTraining, encoder_rate=encoder_rate) if encoder_rate else ParserTraining
     make = partial(kind, *data, recipe or ParserRecipe(), seed, source, device, marks=marks)
     parser = trained(make, seed, checkpoint, watch)
@@ -113,62 +109,10 @@ class ParserTraining(NetworkTraining[BiaffineParser]):
                 yield sentence.surface
 
 
-class TunedNetwork(nn.Module):
-    """The network of a parser, and the encoder whose states it reads, which is trained with it.
-
-    :param parser: that network.
-    :param encoder: gives the states.
-    """
-
-    def __init__(self, parser: BiaffineNetwork, encoder: nn.Module) -> None:
-        super().__init__()
-        self.parser, self.encoder = parser, encoder
-
-
-class TuningTraining(ParserTraining):
-    """The training of a parser together with a copy of the encoder that it reads.
-
-    :param encoder_rate: the greatest learning rate of the encoder's weights.
-    """
-
-    network: TunedNetwork
-    best: TunedNetwork
-    source: Encoder
-
-    def __init__(self, *arguments: Any, encoder_rate: float, marks: bool = False) -> None:
-        self.encoder_rate = encoder_rate
-        super().__init__(*arguments, marks=marks)
-
-    def untrained(self) -> TunedNetwork:
-        """The network with its first weights, and a copy of the encoder."""
-        opened = self.source.open()
-        TunedEncoder.of(opened, self.source.place)  # an encoder that cannot be kept is refused now
-        return TunedNetwork(self.model.network, deepcopy(opened.model))
-
-    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
-        """The encoder's weights have their own learning rate."""
-        parts = (self.network.parser, self.recipe.learning_rate), (self.network.encoder, self.encoder_rate)
-        return [(list(part.parameters()), rate) for part, rate in parts]
-
-    def _encoder_of(self, network: TunedNetwork) -> Opened:
-        """The encoder with the weights that it has in a network."""
-        return replace(self.source.open(), model=network.encoder)
-
-    def with_weights(self, network: TunedNetwork) -> BiaffineParser:
-        """The parser of a network, with the encoder as it is now."""
-        encoder = TunedEncoder({"size": self.source.size}, {}, self._encoder_of(network))
-        return replace(self.model, network=network.parser, pretrained=encoder)
+class TuningTraining(Tuning[BiaffineParser], ParserTraining):
+    """The training of a parser together with a copy of the encoder that it reads."""
 
     def encoded(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
-        """Sentences as the network in training reads them: gradients go on into the encoder."""
+        """Sentences as the network in training reads them."""
         batch = self.model.vocabulary.encode(sentences).to(self.device)
-        return batch._replace(features=self._encoder_of(self.network).features(sentences))
-
-    def result(self) -> BiaffineParser:
-        """The parser and the encoder of the best epoch."""
-        parser = super().result()
-        return replace(parser, pretrained=TunedEncoder.of(self._encoder_of(self.best), self.source.place))
-
-    def data(self) -> Iterable[object]:
-        """The encoder, its learning rate and the trees."""
-        return [self.encoder_rate, *super().data()]
+        return batch._replace(features=self.features(sentences))

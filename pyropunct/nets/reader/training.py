@@ -25,7 +25,16 @@ from pyropunct.nets.reader.reader import LIKELY, Answers, RunningReader, windows
 from pyropunct.nets.reader.scores import ReaderScores, count, count_marks
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
+from pyropunct.nets.tuning import Tuning, tunable
 from pyropunct.treebank.sentence import Sentence
+
+TUNED, TUNED_RATE = ReaderRecipe(epochs=3, batch_words=500, learning_rate=0.002), 1e-4
+"""The settings of a reader that is trained together with an encoder, and the encoder's learning rate, as a
+rule."""
+
+Cut = tuple[int, slice, bool]
+"""A window: the number of its document, counted from 0, the place of its words, and whether they lose their
+capital letters."""
 
 
 def train_reader(
@@ -37,6 +46,7 @@ def train_reader(
     dev_texts: Sequence[Document] = (),
     first: RunningReader | None = None,
     pretrained: Pretrained | None = None,
+    encoder_rate: float = 0.0,
     seed: int = 0,
     checkpoint: NetworkCheckpoint | None = None,
     watch: Watch | None = None,
@@ -52,16 +62,21 @@ def train_reader(
     :param first: a reader with whose words and weights the training begins.
     :param recipe: the settings.
     :param pretrained: gives features of words that the reader reads as well; they are computed once.
+    :param encoder_rate: the greatest learning rate of the weights of an encoder, which is then trained
+        together with the reader, and is part of it; 0 leaves ``pretrained`` as it is.
     :param seed: equal seeds give equal readers, on the same machine with the same number of threads.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
-    :raises ValueError: if there is no sentence in one of the two.
+    :raises ValueError: if there is no sentence in one of the two, or ``pretrained`` is not an
+        `pyropunct.nets.encoder.Encoder` although it is to be trained further.
     """
     chosen_by = None if dev is None and not dev_texts else [*documents(dev or ()), *dev_texts]
     data = sequences("reader", [*documents(train), *texts], chosen_by)
-    source = bare(pretrained)
-    make = partial(ReaderTraining, first, *data, recipe or ReaderRecipe(), seed, kept(source))
-    return replace(trained(make, seed, checkpoint, watch), pretrained=source)
+    source = tunable(pretrained) if encoder_rate else kept(bare(pretrained))
+    kind = partial(TuningTraining, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
+    make = partial(kind, first, *data, recipe or ReaderRecipe(), seed, source)
+    reader = trained(make, seed, checkpoint, watch)
+    return reader if encoder_rate else replace(reader, pretrained=bare(pretrained))
 
 
 class ReaderTraining(NetworkTraining[RunningReader]):
@@ -71,8 +86,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
     letters.  The cases of words are learned in these alone.
 
     :param first: see `train_reader`.
-    :ivar windows: those of the current epoch; batches are lists of their numbers.  A window has the number of
-        its document, counted from 0, the place of its words, and whether they lose their capital letters.
+    :ivar windows: those of the current epoch; batches are lists of their numbers.
     """
 
     kind = RunningReader
@@ -82,7 +96,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
     def __init__(self, first: RunningReader | None, *arguments: Any) -> None:
         self.first = first
         super().__init__(*arguments)
-        self.windows: list[tuple[int, slice, bool]] = []
+        self.windows: list[Cut] = []
         self._features: dict[tuple[int, bool], Tensor] = {}
         self._words = [(document.words, tuple(map(str.lower, document.words))) for document in self.train]
         labels = self.model.vocabulary.slots.labels
@@ -121,14 +135,22 @@ class ReaderTraining(NetworkTraining[RunningReader]):
     def loss(self, batch: list[int]) -> Tensor:
         """See `RunningNetwork.loss`."""
         windows, vocabulary = [self.windows[number] for number in batch], self.model.vocabulary
-        words = vocabulary.encode([self._words[number][lower][part] for number, part, lower in windows])
+        sentences = [self._words[number][lower][part] for number, part, lower in windows]
+        words = vocabulary.encode(sentences)
         if self.source is not None:
-            features = [self._features_of(number, lower)[part] for number, part, lower in windows]
-            words = words._replace(features=pad_sequence(features, batch_first=True).float())
+            words = words._replace(features=self.features_of(windows, sentences))
         parts = ([row[part] for row in self._answers[number][lower]] for number, part, lower in windows)
         columns = zip(zip(*parts, strict=True), (0, 0, NO_CASE, 0), strict=True)
         answers = (pad_sequence(list(rows), True, padding) for rows, padding in columns)
         return self.model.network.loss(words, Answers(*answers))
+
+    def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
+        """(windows, longest, size) the pretrained features of the words of windows.
+
+        :param sentences: their words.
+        """
+        features = [self._features_of(number, lower)[part] for number, part, lower in windows]
+        return pad_sequence(features, batch_first=True).float()
 
     def _features_of(self, document: int, lower: bool) -> Tensor:
         """(words, size) the features of a document, which is read in windows, as it is in use."""
@@ -149,6 +171,14 @@ class ReaderTraining(NetworkTraining[RunningReader]):
         yield from (self.train, self.dev, None if self.source is None else self.source.identity())
         if self.first is not None:
             yield from (weight.numpy().tobytes() for weight in self.first.network.state_dict().values())
+
+
+class TuningTraining(Tuning[RunningReader], ReaderTraining):
+    """The training of a reader together with a copy of the encoder that it reads."""
+
+    def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
+        """See `ReaderTraining.features_of`: gradients go on into the encoder."""
+        return self.features(sentences)
 
 
 def _answers(document: Document, labels: Labels, lower: bool) -> Answers:
