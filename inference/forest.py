@@ -1,6 +1,6 @@
 """The shapes of projective trees, flattened to one axis of nodes and one of slots."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
@@ -99,6 +99,15 @@ class Forest:
         order = np.lexsort((np.concatenate([-depth, depth]), on_left, slot))
         start = starts_of(np.bincount(slot, minlength=self.num_slots))
         return Sprouting(start, np.concatenate([nodes, nodes])[order], on_left[order])
+
+    def heights(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """The order of the story, bottom-up: the nodes of each height, and the slots complete after them.
+
+        A slot is complete when all constituents that begin or end there have sprouted their punctemes.
+        """
+        for height in range(int(self.height.max()) + 1):
+            nodes = (self.height == height).nonzero()[:, 0]
+            yield nodes, (self.closing_height == height + 1).nonzero()[:, 0]
 
     def per_tree(self, values: Tensor) -> Tensor:
         """Sum node values of shape (..., N) within each tree, to shape (..., B)."""

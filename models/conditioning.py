@@ -31,8 +31,8 @@ from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import rewrite_all, sampler
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
-from pyropunct.inference.pyro.pairs import PunctemePairs
-from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.inference.pyro.pairs import log_probabilities
+from pyropunct.inference.pyro.strings import Underlying
 from pyropunct.inference.ragged import Floats, Ints
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.story import Story
@@ -113,7 +113,7 @@ class Conditioned:
     def _log_pairs(self, views: Views, trees: TreeBatch) -> Floats:
         """log p(l, r | w) of the pairs of all nodes of trees, given views of these in their order."""
         start = torch.from_numpy(choice_start(self._conditioner.story.inventory, trees.relation))
-        return PunctemePairs(self._scorer(views).cpu().double(), start).logits.numpy()
+        return log_probabilities(self._scorer(views).cpu().double(), start).numpy()
 
     @torch.no_grad()
     def draw(self, number: int) -> WeightedDraws:

@@ -1,7 +1,7 @@
 """Many draws of the story at once, for the same trees (Li, Wang & Eisner 2019, section 2).
 
 As a Pyro model, `Story` makes one draw at a time, site by site.  Here compiled code makes all draws of a
-height together, see `pyropunct.inference.forward`.  Both go up a forest by `heights_of`, ask the same
+height together, see `pyropunct.inference.forward`.  Both go up a forest by `Forest.heights`, ask the same
 `Story.scorer` for scores, and rewrite slots by the same channel.  They take random numbers from different
 sources; and here the attach model scores a constituent once for all draws with the same marks inside it.
 """
@@ -17,7 +17,7 @@ from pyropunct.inference.machines.sampling import sampler
 from pyropunct.inference.ragged import Ints, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.views import Views
-from pyropunct.models.story import Story, heights_of
+from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
 PLACES_PER_THREAD = 10_000
@@ -73,7 +73,7 @@ class DrawsOfTrees:
             unused.
         """
         tables = self._tables(draws)
-        for _, nodes, slots in heights_of(self._trees.forest):
+        for nodes, slots in self._trees.forest.heights():
             self._sprout(tables, nodes.numpy())
             tables.numbers[slots.numpy()] = self._rewrite(tables, slots.numpy())
         return tables.numbers

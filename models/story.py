@@ -7,9 +7,9 @@ its left and right edges, by p_theta.  Third, the punctuated tree T' yields the 
 which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import Any
 
 import pyro
 import torch
@@ -17,42 +17,28 @@ from pyro.nn import PyroModule
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
-from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence
-from pyropunct.inference.problem import choice_rows, choice_start
-from pyropunct.inference.pyro.pairs import PunctemePairs, sample_pairs, tree_expectation, tree_factor
+from pyropunct.inference.machines.evidence import SlotEvidence
+from pyropunct.inference.problem import choice_start
+from pyropunct.inference.pyro.costs import tree_expectation, tree_factor
 from pyropunct.inference.pyro.private import belongs_to, sites_of
-from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.inference.pyro.telling import Surface, Told, tell
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.symmetry import Economy, unmatched_rows
-from pyropunct.models.trees import TreeBatch, join_surfaces
+from pyropunct.models.trees import TreeBatch
 
 Syntax = Callable[..., TreeBatch]
 """A model of trees: called without arguments, it draws trees; called with trees, it observes them."""
 
 
-class Punctuated(NamedTuple):
-    """A told story: (T, T', x).
-
-    :ivar trees: the unpunctuated trees T, N nodes and S slots.
-    :ivar choices: (N,) the puncteme pair of each node, as a choice from its relation's W_d.
-    :ivar surface: (S, L) the surface strings x.
-    """
-
-    trees: TreeBatch
-    choices: Tensor
-    surface: Tensor
-
-
 class Story(PyroModule):
     """Tree -> punctemes -> channel edits, as a Pyro model.
 
-    Its sites are the weights that have a prior, the pair (l, r) that each constituent w sprouts, and the
-    surface string x_i of each slot i.  Where a treebank is seen in batches,
-    `pyropunct.inference.pyro.elbo.scale_likelihood` multiplies all terms but those of the priors.
+    Its sites are the weights that have a prior, "pairs", the pair (l, r) that each constituent w sprouts, and
+    "surface", the string x_i of each slot i (`pyropunct.inference.pyro.telling`).  Where a treebank is seen
+    in batches, `pyropunct.inference.pyro.elbo.scale_likelihood` multiplies all terms but those of the priors.
 
     :param inventory: the sets W_d.
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach.base`.
@@ -93,40 +79,59 @@ class Story(PyroModule):
     def forward(
         self,
         trees: TreeBatch | None = None,
-        surface: Tensor | SlotEvidence | None = None,
+        surface: Surface | None = None,
         views: Views | None = None,
-    ) -> Punctuated:
+        plate: Any = "trees",
+    ) -> Told:
         """Tell the story: p(T, T', x), or p(T', x | T) of trees that are given.
 
         :param trees: T; by default drawn from the syntax model.
         :param surface: (S, L) x, or evidence about it; drawn by default.
         :param views: all nodes with the marks of ``surface`` inside them; computed by default.  Training
             passes views that hold the contexts which the attach model has looked up.
+        :param plate: the plate of the trees, ``dim=-1``, or the name of a new one.
         :raises ValueError: if trees are to be drawn without a syntax model; if views are given without a
             surface; if the attach model reads marks inside constituents that the evidence leaves open; or if
             a part with sites or parameters has been given to another module.
-        :raises NotImplementedError: if p(T', x | T) is to be inferred by a handler that knows nothing of
-            trees, see `pyropunct.inference.pyro.pairs.is_prior_draw`.
+        :raises NotImplementedError: if the surface is given, but no handler sums out its punctemes.
         """
         self._refuse_parts_of_others()
         if trees is None:
             trees = self._syntax("give it trees")()
-        if surface is not None:
-            told = self._observe(trees, surface, self._views(trees, surface) if views is None else views)
-        elif views is None:
-            told = self._tell(trees)
-        else:
+        if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
+        scores, weights = self._attach(trees, surface, views), self.channel.probabilities()
+        told = tell(Told(trees, self.inventory, scores, self.channel.transducer, weights), surface, plate)
         self._regularise(told)
         return told
 
     @pyro_method
-    def joint(self, trees: TreeBatch, surface: Tensor) -> Punctuated:
+    def joint(self, trees: TreeBatch, surface: Surface | None = None) -> Told:
         """Tell the story of given trees, and score the trees too: p(T, T', x) rather than p(T', x | T).
 
         :raises ValueError: if there is no syntax model.
         """
         return self(self._syntax("it cannot score trees jointly")(trees), surface)
+
+    def _attach(
+        self, trees: TreeBatch, surface: Surface | None, views: Views | None
+    ) -> Callable[[Surface, Tensor | None], Tensor]:
+        """ATTACH: the scores of the punctemes of constituents (section 2.1, equations 3 and 4).
+
+        :param views: views of the observed surface.
+        """
+        scorer: Scorer | None = None
+
+        def scores(shown: Surface, nodes: Tensor | None) -> Tensor:
+            nonlocal scorer
+            if nodes is None:
+                of_shown = views if views is not None and shown is surface else self._views(trees, shown)
+                return self._raised(self.attach.observed(trees, of_shown), trees.relation)
+            scorer = scorer or self.scorer(trees)
+            assert isinstance(shown, Tensor)  # constituents sprout while x is drawn
+            return scorer(views_of(trees.forest, shown, nodes))
+
+        return scores
 
     def scorer(self, trees: TreeBatch) -> Scorer:
         """`Attach.scorer` for these trees, with the score of the empty pair raised."""
@@ -142,76 +147,13 @@ class Story(PyroModule):
         more[empty.to(more.device)] = self.empty_score
         return scores + more
 
-    def _views(self, trees: TreeBatch, surface: Tensor | SlotEvidence) -> Views:
+    def _views(self, trees: TreeBatch, surface: Surface) -> Views:
         """All nodes with the known marks inside them."""
         if isinstance(surface, Tensor):
             return views_of(trees.forest, surface)
         if self.attach.reads_surface:
             _refuse_open_slots(trees, surface)
         return views_of(trees.forest, surface.settled())
-
-    def _observe(self, trees: TreeBatch, surface: Tensor | SlotEvidence, views: Views) -> Punctuated:
-        """T' of observed surface strings: all nodes choose their punctemes in one site.
-
-        `pyropunct.inference.pyro.collapse.collapse_trees` sums over all decisions.
-        """
-        scores = self._raised(self.attach.observed(trees, views), trees.relation)
-        choices = self._sprout("", trees, torch.arange(trees.forest.num_nodes), scores)
-        slots = torch.arange(trees.forest.num_slots)
-        shown = self._rewrite("", trees, choices, slots, self.channel.probabilities(), surface)
-        return Punctuated(trees, choices, shown)
-
-    def _tell(self, trees: TreeBatch) -> Punctuated:
-        """T' and x of trees, drawn bottom-up, one height of constituents at a time.
-
-        So the choice of a constituent may depend on the "surface punctuation already added to w's
-        subconstituents" (section 2.1, d).  `pyropunct.models.drawing` makes many draws at once.
-        """
-        forest, scorer = trees.forest, self.scorer(trees)
-        choices = torch.zeros(forest.num_nodes, dtype=torch.long)
-        surface = torch.full((forest.num_slots, 1), EMPTY)
-        weights = self.channel.probabilities()
-        for height, nodes, slots in heights_of(forest):
-            scores = scorer(views_of(forest, surface, nodes))
-            sprouted = self._sprout(f" {height}", trees, nodes, scores)
-            if sprouted.dim() > 1:
-                raise NotImplementedError(
-                    "a story is told once at a time: draw samples one after the other, not in parallel"
-                )
-            choices = choices.index_copy(-1, nodes, sprouted)
-            drawn = self._rewrite(f" {height}", trees, choices, slots, weights)
-            surface = _put(surface, slots, drawn)
-        return Punctuated(trees, choices, surface)
-
-    def _sprout(self, name: str, trees: TreeBatch, nodes: Tensor, scores: Tensor) -> Tensor:
-        """ATTACH: the punctemes of constituents, as choices, (..., len(nodes)) (equations 3 and 4).
-
-        :param scores: (..., C) the scores of the pairs of these nodes, node after node.
-        """
-        start = torch.from_numpy(choice_start(self.inventory, trees.relation[nodes]))
-        return sample_pairs(name, nodes, PunctemePairs(scores, start))
-
-    def _rewrite(
-        self,
-        name: str,
-        trees: TreeBatch,
-        choices: Tensor,
-        slots: Tensor,
-        weights: Tensor,
-        surface: Tensor | SlotEvidence | None = None,
-    ) -> Tensor:
-        """NOISYCHANNEL: the surface strings x_i of slots, from their underlying strings u_i (section 2.2).
-
-        :param choices: (..., N) T'; only nodes with punctemes in these slots are read.
-        :param surface: the observed strings x_i, or evidence about them.
-        """
-        underlying = Underlying(trees.forest, self.inventory, trees.relation, choices, slots)
-        strings = self.channel.surface(underlying, weights)
-        if surface is not None:
-            strings.refuse_prior_draws()
-        with pyro.plate(f"slots{name}", len(slots)):
-            # Pyro types observations as tensors.
-            return pyro.sample(f"surface{name}", strings, obs=cast("Tensor | None", surface))
 
     def _refuse_parts_of_others(self) -> None:
         """Refuse a part whose sites Pyro takes for those of another module: here they would be no sites."""
@@ -230,25 +172,21 @@ class Story(PyroModule):
             raise ValueError(f"this story has no syntax model: {otherwise}")
         return self.syntax
 
-    def _regularise(self, told: Punctuated) -> None:
+    def _regularise(self, told: Told) -> None:
         """Regularisation factors of each tree: soft constraints on its punctemes.
 
         Symmetry asks for balanced punctemes: exp(-xi E[c(T')]^2), of section 2.3.  Economy, in training, asks
         for few: exp(-kappa n(T')), see `pyropunct.models.symmetry.Economy`.  E is then under the posterior
         with the factor of economy.
         """
-        relation, forest = told.trees.relation, told.trees.forest
-        where = torch.from_numpy(choice_start(self.inventory, relation)), forest
         factors = {}
         if self.economy_weight and self.training:
-            cost = self.economy_weight * self._economy.numbers(relation, forest)
-            factors["economy"] = tree_factor(told.choices, cost, *where)
+            factors["economy"] = tree_factor(told, self._economy.cost(told.forest, self.economy_weight))
         if self._unmatched is not None:
-            cost = self._unmatched[choice_rows(self.inventory, relation)]
-            expected = tree_expectation(told.choices, cost, *where)
+            expected = tree_expectation(told, self._unmatched)
             factors["symmetry"] = -self.symmetry_weight * expected.square()
         if factors:
-            with pyro.plate("trees", len(told.trees)):
+            with told.plate:
                 for name, factor in factors.items():
                     pyro.factor(name, factor)
 
@@ -264,19 +202,3 @@ def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:
             "the attach model looks at the punctuation inside constituents, which the evidence about "
             f"slot {int(open_slots[0] - start[tree])} of tree {tree} of the batch leaves open"
         )
-
-
-def heights_of(forest: Forest) -> Iterator[tuple[int, Tensor, Tensor]]:
-    """The order of the story, bottom-up: each height, its nodes, and the slots that are complete after them.
-
-    A slot is complete when all constituents that begin or end there have sprouted their punctemes.
-    """
-    for height in range(int(forest.height.max()) + 1):
-        nodes = (forest.height == height).nonzero()[:, 0]
-        yield height, nodes, (forest.closing_height == height + 1).nonzero()[:, 0]
-
-
-def _put(surface: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:
-    """``surface`` with other strings in these slots."""
-    before, after = join_surfaces([surface, drawn]).split([len(surface), len(drawn)])
-    return before.index_copy(0, slots, after)

@@ -1,7 +1,7 @@
 """The marks of a puncteme pair: whether they are symmetric, and how economical they are."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import torch
@@ -9,7 +9,6 @@ from torch import Tensor
 
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.problem import choice_rows, choice_start
 
 _OPENERS = "([{“‘«‹<（［〔【「『《〈¿¡"
 _CLOSERS = ")]}”’»›>）］〕】」』》〉?!"
@@ -134,17 +133,20 @@ class Economy:
 
     def __init__(self, inventory: Inventory, marks: Sequence[str]) -> None:
         counts = [sprouted(*pair) for pair in _as_marks(inventory, marks)]
-        self._inventory, self._counts = inventory, torch.tensor(counts, dtype=torch.double)
+        self._counts = torch.tensor(counts, dtype=torch.double)
 
-    def numbers(self, relation: Tensor, forest: Forest) -> Tensor:
-        """(C,) the term of each pair of each node in n(T'), node after node.
+    def cost(self, forest: Forest, weight: float = 1.0) -> Callable[[Tensor, Tensor], Tensor]:
+        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.costs.tree_factor`.
 
-        :param relation: (N,) the relation of each node.
+        :param weight: kappa.
         """
-        paired, left, right = self._counts[choice_rows(self._inventory, relation)].unbind(-1)
-        sizes = torch.from_numpy(choice_start(self._inventory, relation)).diff()
-        above_left, above_right = (torch.repeat_interleave(count, sizes) for count in above(forest))
-        return paired + (1 + above_left) * left + (1 + above_right) * right
+        above_left, above_right = above(forest)
+
+        def numbers(node: Tensor, row: Tensor) -> Tensor:
+            paired, left, right = self._counts[row].unbind(-1)
+            return weight * (paired + (1 + above_left[node]) * left + (1 + above_right[node]) * right)
+
+        return numbers
 
 
 def above(forest: Forest) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest
-from pyropunct.inference.machines.evidence import EMPTY
+from pyropunct.inference.machines.evidence import as_wide
 
 COLUMNS = ("relation", "tag", "form", "shape")
 """The columns that every batch has for its words."""
@@ -56,9 +56,4 @@ class TreeBatch:
 
 def join_surfaces(surfaces: Sequence[Tensor]) -> Tensor:
     """Put the surface strings of several batches, (S, L) each, one below the other."""
-    longest = max(surface.shape[-1] for surface in surfaces)
-    padded = [
-        torch.nn.functional.pad(surface, (0, longest - surface.shape[-1]), value=EMPTY)
-        for surface in surfaces
-    ]
-    return torch.cat(padded)
+    return torch.cat(as_wide(surfaces))

@@ -32,7 +32,7 @@ from pyropunct.inference.machines.evidence import EMPTY, any_over
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.private import sites_of
-from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.inference.pyro.strings import Underlying
 from pyropunct.models.attach.base import Attach, ScoresError
 from pyropunct.models.attach.views import Views, join_views, views_of
 from pyropunct.models.channel.base import Channel

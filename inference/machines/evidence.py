@@ -153,6 +153,10 @@ class SlotEvidence:
         """(S,) whether more than one string is possible in each slot."""
         return torch.tensor([evidence.string is None for evidence in self.distinct])[self.place]
 
+    def of(self, slots: Tensor) -> "SlotEvidence":
+        """The evidence about some of the slots, in this order."""
+        return SlotEvidence([self.distinct[place] for place in self.place[slots].tolist()])
+
     def settled(self) -> Tensor:
         """(S, L) the strings of the slots, filled up with -1; open slots have none."""
         return padded([self.distinct[place].string or () for place in self.place.tolist()])
@@ -166,6 +170,12 @@ def padded(strings: Sequence[Sequence[int]], least: int = 1) -> Tensor:
         if string:  # most slots are empty
             filled[row, : len(string)] = string
     return torch.from_numpy(filled)
+
+
+def as_wide(rows: Sequence[Tensor]) -> list[Tensor]:
+    """Several (..., L) strings, all filled up with -1 to the length of the longest."""
+    longest = max(row.shape[-1] for row in rows)
+    return [torch.nn.functional.pad(row, (0, longest - row.shape[-1]), value=EMPTY) for row in rows]
 
 
 def evidence_of(value: Tensor | SlotEvidence) -> SlotEvidence:

@@ -7,16 +7,24 @@ from pyro import poutine
 from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from pyro.poutine.messenger import Messenger
 
-from pyropunct.inference.pyro.collapse import TreeEnumMessenger, collapse_trees
+from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees, marginals
-from pyropunct.inference.pyro.handles import are_watched
 from pyropunct.inference.pyro.private import OfPreparedModels
+from pyropunct.inference.pyro.telling import PAIRS, Told
 
 Model = Callable[..., Any]
 
 
+class _Keeper(CollapseMessenger):
+    """Keeps the stories of the last run."""
+
+    def look_at(self, told: list[Told]) -> None:
+        super().look_at(told)
+        self.kept = told
+
+
 class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro are
-    """`pyro.infer.TraceEnum_ELBO` that also sums out ``infer={"enumerate": "tree"}`` sites exactly."""
+    """`pyro.infer.TraceEnum_ELBO` that also sums out the punctemes of trees exactly."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("strict_enumeration_warning", False)
@@ -24,25 +32,21 @@ class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as i
 
     def prepared(self, model: Model) -> Model:
         """The collapsed model."""
-        self._messenger = TreeEnumMessenger()
-        return self._messenger(model)
+        self._keeper = _Keeper()
+        return self._keeper(model)
 
     def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The marginals of other enumerated sites, and the posterior of each choice of tree-enumerated ones.
+        """The marginals of other enumerated sites, and the posterior of each choice of the story, by "pairs".
 
         :raises NotImplementedError: if there are sites of both kinds, and the one depends on the other.
         """
         others = super().compute_marginals(model, guide, *args, **kwargs)
-        return {**others, **marginals(self._messenger)}
+        return {**others, PAIRS: marginals(self._keeper.kept[-1])}
 
     def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
         """The model's return value with a joint posterior draw of all enumerated sites, trees included."""
-
-        def collapsed_or_decoded(*args: Any, **kwargs: Any) -> Any:
-            # Pyro traces the model, which `prepared` collapses, and then runs it again for the draw.
-            return (model if are_watched() else infer_trees(model))(*args, **kwargs)
-
-        return super().sample_posterior(collapsed_or_decoded, guide, *args, **kwargs)
+        # Pyro traces the model, which `prepared` collapses, and then runs it again for the draw.
+        return super().sample_posterior(infer_trees(model), guide, *args, **kwargs)
 
 
 class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, likewise
@@ -79,8 +83,8 @@ def scale_likelihood(model: Model, scale: float) -> Model:
     """The model of a treebank, where a call sees some of its trees: log p(theta) + scale log p(x | T, theta).
 
     The terms of observed sites, of enumerated ones and of factors are multiplied; those of other latent
-    sites, the priors of weights, are not.  A plate with subsampling would do the same, if all these sites had
-    a dimension for trees; theirs are for nodes and slots.
+    sites, the priors of weights, are not.  A plate of trees with subsampling, given to the story, does so for
+    the sites of the story alone.
 
     :param scale: the number of trees in the treebank over the number of trees that a call sees.
     """

@@ -2,10 +2,9 @@
 
 `tests/inference/pyro/test_private.py` fails if one of these names is gone, or if Pyro has another version.
 
-- `handlers_in_force` reads ``pyro.poutine.runtime._PYRO_STACK``.  A message through the handlers tells what
-  they do to a site, but not which handlers they are.
-- `dimension_of_values` reads the key ``_enumerate_dim`` of a site's ``infer``, where
-  `pyro.poutine.enum_messenger.EnumMessenger` notes it.
+- `value_from_handlers` reads ``pyro.poutine.runtime._PYRO_STACK`` and calls ``_process_message`` of the
+  handlers there: Pyro gives a site its value only when the site is made, but how a story is told depends on
+  the values that are given.
 - `OfPreparedModels` overrides ``_get_traces`` of Pyro's ELBOs: the one place through which loss, gradients,
   marginals and posterior draws all pass.
 - `PointGuide` overrides and calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`: guides learn
@@ -13,39 +12,63 @@
 - `sites_of` reads ``_pyro_samples`` of `pyro.nn.PyroModule`: the attributes that are still sites.
 - `belongs_to` reads ``_pyro_context`` of PyroModule: the sites of a module are sites only within its context,
   which is that of the module that was given it last.
-- `calling_module` and `is_called_from` read ``sys._getframe``, which is CPython's: a tensor does not know who
-  looks at it, nor a handler that `torch.jit` will record what it does next.
 
-What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful` and ``get_plates``, the methods
-``_pyro_sample`` of messengers, and `pyro.ops.provenance`.
+What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful`, the methods ``_pyro_sample`` of
+messengers, and `pyro.ops.provenance`.
 """
 
-import sys
-from collections.abc import Callable, Iterator
-from types import FrameType
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from pyro.infer.autoguide import AutoDelta
 from pyro.nn import PyroModule
-from pyro.poutine.messenger import Messenger
-from pyro.poutine.runtime import _PYRO_STACK
+from pyro.poutine.runtime import _PYRO_STACK, Message
 
 PYRO_VERSION = "1.9.2"
 
 Model = Callable[..., Any]
 
 
-def handlers_in_force() -> Iterator[Messenger]:
-    """The effect handlers around the place that runs now, the outermost first."""
-    return iter(_PYRO_STACK)
+class Intervention(NamedTuple):
+    """A value that `pyro.poutine.do` puts in the place of a site's own."""
+
+    value: Any
 
 
-def dimension_of_values(msg: Any) -> int | None:
-    """The dimension in which a site's values are enumerated, if they are.
+def value_from_handlers(name: str, fn: Any, observed: Any = None) -> Any:
+    """The value that the handlers in force would give to a site, without making it; None if they give none.
 
-    :param msg: the message of the site.
+    They are asked from the innermost outwards, as far as a `pyro.poutine.block`.  Sites made by this, as
+    `pyro.poutine.do` makes one, are not traced.
+
+    :param fn: the site's distribution.
+    :param observed: what the model itself observes.
+    :returns: the value, or an `Intervention` that holds it.
     """
-    return (msg["infer"] or {}).get("_enumerate_dim")
+    nothing = object()
+    msg: Any = Message(
+        type="sample",
+        name=name,
+        fn=fn,
+        is_observed=observed is not None,
+        args=(),
+        kwargs={},
+        value=nothing if observed is None else observed,
+        infer={"_do_not_trace": True, "is_auxiliary": True},
+        scale=1.0,
+        mask=None,
+        cond_indep_stack=(),
+        done=True,
+        stop=False,
+        continuation=None,
+    )
+    for handler in reversed(_PYRO_STACK):
+        handler._process_message(msg)
+        if msg["stop"]:
+            break
+    if msg["value"] is nothing or msg["value"] is None:
+        return None
+    return Intervention(msg["value"]) if msg["name"].endswith("__CF") else msg["value"]
 
 
 def sites_of(module: PyroModule) -> dict[str, Any]:
@@ -86,22 +109,3 @@ class PointGuide(AutoDelta):
 def belongs_to(part: PyroModule, whole: PyroModule) -> bool:
     """Whether the sites and parameters of a module are those of another module that it is in."""
     return part._pyro_context is whole._pyro_context
-
-
-def is_called_from(module: str) -> bool:
-    """Whether some function of a module has not returned.
-
-    :param module: its full name.
-    """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__") != module:
-        frame = frame.f_back
-    return frame is not None
-
-
-def calling_module(depth: int) -> str:
-    """The name of the module that called a function.
-
-    :param depth: 1 for the caller of the function that calls this, 2 for that function's caller, and so on.
-    """
-    return str(sys._getframe(depth + 1).f_globals.get("__name__", ""))

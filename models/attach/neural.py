@@ -27,7 +27,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
-from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.inference.ragged import Ints
 from pyropunct.models.attach.attributes import (
     LENGTH_CLASSES,
@@ -410,8 +410,8 @@ class NeuralAttach(LogLinearAttach):
         chosen = int(torch.randint(len(self.networks), ()))
         deep = self._network_scorer(trees, self.networks[chosen : chosen + 1])(views)
         start = torch.from_numpy(choice_start(self.inventory, trees.relation[views.node]))
-        log_network = PunctemePairs(deep, start).logits
-        expected = PunctemePairs(scores.detach(), start).logits.exp()
+        log_network = log_probabilities(deep, start)
+        expected = log_probabilities(scores.detach(), start).exp()
         pyro.factor("networks", (expected * log_network).sum())
         return scores + log_network - log_network.detach()
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pyropunct.inference.machines.moves import Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.transducers import Transducer
-from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
+from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 from pyropunct.models.priors import normal_prior
 
 

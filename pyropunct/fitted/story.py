@@ -20,9 +20,10 @@ from pyropunct.inference.machines import products
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, expected_uses, tree_problem
+from pyropunct.inference.pyro.telling import Told
 from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.learned import learned_scales, learned_values
-from pyropunct.models.story import Punctuated, Story
+from pyropunct.models.story import Story
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
@@ -290,7 +291,7 @@ class FittedStory:
             f"sentence {sentence.identifier!r}: too few draws have brackets and quotation marks in pairs"
         )
 
-    def dream(self, sentences: int = 1) -> Iterator[Punctuated]:
+    def dream(self, sentences: int = 1) -> Iterator[Told]:
         """Whole punctuated sentences (T, T', x), trees too: see `pyropunct.tasks.explain.dreams`."""
         for _ in range(sentences):
             yield self.story()

@@ -1,11 +1,11 @@
 """Drawn sentences as text, in which tags stand for words that the vocabulary does not have."""
 
-from pyropunct.models.story import Punctuated
+from pyropunct.inference.pyro.telling import Told
 from pyropunct.treebank.marks import displayed
 from pyropunct.vocabulary import Vocabulary, in_shape
 
 
-def surface_texts(drawn: Punctuated, vocabulary: Vocabulary) -> list[str]:
+def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
     """Each sentence with its surface punctuation, such as ``The NOUN , who came , left .``.
 
     A known word is shown with the capitals of its shape, another as its tag, and `OTHER` as ``_``.
@@ -26,7 +26,7 @@ def surface_texts(drawn: Punctuated, vocabulary: Vocabulary) -> list[str]:
     return texts
 
 
-def underlying_brackets(drawn: Punctuated, vocabulary: Vocabulary) -> list[str]:
+def underlying_brackets(drawn: Told, vocabulary: Vocabulary) -> list[str]:
     """T' of each sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``.
 
     A bracket holds a constituent: its relation, its left puncteme, its left dependents, its head word,
@@ -49,7 +49,7 @@ def underlying_brackets(drawn: Punctuated, vocabulary: Vocabulary) -> list[str]:
     return [brackets[root] for root in forest.root.tolist()]
 
 
-def _words(drawn: Punctuated, vocabulary: Vocabulary) -> list[str]:
+def _words(drawn: Told, vocabulary: Vocabulary) -> list[str]:
     trees = drawn.trees
     columns = zip(trees.form.tolist(), trees.shape.tolist(), trees.tag.tolist(), strict=True)
     return [

@@ -38,7 +38,7 @@ from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_t
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.pairs import PunctemePairs, one_by_one, tree_expectation, tree_factor
-from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.inference.pyro.strings import Underlying
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 

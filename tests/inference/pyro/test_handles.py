@@ -25,7 +25,7 @@ from pyropunct.inference.pyro.handles import (
     origins,
 )
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs, tree_expectation
-from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.inference.pyro.strings import Underlying
 
 START = torch.tensor([0, 2, 5])
 

@@ -18,7 +18,7 @@ from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO
 from pyropunct.inference.pyro.pairs import MARKED, PunctemePairs
-from pyropunct.inference.pyro.surface import Underlying
+from pyropunct.inference.pyro.strings import Underlying
 from pyropunct.models.channel.window import SlidingWindow
 
 CASES = [story_case(tiny_story(window("left")), heads, 2) for heads in ([2, 0, 2], [0, 1, 4, 2])]

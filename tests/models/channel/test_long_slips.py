@@ -14,7 +14,7 @@ from torch import Tensor
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.machines import transducers
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.surface import SurfaceStrings, Underlying
+from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.identity import Identity
 from pyropunct.models.channel.slip import Slip, TokenBigrams

@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from pyro.distributions import TorchDistribution, constraints
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest
@@ -16,7 +14,6 @@ from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, evidence_
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import draw_strings, sampler
 from pyropunct.inference.machines.transducers import Transducer
-from pyropunct.inference.pyro.pairs import is_prior_draw
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,8 @@ class Underlying:
     :ivar inventory: the sets W_d.
     :ivar relation: (N,) the relation of each node.
     :ivar choices: (..., N) each node's choice from its W_d.
-    :ivar slots: the slots i, of any shape.
+    :ivar slots: the slots i.
+    :raises ValueError: when read, if a choice is outside of its W_d.
     """
 
     forest: Forest
@@ -43,7 +41,12 @@ class Underlying:
         The punctemes stand in the order of `Forest.sprouting`, the start and end tokens of the inventory
         around each sentence.
         """
-        row = self.choices + torch.from_numpy(self.inventory.pair_start)[self.relation]
+        start = torch.from_numpy(self.inventory.pair_start)
+        row = self.choices + start[self.relation]
+        if (self.choices < 0).any() or (row >= start[self.relation + 1]).any():
+            raise ValueError(
+                f"a choice is outside of the pairs that its node may sprout: {self.choices.tolist()}"
+            )
         left, right = (torch.from_numpy(side)[row] for side in self.inventory.padded_rows)
         nothing = torch.full_like(left[..., :1, :], EMPTY)
         punctemes = torch.cat([left, right, nothing], -2)[..., self._events[self.slots], :].flatten(-2)
@@ -69,83 +72,47 @@ class Underlying:
         return torch.from_numpy(table)
 
 
-class SurfaceStrings(TorchDistribution):
+class SurfaceStrings:
     """p(x | u) = prod_i p(x_i | u_i) over slots i.
 
-    A value holds the surface strings: (..., slots, L) token ids, filled up with -1.  The observed value may
-    also be evidence about them, `pyropunct.inference.machines.evidence.SlotEvidence`: its probability is the
-    sum over all strings that the evidence allows.  Batch shape (..., slots), event shape (L,).
+    Strings are (..., slots, L) token ids, filled up with -1.  What is known of them may also be evidence,
+    `pyropunct.inference.machines.evidence.SlotEvidence`: its probability is the sum over all strings that the
+    evidence allows.
 
     :param underlying: the underlying strings.
     :param transducer: the channel that rewrites them.
-    :param weights: (..., P) the channel's weights, in one line.  A dimension of 1 left of P is the place of
-        the slots' plate in the values that they are computed from, and is dropped.
+    :param weights: (..., P) the channel's weights, in one line.
     """
 
-    arg_constraints: ClassVar = {"weights": constraints.nonnegative}
-    support = constraints.independent(constraints.integer, 1)
-
     def __init__(self, underlying: Underlying, transducer: Transducer, weights: Tensor) -> None:
-        if weights.dim() > 1 and weights.shape[-2] == 1:
-            weights = weights.squeeze(-2)
         self.underlying, self.transducer, self.weights = underlying, transducer, weights
-        self._is_drawn, self._of_prior_draw = False, is_prior_draw(underlying.choices)
-        batch = np.broadcast_shapes(
-            underlying.choices.shape[:-1] + (1,) * underlying.slots.dim(), underlying.slots.shape
-        )
-        super().__init__(torch.Size(batch), torch.Size((1,)), validate_args=False)
-
-    def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "SurfaceStrings":
-        """Itself, since a plate always calls this.
-
-        :raises NotImplementedError: if another batch shape is asked for.
-        """
-        if torch.Size(batch_shape) != self.batch_shape:
-            raise NotImplementedError(
-                f"cannot expand {tuple(self.batch_shape)} to {tuple(batch_shape)}: no plate may be between "
-                "surface strings and their trees; draw samples one after the other, not in parallel"
-            )
-        return self
 
     def log_prob(self, value: Tensor | SlotEvidence) -> Tensor:
-        """log p(x_i | u_i) of each slot, (..., slots), by reading u_i through the automaton of x_i.
+        """log p(x_i | u_i) of each slot, (..., slots), by reading u_i through the automaton of x_i."""
+        evidence, tokens, weights = evidence_of(value), self.underlying.tokens, self.weights
+        if weights.dim() == 1:
+            return self._read(tokens, weights, evidence)
+        batch = torch.broadcast_shapes(tokens.shape[:-2], weights.shape[:-1])
+        joint = zip(_rows(tokens, batch, 2), _rows(weights, batch, 1), strict=True)
+        return torch.stack([self._read(*values, evidence) for values in joint]).reshape(*batch, -1)
 
-        :raises NotImplementedError: if u is of a prior draw of punctemes, see `is_prior_draw`.
-        """
-        if not self._is_drawn:
-            self.refuse_prior_draws()
-        evidence = evidence_of(value)
-        automata = self.transducer.automata(evidence.distinct, self.weights)
-        place = evidence.place.reshape(self.underlying.slots.shape)
+    def _read(self, tokens: Tensor, weights: Tensor, evidence: SlotEvidence) -> Tensor:
+        """`log_prob` of underlying strings with one joint value of the weights."""
+        automata, place = self.transducer.automata(evidence.distinct, weights), evidence.place
         initial, final = automata.end_vectors()
         matrices = automata.matrices()
-        unmoved = torch.eye(initial.shape[-1]).to(matrices).expand_as(matrices[..., :1, :, :])
-        matrices = torch.cat([matrices, unmoved], -3)  # where a string has ended, -1 reads this one
-        tokens = self.underlying.tokens
-        state = initial[..., place, :]
+        unmoved = torch.eye(initial.shape[-1]).to(matrices).expand_as(matrices[:, :1])
+        matrices = torch.cat([matrices, unmoved], 1)  # where a string has ended, -1 reads this one
+        state = initial[place]
         for column in range(tokens.shape[-1]):
-            state = (state.unsqueeze(-2) @ matrices[..., place, tokens[..., column], :, :]).squeeze(-2)
-        total = (state * final[..., place, :]).sum(-1)
+            state = (state.unsqueeze(-2) @ matrices[place, tokens[..., column]]).squeeze(-2)
+        total = (state * final[place]).sum(-1)
         possible = total > 0  # the logarithm of zero would spoil the gradients of the others
         log_total = total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
         return log_total + torch.from_numpy(automata.log_scale).to(log_total)[place]
 
-    def refuse_prior_draws(self) -> None:
-        """Refuse to be observed if u is of a prior draw of punctemes.
-
-        `log_prob` does the same.  `pyro.infer.Predictive` does not call it, so a model calls this itself.
-
-        :raises NotImplementedError: see `is_prior_draw`.
-        """
-        if self._of_prior_draw:
-            raise NotImplementedError(
-                "a surface is observed, but its punctemes are drawn from their prior, since nothing sums out "
-                "the trees: use TreeEnum_ELBO, or collapse_trees(model) with another ELBO, or "
-                "infer_trees(model)"
-            )
-
     @torch.no_grad()
-    def sample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
+    def sample(self) -> Tensor:
         """Draw surface strings, as wide as an underlying string can be here, wider only for a long slip.
 
         :raises NotImplementedError: if there are several values of the weights.
@@ -153,14 +120,11 @@ class SurfaceStrings(TorchDistribution):
         if self.weights.dim() > 1:
             raise NotImplementedError(
                 "surface strings are drawn with one value of the channel's weights, not with "
-                f"{tuple(self.weights.shape[:-1])} of them: draw samples one after the other, not in parallel"
+                f"{tuple(self.weights.shape[:-1])} of them"
             )
-        self._is_drawn = True
         tokens = self.underlying.tokens
-        tokens = tokens.expand(*sample_shape, *tokens.shape)
         machine = sampler(self.transducer, self.weights)
-        drawn = draw_strings(machine, tokens.reshape(-1, tokens.shape[-1]))
-        strings = padded(drawn, least=tokens.shape[-1])
+        strings = padded(draw_strings(machine, tokens.reshape(-1, tokens.shape[-1])), least=tokens.shape[-1])
         return strings.reshape(*tokens.shape[:-1], strings.shape[-1])
 
     @torch.no_grad()
