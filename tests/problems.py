@@ -3,7 +3,7 @@
 import itertools
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -18,12 +18,14 @@ from brute_force import (
     sliding_window,
     underlying_strings,
 )
+from pyro import poutine
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.attributes import Attributes, ViewAttributes
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.frequencies import PairFrequencies
@@ -221,3 +223,10 @@ def batch_of(cases: Sequence[Case]) -> tuple[TreeBatch, Tensor]:
     relations = [relation for case in cases for relation in case.relations]
     surface = padded([string for case in cases for string in case.surface])
     return tree_batch([case.heads for case in cases], relations), surface
+
+
+def evidence_of_trees(model: Callable[..., object], *args: object, **kwargs: object) -> Tensor:
+    """log p(x | T) of each tree, or each sentence, as the site "surface" of the collapsed model has it."""
+    trace = poutine.trace(collapse_trees(model)).get_trace(*args, **kwargs)
+    trace.compute_log_prob()
+    return trace.nodes["surface"]["unscaled_log_prob"]

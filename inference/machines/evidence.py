@@ -149,6 +149,11 @@ class SlotEvidence:
         return len(self.place)
 
     @property
+    def shape(self) -> torch.Size:
+        """(S, 1), where strings would have (S, L): Pyro asks for the shapes of observed values."""
+        return torch.Size((len(self), 1))
+
+    @property
     def open(self) -> Tensor:
         """(S,) whether more than one string is possible in each slot."""
         return torch.tensor([evidence.string is None for evidence in self.distinct])[self.place]

@@ -24,8 +24,8 @@ from pyropunct.inference.pyro.telling import (
 )
 
 
-class Posterior(TreeSite):
-    """T' given x: p(T' | T, x) = p(T', x | T) / p(x | T).
+class _Decoding(TreeSite):
+    """Base class of what is decoded: each element of plates on the left has a draw of its own.
 
     :param told: the story, whose T' is summed out.
     :param temperature: 1 for draws, 0 for the best derivation.
@@ -35,9 +35,12 @@ class Posterior(TreeSite):
         super().__init__(told, batch_shape)
         self._temperature = temperature
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "Posterior":
-        """The same for each element of plates on the left: each has a draw of its own."""
-        return Posterior(self.told, self._temperature, torch.Size(batch_shape))
+    def expand(self, batch_shape: Any, _instance: Any = None) -> "_Decoding":
+        return type(self)(self.told, self._temperature, torch.Size(batch_shape))
+
+
+class Posterior(_Decoding):
+    """T' given x: p(T' | T, x) = p(T', x | T) / p(x | T)."""
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """A draw of T' from the posterior, or the T' of the best derivation, (..., N).
@@ -62,6 +65,27 @@ class Posterior(TreeSite):
         return self.of_trees(sprouted + log_rewritten(told, value, told.known) - told.sum.log_evidence)
 
 
+class Completed(_Decoding):
+    """x given T' and evidence: p(x | T', evidence) = p(x | u) weight(x) / p(evidence | u)."""
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Strings that agree with the evidence, (..., S, L)."""
+        return self.told.complete(best=self._temperature == 0)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of their probability, (..., B)."""
+        told, evidence = self.told, self.told.known
+        strings = [[token for token in row if token >= 0] for row in value.tolist()]
+        weights = [
+            evidence.distinct[place].weight(string)
+            for place, string in zip(evidence.place.tolist(), strings, strict=True)
+        ]
+        agreed = torch.tensor(weights, dtype=torch.double).log().split(told.forest.slot_start.diff().tolist())
+        weighed = torch.stack([of_tree.sum() for of_tree in agreed])
+        both = (log_rewritten(told, told.choices, known) for known in (value, evidence))
+        return self.of_trees(next(both) + weighed - next(both))
+
+
 def decoded(told: Told, surface: Surface | None, plate: Any, temperature: int) -> None:
     """x by `Summed`, then T' given x by `Posterior`; or `forward` if T' is given."""
     summed(told, surface, plate)
@@ -70,7 +94,8 @@ def decoded(told: Told, surface: Surface | None, plate: Any, temperature: int) -
     with plate:
         told.decide(pyro.sample(PAIRS, Posterior(told, temperature)))
     if isinstance(told.known, SlotEvidence):
-        pyro.deterministic("completed", told.complete(best=temperature == 0), event_dim=2)
+        with plate:
+            pyro.sample("completed", Completed(told, temperature))
 
 
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:

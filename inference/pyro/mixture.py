@@ -66,6 +66,8 @@ class MixMessenger(Messenger):
         fn = msg["fn"]
         if not isinstance(fn, TreeSite) or msg["done"]:
             return
+        if isinstance(fn, Mixed):
+            raise ValueError("mix_trees is around the model twice: give all trees of a sentence at once")
         if not isinstance(fn, Summed) or not msg["is_observed"]:
             raise ValueError(
                 f"site '{msg['name']}': mix_trees goes around collapse_trees(model), with a surface that is "

@@ -25,6 +25,11 @@ def log_probabilities(scores: Tensor, start: Tensor) -> Tensor:
     if scores.device.type == "cpu":  # by NumPy, which does not pass on the sites that the scores depend on
         values, sites = extract_provenance(scores)
         return track_provenance(_LogSoftmax.apply(values, start), sites)
+    return _by_tensors(scores, start)
+
+
+def _by_tensors(scores: Tensor, start: Tensor) -> Tensor:
+    """`log_probabilities` for numbers on another device."""
     node = _nodes(start, scores.device)
     best = _maxima(scores.detach(), node, start)
     scaled = (scores - best[..., node]).exp()

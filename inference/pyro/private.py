@@ -1,4 +1,4 @@
-"""Every contact with parts of Pyro that it does not document, each in one place: they hold for Pyro 1.9.2.
+"""Every contact with undocumented parts of Pyro and torch, each in one place: they hold for Pyro 1.9.2.
 
 `tests/inference/pyro/test_private.py` fails if one of these names is gone, or if Pyro has another version.
 
@@ -13,6 +13,8 @@
 - `belongs_to` reads ``_pyro_context`` of PyroModule: the sites of a module are sites only within its context,
   which is that of the module that was given it last.
 
+- `refuse_transforms` asks ``torch._C._functorch`` whether a tensor is inside of a transform of `torch.func`.
+
 What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful`, the methods ``_pyro_sample`` of
 messengers, and `pyro.ops.provenance`.
 """
@@ -20,8 +22,10 @@ messengers, and `pyro.ops.provenance`.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import torch
 from pyro.infer.autoguide import AutoDelta
 from pyro.nn import PyroModule
+from pyro.poutine.do_messenger import DoMessenger
 from pyro.poutine.runtime import _PYRO_STACK, Message
 
 PYRO_VERSION = "1.9.2"
@@ -38,8 +42,7 @@ class Intervention(NamedTuple):
 def value_from_handlers(name: str, fn: Any, observed: Any = None) -> Any:
     """The value that the handlers in force would give to a site, without making it; None if they give none.
 
-    They are asked from the innermost outwards, as far as a `pyro.poutine.block`.  Sites made by this, as
-    `pyro.poutine.do` makes one, are not traced.
+    They are asked from the innermost outwards, as far as a `pyro.poutine.block`.
 
     :param fn: the site's distribution.
     :param observed: what the model itself observes.
@@ -54,7 +57,7 @@ def value_from_handlers(name: str, fn: Any, observed: Any = None) -> Any:
         args=(),
         kwargs={},
         value=nothing if observed is None else observed,
-        infer={"_do_not_trace": True, "is_auxiliary": True},
+        infer={},
         scale=1.0,
         mask=None,
         cond_indep_stack=(),
@@ -63,12 +66,14 @@ def value_from_handlers(name: str, fn: Any, observed: Any = None) -> Any:
         continuation=None,
     )
     for handler in reversed(_PYRO_STACK):
-        handler._process_message(msg)
+        if isinstance(handler, DoMessenger):  # which would make a site
+            if msg["name"] in handler.data:
+                return Intervention(torch.as_tensor(handler.data[msg["name"]]))
+        else:
+            handler._process_message(msg)
         if msg["stop"]:
             break
-    if msg["value"] is nothing or msg["value"] is None:
-        return None
-    return Intervention(msg["value"]) if msg["name"].endswith("__CF") else msg["value"]
+    return None if msg["value"] is nothing else msg["value"]
 
 
 def sites_of(module: PyroModule) -> dict[str, Any]:
@@ -109,3 +114,14 @@ class PointGuide(AutoDelta):
 def belongs_to(part: PyroModule, whole: PyroModule) -> bool:
     """Whether the sites and parameters of a module are those of another module that it is in."""
     return part._pyro_context is whole._pyro_context
+
+
+def refuse_transforms(values: torch.Tensor) -> None:
+    """Refuse tensors of `torch.func`, whose values compiled code cannot read.
+
+    :raises NotImplementedError: if it is one.
+    """
+    if torch._C._functorch.is_functorch_wrapped_tensor(values):
+        raise NotImplementedError(
+            "sums over trees are compiled, and cannot be transformed by torch.func: use torch.autograd"
+        )

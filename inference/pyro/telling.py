@@ -28,6 +28,7 @@ import pyro.distributions as dist
 import torch
 from pyro.distributions import TorchDistribution, constraints
 from pyro.ops.provenance import detach_provenance, get_provenance
+from pyro.poutine.indep_messenger import IndepMessenger
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import effectful, get_plates
 from torch import Tensor
@@ -39,7 +40,7 @@ from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, as_wide, 
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
-from pyropunct.inference.pyro.private import Intervention, value_from_handlers
+from pyropunct.inference.pyro.private import Intervention, refuse_transforms, value_from_handlers
 from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 
 PAIRS, SURFACE = "pairs", "surface"
@@ -99,6 +100,7 @@ class Told:
     ) -> None:
         if not trees.forest.num_trees:
             raise ValueError("there are no trees to tell the story of")
+        refuse_transforms(weights)
         self.trees: Any = trees  # whatever else they have
         self.inventory = inventory
         self.start = torch.from_numpy(choice_start(inventory, trees.relation))
@@ -117,6 +119,17 @@ class Told:
         self.cost: Tensor | None = None
         self.walked: tuple[Tensor, Tensor, Tensor] | None = None
         self.plate: Any = None
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Refuse to be a tensor, as `pyro.infer.Predictive` wants a model's return value to be.
+
+        :raises NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            f"{func.__name__} needs tensors, but what a story returns has trees, choices and a surface: take "
+            f"the sites '{PAIRS}' and '{SURFACE}'"
+        )
 
     @property
     def forest(self) -> Forest:
@@ -190,7 +203,7 @@ class Told:
                 f"site '{SURFACE}' is given a {type(surface).__name__}: make it a tensor of token numbers, "
                 "(slots, longest string), filled up with -1, or a SlotEvidence"
             )
-        shape = tuple(surface.shape) if isinstance(surface, Tensor) else (len(surface), 1)
+        shape = tuple(surface.shape)
         if len(shape) != 2 or shape[0] != slots:
             raise ValueError(
                 f"site '{SURFACE}' is given strings of shape {shape}, but the trees have {slots} slots: it "
@@ -211,6 +224,7 @@ class Told:
         if nodes is not None:
             start = torch.nn.functional.pad(start.diff()[nodes].cumsum(0), (1, 0))
             tree = tree[nodes]
+        refuse_transforms(scores)
         if scores.dtype == torch.bfloat16:
             raise ValueError(f"site '{PAIRS}': sums over trees do not take scores in bfloat16, use float32")
         if scores.isnan().any():
@@ -486,7 +500,7 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
     """
     trees = told.forest.num_trees
     if isinstance(plate, str):
-        plate = pyro.plate(plate, trees, dim=-1)
+        plate = IndepMessenger(plate, trees, dim=-1)  # without a site for its subsample
     elif plate.subsample_size != trees or plate.dim not in (None, -1):
         raise ValueError(
             f"the plate '{plate.name}' has {plate.subsample_size} elements in dim={plate.dim}, but its "

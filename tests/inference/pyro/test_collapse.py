@@ -1,8 +1,6 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,10 +15,9 @@ from problems import (
     Case,
     batch_of,
     edits_of,
+    evidence_of_trees,
     expected,
     explanations_of,
-    inventory,
-    padded,
     slope,
     story_case,
     tiny_story,
@@ -33,37 +30,17 @@ from pyro.infer.autoguide import AutoDelta, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean
 from torch import Tensor
 
-from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
+from pyropunct.inference.pyro.costs import tree_expectation, tree_factor
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
-from pyropunct.inference.pyro.pairs import PunctemePairs, one_by_one, tree_expectation, tree_factor
-from pyropunct.inference.pyro.strings import Underlying
+from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
-
-Sites = Callable[[object], Callable[..., object]]
-SITES = pytest.mark.parametrize("sites", [lambda story: story, one_by_one], ids=["together", "one by one"])
-"""The story with one site for all nodes, and with one for each."""
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 TREES = [[0], [2, 0], [2, 0, 2], [0, 1, 2], [3, 1, 0]]
 CHILD, ROOT, BIG = [2, 0, 2], [0], [0, 1, 4, 2]
-
-
-def log_evidence(story: Story, *args: object, **kwargs: object) -> Tensor:
-    """log p(x | T) as the collapsed story has it."""
-    trace = poutine.trace(collapse_trees(story)).get_trace(*args, **kwargs)
-    return trace.nodes["tree_evidence"]["fn"].log_factor
-
-
-def parallel(model: object) -> object:
-    """The model with the sites of its trees enumerated in parallel, one site after the other."""
-
-    def config(site: dict) -> dict:  # type: ignore[type-arg]
-        return {"enumerate": "parallel"} if site["infer"].get("enumerate") == "tree" else {}
-
-    return poutine.infer_config(model, config)
 
 
 def nothing(*args: object, **kwargs: object) -> None:
@@ -71,13 +48,12 @@ def nothing(*args: object, **kwargs: object) -> None:
 
 
 @DIRECTIONS
-@SITES
-def test_collapsed_story_against_brute_force(direction: str, sites: Sites) -> None:
+def test_collapsed_story_against_brute_force(direction: str) -> None:
     story = tiny_story(SlidingWindow(3, direction))
     for seed, heads in enumerate([*TREES, BIG]):
         case = story_case(story, heads, seed)
         found, _ = expected(case, story.channel, story.inventory)
-        evidence = log_evidence(sites(story), *batch_of([case]))
+        evidence = evidence_of_trees(story, *batch_of([case]))
         assert evidence.tolist() == pytest.approx([math.log(total(found))], rel=1e-12)
 
 
@@ -94,10 +70,9 @@ def test_loss_and_gradients_are_those_of_parallel_enumeration(
     results = []
     for elbo, model in [
         (TreeEnum_ELBO(max_plate_nesting=1), story),
-        (TreeEnum_ELBO(max_plate_nesting=1), one_by_one(story)),
         (Trace_ELBO(), collapse_trees(story)),
         (TreeTrace_ELBO(), story),
-        (TraceEnum_ELBO(max_plate_nesting=1), parallel(one_by_one(story))),
+        (TraceEnum_ELBO(max_plate_nesting=1), one_by_one(story)),
     ]:
         loss = elbo.differentiable_loss(model, guide, *batch)
         results.append([loss, *torch.autograd.grad(loss, list(guide.parameters()))])
@@ -107,32 +82,27 @@ def test_loss_and_gradients_are_those_of_parallel_enumeration(
             torch.testing.assert_close(ours, theirs, rtol=1e-11, atol=1e-12)
 
 
-def test_another_discrete_variable_is_summed_out_along_with_the_trees() -> None:
+@pytest.mark.parametrize("precision", [torch.float, torch.double])
+def test_another_discrete_variable_is_summed_out_along_with_the_trees(precision: torch.dtype) -> None:
     """A mixture of two attach models, as a site that is enumerated in parallel."""
-    channel, some = window("left"), inventory()
-    cases = [story_case(tiny_story(window("left")), heads, 2) for heads in (CHILD, BIG)]
-    trees, surface = batch_of(cases)
-    size = sum(len(PAIRS[relation]) for relation in trees.relation.tolist())
-    tables, weights = torch.randn(2, size), torch.tensor([0.3, 0.7])
-    start = torch.tensor([0, *(len(PAIRS[relation]) for relation in trees.relation.tolist())]).cumsum(0)
+    torch.set_default_dtype(precision)
+    batch = batch_of([story_case(tiny_story(window("left")), heads, 2) for heads in (CHILD, BIG)])
+    story, tables = tiny_story(window("left")), torch.randn(2, 9)
 
     def model(which: int | None = None) -> None:
         if which is None:
-            kind = pyro.sample("kind", dist.Categorical(weights), infer={"enumerate": "parallel"})
-            logits = tables[kind.reshape(-1)] if kind.dim() else tables[kind]
-        else:
-            logits = tables[which]
-        with pyro.plate("nodes", trees.forest.num_nodes):
-            pairs = pyro.sample("pairs", PunctemePairs(logits, start), infer={"enumerate": "tree"})
-        underlying = Underlying(trees.forest, some, trees.relation, pairs, torch.arange(len(surface)))
-        with pyro.plate("slots", len(surface)):
-            pyro.sample("surface", channel.surface(underlying, channel.probabilities()), obs=surface)
+            kind = pyro.sample(
+                "kind", dist.Categorical(torch.tensor([0.3, 0.7])), infer={"enumerate": "parallel"}
+            )
+        story.attach.table = tables[kind if which is None else which]
+        story(*batch)
 
     losses = [TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing, which) for which in (0, 1)]
     mixed = -math.log(sum(p * math.exp(-loss) for p, loss in zip((0.3, 0.7), losses, strict=True)))
-    assert TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing) == pytest.approx(mixed, rel=1e-12)
+    close = {"rel": 1e-12 if precision == torch.double else 1e-6}
+    assert TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing) == pytest.approx(mixed, **close)
     assert isinstance(tree_elbo(model, nothing), TreeEnum_ELBO)
-    assert tree_elbo(model, nothing).loss(model, nothing) == pytest.approx(mixed, rel=1e-12)
+    assert tree_elbo(model, nothing).loss(model, nothing) == pytest.approx(mixed, **close)
     assert isinstance(tree_elbo(model, nothing, 0), TreeTrace_ELBO)
 
 
@@ -146,69 +116,27 @@ def test_best_derivation_of_a_model(direction: str) -> None:
         assert tuple(told.choices.tolist()) == max(found, key=lambda one: one.best).choices
 
 
-@SITES
-def test_posterior_draws_of_a_model(sites: Sites) -> None:
+def test_posterior_draws_of_a_model() -> None:
     story = tiny_story(SlidingWindow(3, "right"))
     case = story_case(story, [2, 0, 4, 2], 11)
     found, _ = expected(case, story.channel, story.inventory)
-    draws, copies = (1000, 25) if sites is one_by_one else (3000, 3000)
-    counts: Counter[tuple[int, ...]] = Counter()
-    for _ in range(draws // copies):
-        trace = poutine.trace(infer_trees(sites(story))).get_trace(*batch_of([case] * copies))
-        if sites is one_by_one:
-            drawn = torch.stack([trace.nodes[f"pair {node}"]["value"] for node in range(4 * copies)])
-        else:
-            drawn = trace.nodes["pairs"]["value"]
-        assert torch.equal(trace.nodes["_RETURN"]["value"].choices, drawn)
-        counts.update(tuple(row) for row in drawn.reshape(-1, 4).tolist())
+    draws = 3000
+    trace = poutine.trace(infer_trees(story)).get_trace(*batch_of([case] * draws))
+    drawn = trace.nodes["pairs"]["value"]
+    assert torch.equal(trace.nodes["_RETURN"]["value"].choices, drawn)
+    counts = Counter(tuple(row) for row in drawn.reshape(-1, 4).tolist())
     assert set(counts) <= {one.choices for one in found}
     chances = [one.weight / total(found) for one in found]
     assert sorted(chances)[-3] > 0.01
     assert chi_square_is_plausible([counts[one.choices] for one in found], chances, draws)
+    joint = {one.choices: math.log(one.weight) for one in found}  # log p(T', x | T)
+    assert trace.log_prob_sum() == pytest.approx(sum(joint[key] * times for key, times in counts.items()))
 
 
 @pytest.mark.parametrize("temperature", [2, -1, 0.5])
 def test_wrong_temperature(temperature: float) -> None:
     with pytest.raises(ValueError, match=f"0 or 1, not {temperature}"):
         infer_trees(nothing, temperature)  # type: ignore[arg-type]
-
-
-def loop_model(
-    trees: list[list[int]],
-    relation: Tensor,
-    logits: list[Tensor],
-    surface: Tensor | None,
-    channel: SlidingWindow,
-) -> Tensor:
-    """A model without plates: a site for each node and a site for each slot, from last to first."""
-    forest = forest_of(trees)
-    pairs = [
-        pyro.sample(f"pair_{node}", dist.Categorical(logits=logits[node]), infer={"enumerate": "tree"})
-        for node in reversed(range(forest.num_nodes))
-    ][::-1]
-    underlying = Underlying(forest, inventory(), relation, torch.stack(pairs), torch.tensor(0))
-    for slot in reversed(range(forest.num_slots)):
-        pyro.sample(
-            f"surface_{slot}",
-            channel.surface(replace(underlying, slots=torch.tensor(slot)), channel.probabilities()),
-            obs=None if surface is None else surface[slot],
-        )
-    return torch.stack(pairs)
-
-
-@DIRECTIONS
-def test_a_model_of_scalar_sites(direction: str) -> None:
-    story = tiny_story(SlidingWindow(3, direction))
-    cases = [story_case(story, heads, 5) for heads in (CHILD, BIG)]
-    logits = [torch.tensor(chances).log() for case in cases for chances in case.chances]
-    trees, surface = batch_of(cases)
-    model = [case.heads for case in cases], trees.relation, logits, surface, story.channel
-    trace = poutine.trace(collapse_trees(loop_model)).get_trace(*model)
-    evidence = trace.nodes["tree_evidence"]["fn"].log_factor
-    torch.testing.assert_close(evidence, log_evidence(story, trees, surface), rtol=1e-12, atol=0)
-    assert torch.equal(infer_trees(loop_model, 0)(*model), infer_trees(story, 0)(trees, surface).choices)
-    drawn = poutine.trace(loop_model).get_trace(*model[:3], None, story.channel)
-    assert all(drawn.nodes[f"surface_{slot}"]["value"].dim() == 1 for slot in range(9))
 
 
 def test_posterior_draws_follow_the_other_variables_of_each_sample() -> None:
@@ -244,12 +172,8 @@ def test_best_derivation_under_a_guide() -> None:
     choices = infer_trees(story, 0)(*batch).choices
     assert torch.equal(trace.nodes["pairs"]["value"], choices)
     known = poutine.trace(poutine.condition(story, {"pairs": choices})).get_trace(*batch)
-    trace.compute_log_prob()
-    known.compute_log_prob()
-    for name in ("pairs", "surface"):
-        torch.testing.assert_close(
-            trace.nodes[name]["log_prob"], known.nodes[name]["log_prob"], rtol=1e-13, atol=0
-        )
+    told = poutine.trace(infer_trees(story, 0)).get_trace(*batch)
+    torch.testing.assert_close(told.log_prob_sum(), known.log_prob_sum(), rtol=1e-13, atol=0)
 
 
 def test_prior_and_posterior_prediction() -> None:
@@ -258,8 +182,8 @@ def test_prior_and_posterior_prediction() -> None:
     guide = AutoNormal(collapse_trees(story))
     guide(trees, surface)
     forward = Predictive(story, guide=guide, num_samples=20)(trees)
-    assert forward["surface 0"].shape[:1] == (20,)
-    assert len(forward["surface 0"].unique(dim=0)) > 10
+    assert forward["surface"].shape[:1] == (20,)
+    assert len(forward["surface"].unique(dim=0)) > 10
     inferred = Predictive(infer_trees(story), guide=guide, num_samples=20)(trees, surface)
     assert inferred["pairs"].shape == (20, trees.forest.num_nodes)
     assert len(inferred["pairs"].unique(dim=0)) > 5
@@ -340,18 +264,34 @@ def test_gradient_of_the_symmetry_regulariser(economy_weight: float) -> None:
 
 
 def test_cost_of_punctemes_that_are_known() -> None:
-    """Without a handler, `tree_expectation` is the cost of the choices themselves."""
-    forest = forest_of([[2, 0], [0]])
-    cost = torch.tensor([1.0, 2, 4, 8, 16, 32, 64])
-    start = torch.tensor([0, 2, 5, 7])
-    assert tree_expectation(torch.tensor([1, 2, 0]), cost, start, forest).tolist() == [18, 32]
-    assert tree_factor(torch.tensor([1, 2, 0]), cost, start, forest).tolist() == [-18, -32]
+    """Expectation and factor are those of the choices themselves; a table and a function mean the same."""
+    story = tiny_story(window("left"))
+    story.attach.table = torch.zeros(9)
+    trees = tree_batch([[2, 0], [0]], [0, 1, 2])
+    cost = torch.arange(9.0).exp2()
+
+    def model() -> None:
+        told = story(trees)
+        for given in (cost, lambda node, row: cost[row] * (1 + 0 * node)):
+            assert tree_expectation(told, given).tolist() == [2 + 16, 32]
+            assert tree_factor(told, given).tolist() == [-18, -32]
+        assert tree_expectation(told, lambda node, row: node.double()).tolist() == [1, 2]
+        for wrong in (cost[:5], cost[None], torch.zeros(3, 4)):
+            with pytest.raises(
+                ValueError, match=r"a cost has shape .*: it needs \(9,\), a number for each row"
+            ):
+                tree_expectation(told, wrong)
+        with pytest.raises(ValueError, match=r"it needs \(9,\), a number for each pair of each node"):
+            tree_factor(told, lambda node, row: torch.zeros(2))
+
+    poutine.condition(model, {"pairs": torch.tensor([1, 2, 0])})()
 
 
 def test_the_factor_of_the_reference() -> None:
     """The example of the page, with other trees: against the sum over all T'."""
     page = Path("docs/reference/pyro.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(from.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (code,) = (block for block in blocks if "few_marks" in block)
     story = tiny_story(window("left"))
     cases = [story_case(story, heads, 2) for heads in ([2, 0, 2], [0, 1])]
     trees, surface = batch_of(cases)
@@ -375,9 +315,7 @@ def test_a_factor_behind_an_expectation_is_refused() -> None:
     story = tiny_story(window("left"), symmetry_weight=1.0)
 
     def model(*batch: Tensor) -> None:
-        told = story(*batch)
-        forest, nothing = told.trees.forest, torch.zeros(told.trees.forest.num_nodes + 1, dtype=torch.long)
-        tree_factor(told.choices, torch.zeros(1), nothing, forest)
+        tree_factor(story(*batch), torch.zeros(9))
 
     with pytest.raises(ValueError, match="put it before"):
         collapse_trees(model)(*batch_of([story_case(story, BIG, 1)]))
@@ -424,62 +362,12 @@ def test_a_story_in_single_precision() -> None:
         assert (before[name] != after[name]).all()
 
 
-def test_unobserved_surface() -> None:
-    trees, _ = batch_of([story_case(tiny_story(window("left")), CHILD, 1)])
-    with pytest.raises(ValueError, match="site 'surface 0' is not observed"):
-        collapse_trees(tiny_story(window("left")))(trees)
-
-
-def model_with(mark: str) -> object:
-    """A model of one word, with something that trees cannot be summed out of."""
-    channel, some, forest = window("left"), inventory(), forest_of([[0]])
-    relation, surface = torch.tensor([1]), padded([(0,), (2,)])
-
-    def model() -> None:
-        pair = pyro.sample("pair", dist.Categorical(torch.ones(1, 3)), infer={"enumerate": "tree"})
-        underlying = Underlying(forest, some, relation, pair, torch.arange(2))
-        if mark == "dependent":
-            pyro.sample("later", dist.Normal(pair.double(), 1.0), obs=torch.ones(1))
-        seen = {"twice": [0, 1, 1], "missing": [0], "dependent": [0, 1]}[mark]
-        for count, slot in enumerate(seen):
-            here = replace(underlying, slots=torch.tensor([slot]))
-            pyro.sample(
-                f"surface {count}",
-                channel.surface(here, channel.probabilities()),
-                obs=surface[slot : slot + 1],
-            )
-
-    return model
-
-
-@pytest.mark.parametrize(
-    ("mark", "error", "message"),
-    [
-        ("dependent", NotImplementedError, r"site 'later' depends on the tree-enumerated sites \['pair'\]"),
-        ("twice", ValueError, "saw 3 surface slots, expected each of the 2 slots"),
-        ("missing", ValueError, "saw 1 surface slots, expected each of the 2 slots"),
-    ],
-)
-def test_what_trees_cannot_be_summed_out_of(mark: str, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        collapse_trees(model_with(mark))()  # type: ignore[operator]
-
-
-def test_an_expectation_before_the_surface_is_refused() -> None:
-    def model() -> None:
-        start, forest = torch.tensor([0, 3]), forest_of([[0]])
-        pair = pyro.sample("pair", dist.Categorical(torch.ones(1, 3)), infer={"enumerate": "tree"})
-        tree_expectation(pair, torch.ones(3), start, forest)
-
-    with pytest.raises(ValueError, match="tree_expectation comes before any surface site is observed"):
-        collapse_trees(model)()
-
-
-def test_masked_sites_are_refused() -> None:
+def test_a_mask_of_trees() -> None:
     story = tiny_story(window("left"))
-    batch = batch_of([story_case(story, CHILD, 1)])
-    with pytest.raises(NotImplementedError, match="site 'pairs': tree enumeration does not support masks"):
-        collapse_trees(poutine.mask(story, torch.tensor(False)))(*batch)
+    batch = batch_of([story_case(story, heads, 6) for heads in (CHILD, BIG, [2, 0])])
+    mask = torch.tensor([True, False, True])
+    trace = poutine.trace(collapse_trees(poutine.mask(story, mask))).get_trace(*batch)
+    torch.testing.assert_close(trace.log_prob_sum(), evidence_of_trees(story, *batch)[mask].sum())
 
 
 @pytest.mark.parametrize("act", [collapse_trees, lambda story: infer_trees(story, 0), infer_trees])
@@ -508,12 +396,3 @@ def test_an_impossible_case_is_impossible_for_brute_force_too() -> None:
     assert explanations_of(impossible, rewritings, story.inventory) == []
     with pytest.raises(ImpossibleSurfaceError, match="tree 0 of the batch, slot 0"):
         collapse_trees(story)(*batch_of([impossible]))
-
-
-def test_a_story_runs_forward_without_a_handler() -> None:
-    story = tiny_story(window("left"))
-    story_case(story, CHILD, 1)
-    told = story(tree_batch([CHILD, BIG], [0, 1, 2, 0, 1, 2, 0]))
-    assert told.surface.shape[0] == 9
-    assert told.choices.shape == (7,)
-    assert told.surface[[0, 4], 0].tolist() != [-1, -1]

@@ -26,6 +26,7 @@ from pyropunct.inference.machines.evidence import (
 )
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.strings import Underlying
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting
 from pyropunct.models.channel.two_passes import TwoPasses
@@ -130,7 +131,8 @@ def in_a_plate(story: Story, trees: TreeBatch, evidence: SlotEvidence, size: int
 
 def by_predictive(story: Story, trees: TreeBatch, evidence: SlotEvidence, size: int) -> Tensor:
     samples = {"none of the story": torch.zeros(size)}
-    return Predictive(infer_trees(story, 1), samples, parallel=True)(trees, evidence)["surface"]
+    predictive = Predictive(infer_trees(story, 1), samples, return_sites=["completed"], parallel=True)
+    return predictive(trees, evidence)["completed"]
 
 
 @pytest.mark.parametrize(
@@ -179,6 +181,21 @@ def test_the_best_strings() -> None:
     assert alone.best * said == pytest.approx(best.best, rel=1e-10)
 
 
+def test_a_decoded_page_has_the_probability_of_its_parts() -> None:
+    """p(evidence) p(T' | evidence) p(x | T', evidence) = p(T', x) times what the evidence says of x."""
+    channel = CHANNELS["window"]("left")
+    story, _ = story_of(channel, 3)
+    trees, slots = tree_batch([HEADS], [0, 1, 2]), known(1, "left")
+    for _ in range(5):
+        drawn = pyro.poutine.trace(infer_trees(story)).get_trace(trees, SlotEvidence(slots))
+        told = drawn.nodes["_RETURN"]["value"]
+        given = pyro.poutine.condition(story, {"pairs": told.choices})
+        joint = pyro.poutine.trace(given).get_trace(trees, told.surface).log_prob_sum()
+        shown = [tuple(token for token in row if token >= 0) for row in told.surface.tolist()]
+        said = math.prod(weight_of(one, string) for one, string in zip(slots, shown, strict=True))
+        assert float(drawn.log_prob_sum()) == pytest.approx(float(joint) + math.log(said), rel=1e-12)
+
+
 def test_whole_strings_are_the_special_case() -> None:
     channel = CHANNELS["window"]("left")
     story, _ = story_of(channel, 1)
@@ -207,13 +224,11 @@ def test_several_trees_and_uncollapsed_sites() -> None:
     choices = torch.tensor([1, 0, 2])
     data = {"pairs": choices}
     trace = pyro.poutine.trace(pyro.poutine.condition(story, data=data)).get_trace(trees, SlotEvidence(slots))
-    given = trace.nodes["surface"]["fn"].log_prob(SlotEvidence(slots)).sum()
+    given = trace.nodes["surface"]["fn"].log_prob(trace.nodes["surface"]["value"]).sum()
     some = inventory()
     rewritings = rewritings_of(channel)
-    strings = [
-        tuple(token for token in row if token >= 0)
-        for row in trace.nodes["surface"]["fn"].underlying.tokens.tolist()
-    ]
+    underlying = Underlying(trees.forest, some, trees.relation, choices, torch.arange(4))
+    strings = [tuple(token for token in row if token >= 0) for row in underlying.tokens.tolist()]
     expected = math.prod(sum(rewritings(u, one)) for u, one in zip(strings, slots, strict=True))  # type: ignore[arg-type]
     assert walls(some) == ((0,), ())
     assert float(given) == pytest.approx(math.log(expected), rel=1e-10)

@@ -1,7 +1,6 @@
 """The private parts of Pyro that this package uses are there, and do what it takes them to do."""
 
 import inspect
-from collections.abc import Iterator
 
 import pyro
 import pyro.distributions as dist
@@ -16,14 +15,12 @@ from pyro.poutine.runtime import _PYRO_STACK
 from pyropunct.inference.pyro import private
 from pyropunct.inference.pyro.private import (
     PYRO_VERSION,
+    Intervention,
     OfPreparedModels,
     PointGuide,
     belongs_to,
-    calling_module,
-    dimension_of_values,
-    handlers_in_force,
-    is_called_from,
     sites_of,
+    value_from_handlers,
 )
 
 
@@ -37,17 +34,30 @@ def test_pyro_has_the_version_that_the_contacts_were_checked_with() -> None:
     assert PYRO_VERSION in str(private.__doc__)
 
 
-def test_handlers_in_force() -> None:
-    outer, inner = poutine.trace(), poutine.block()
-    assert list(handlers_in_force()) == []
-    with outer, inner:
-        assert list(handlers_in_force()) == [outer, inner] == _PYRO_STACK
-
-
-def test_the_dimension_of_enumerated_values() -> None:
-    trace = poutine.trace(poutine.enum(model, first_available_dim=-3)).get_trace()
-    assert dimension_of_values(trace.nodes["which"]) == -3
-    assert dimension_of_values(trace.nodes["seen"]) is None
+def test_values_that_handlers_would_give() -> None:
+    """They are asked in Pyro's order, and nothing is traced."""
+    fn = dist.Normal(0.0, 1.0)
+    one, two, three = (torch.tensor(float(value)) for value in (1, 2, 3))
+    drawn = poutine.trace(lambda: pyro.sample("x", fn)).get_trace()
+    assert value_from_handlers("x", fn) is None
+    assert value_from_handlers("x", fn, three) is three
+    with poutine.trace() as outer, poutine.condition(data={"x": one}):
+        assert value_from_handlers("x", fn) is one
+        assert value_from_handlers("x", fn, three) is one  # as pyro.sample has it
+        assert value_from_handlers("y", fn) is None
+        with poutine.replay(trace=drawn):
+            assert value_from_handlers("x", fn) is one  # of the outer one
+            assert value_from_handlers("x", fn, three) is one
+        with poutine.block():
+            assert value_from_handlers("x", fn) is None
+        with poutine.trace() as inner, poutine.do(data={"x": two}):
+            assert value_from_handlers("x", fn) == Intervention(two)
+    with poutine.replay(trace=drawn), poutine.uncondition():
+        assert value_from_handlers("x", fn) is drawn.nodes["x"]["value"]
+        assert value_from_handlers("x", fn, three) is drawn.nodes["x"]["value"]
+    assert not outer.trace.nodes
+    assert not inner.trace.nodes
+    assert list(_PYRO_STACK) == []
 
 
 def test_the_sites_of_a_module() -> None:
@@ -100,20 +110,3 @@ def test_the_module_that_a_part_belongs_to() -> None:
     second.part = part
     assert belongs_to(part, second)
     assert not belongs_to(part, first)
-
-
-def test_functions_that_have_not_returned() -> None:
-    seen = list(map(is_called_from, (__name__, "pytest", "pyro.ops.jit")))
-    assert seen == [True, False, False]
-    with pytest.warns(DeprecationWarning, match=r"torch\.jit\.trace"):
-        pyro.ops.jit.trace(lambda x: seen.append(is_called_from("pyro.ops.jit")) or x)(torch.ones(1))
-    assert seen[3:] == [True, True]
-
-
-def test_the_calling_module() -> None:
-    def callers() -> Iterator[str]:
-        yield calling_module(0)
-        yield calling_module(1)
-
-    assert list(callers()) == [__name__, __name__]
-    assert list(torch.utils._pytree.tree_map(lambda _: calling_module(1), [0])) != [__name__]

@@ -23,7 +23,7 @@ from torch import Tensor
 from pyropunct.inference.inside import expected_cost, log_evidence
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.models.channel.window import SlidingWindow
 
 
@@ -102,7 +102,7 @@ def test_pairs_of_each_set() -> None:
     start = torch.tensor([0, 3, 4, 8])
 
     def value(logits: Tensor) -> Tensor:
-        return (PunctemePairs(logits, start).logits * torch.arange(8.0)).sum()
+        return (log_probabilities(logits, start) * torch.arange(8.0)).sum()
 
     def plain(logits: Tensor) -> Tensor:
         parts = torch.cat([part.log_softmax(-1) for part in logits.split([3, 1, 4])])

@@ -44,12 +44,15 @@ def test_underlying_strings_of_all_trees(words: int, ends: tuple[int | None, int
 def test_some_slots_under_several_choices() -> None:
     whole, strings = random_underlying(projective_trees(3), (0, None))
     both = torch.stack([whole.choices, torch.zeros_like(whole.choices)])
-    slots = torch.tensor([[5, 0, 17], [27, 5, 2]])
+    slots = torch.tensor([5, 0, 17, 27, 5, 2])
     tokens = replace(whole, choices=both, slots=slots).tokens
-    assert tokens.shape[:-1] == (2, 2, 3)
-    rows = without_padding(tokens.flatten(0, 2).tolist())
-    flat = slots.flatten().tolist()
-    assert rows == [strings[slot] for slot in flat] + [(0,) if slot % 4 == 0 else () for slot in flat]
+    assert tokens.shape[:-1] == (2, 6)
+    rows, some = without_padding(tokens.flatten(0, 1).tolist()), slots.tolist()
+    assert rows == [strings[slot] for slot in some] + [(0,) if slot % 4 == 0 else () for slot in some]
+    for wrong in (-1, len(PAIRS[int(whole.relation[1])])):
+        outside = whole.choices.index_fill(0, torch.tensor([1]), wrong)
+        with pytest.raises(ValueError, match="outside of the pairs that its node may sprout"):
+            _ = replace(whole, choices=outside).tokens
 
 
 @DIRECTIONS
@@ -78,7 +81,7 @@ def test_draws_are_possible_and_padded(direction: str) -> None:
     channel = window(direction)
     underlying, strings = random_underlying(projective_trees(4), (0, None))
     surface = SurfaceStrings(underlying, channel.transducer, channel.probabilities())
-    drawn = surface.sample(torch.Size([3]))
+    drawn = torch.stack([surface.sample() for _ in range(3)])
     assert drawn.shape == (3, len(strings), underlying.tokens.shape[-1])
     rewritings = sliding_window(edits_of(channel), direction)
     for rows in drawn.tolist():
@@ -108,15 +111,13 @@ def test_weights_of_several_joint_values() -> None:
     value = padded(strings)
     found = SurfaceStrings(underlying, channels[0].transducer, weights).log_prob(value)
     assert found.shape == (2, 4)
+    with pytest.raises(NotImplementedError, match=r"one value of the channel's weights, not with \(2,\)"):
+        SurfaceStrings(underlying, channels[0].transducer, weights).sample()
+    choices = torch.stack([underlying.choices, torch.zeros_like(underlying.choices)])[:, None]
+    mixed = SurfaceStrings(replace(underlying, choices=choices), channels[0].transducer, weights)
+    joint = mixed.log_prob(value)  # several underlying strings on the left, several weights beside them
+    assert joint.shape == (2, 2, 4)
     for row, channel in enumerate(channels):
         one = SurfaceStrings(underlying, channel.transducer, channel.probabilities()).log_prob(value)
         torch.testing.assert_close(found[row], one, rtol=1e-13, atol=0)
-
-
-def test_expansion_to_another_shape_is_refused() -> None:
-    channel = window("left")
-    underlying, _ = random_underlying([[0]], (0, None))
-    surface = SurfaceStrings(underlying, channel.transducer, channel.probabilities())
-    assert surface.expand(torch.Size([2])) is surface
-    with pytest.raises(NotImplementedError, match="cannot expand"):
-        surface.expand(torch.Size([5, 2]))
+        torch.testing.assert_close(joint[0, row], one, rtol=1e-13, atol=0)

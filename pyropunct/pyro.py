@@ -1,0 +1,74 @@
+"""All that a Pyro model of latent punctuation needs, by one import: see the page on the Pyro layer."""
+
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.evidence import (
+    Evidence,
+    SlotEvidence,
+    any_over,
+    exactly,
+    one_of,
+    with_hidden,
+)
+from pyropunct.inference.machines.moves import END, START, Branch, Move, Pass
+from pyropunct.inference.pyro.collapse import (
+    ImpossibleSurfaceError,
+    collapse_trees,
+    expected_uses,
+    tree_problem,
+)
+from pyropunct.inference.pyro.costs import tree_expectation, tree_factor
+from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.inference.pyro.telling import Told, UndecidedError, one_by_one, tell
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.frequencies import PairFrequencies
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.slip import Slip, TokenBigrams
+from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.story import Story
+from pyropunct.models.trees import TreeBatch
+from pyropunct.vocabulary import Vocabulary, build_vocabulary
+
+__all__ = [
+    "END",
+    "START",
+    "Attach",
+    "Branch",
+    "Channel",
+    "Evidence",
+    "ImpossibleSurfaceError",
+    "Inventory",
+    "LogLinearAttach",
+    "Move",
+    "PairFrequencies",
+    "Pass",
+    "SlidingWindow",
+    "Slip",
+    "SlotEvidence",
+    "Story",
+    "TokenBigrams",
+    "Told",
+    "TreeBatch",
+    "TreeEnum_ELBO",
+    "TreeTrace_ELBO",
+    "UndecidedError",
+    "Vocabulary",
+    "any_over",
+    "build_vocabulary",
+    "collapse_trees",
+    "exactly",
+    "expected_uses",
+    "infer_trees",
+    "mix_trees",
+    "one_by_one",
+    "one_of",
+    "scale_likelihood",
+    "tell",
+    "tree_elbo",
+    "tree_expectation",
+    "tree_factor",
+    "tree_problem",
+    "with_hidden",
+]
