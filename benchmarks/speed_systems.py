@@ -10,7 +10,6 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from pyro import poutine
 from pyro.infer import TraceEnum_ELBO
 from torch import Tensor
 
@@ -20,7 +19,7 @@ from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO
-from pyropunct.inference.pyro.pairs import one_by_one
+from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.inference.solvers import Solver
 from pyropunct.inference.tensors.solver import TensorSolver
 from pyropunct.models.trees import TreeBatch, join_surfaces
@@ -134,16 +133,7 @@ def problem_of(model: Punctuator, sentences: Sequence[Sentence]) -> Problem:
     return tree_problem(model.story, *encoded(model, sentences))
 
 
-def _in_parallel(model: Any) -> Callable[..., Any]:
-    """The model with one site a node, all enumerated in parallel."""
-
-    def config(site: Any) -> Any:
-        return {"enumerate": "parallel"} if site["infer"].get("enumerate") == "tree" else {}
-
-    return poutine.infer_config(one_by_one(model), config)
-
-
-def enumerate_in_parallel(training: Training) -> None:
+def enumerateone_by_one(training: Training) -> None:
     """Let Pyro's own ELBO sum over the punctemes in this training."""
     channel: Any = training.story.channel
     weights = channel.weights
@@ -151,7 +141,7 @@ def enumerate_in_parallel(training: Training) -> None:
     channel.weights = lambda: {name: values.double() for name, values in weights().items()}
     changed: Any = training
     changed.elbo = TraceEnum_ELBO(max_plate_nesting=1)
-    changed.story = _in_parallel(training.story)
+    changed.story = one_by_one(training.story)
 
 
 def _no_guide(*args: Any) -> None:
@@ -161,7 +151,7 @@ def _no_guide(*args: Any) -> None:
 @torch.no_grad()
 def enumerated_losses(model: Punctuator, sentences: Sequence[Sentence]) -> Tensor:
     """The loss of each sentence on its own by `TraceEnum_ELBO`, with all weights known."""
-    elbo, told = TraceEnum_ELBO(max_plate_nesting=1), _in_parallel(model.story)
+    elbo, told = TraceEnum_ELBO(max_plate_nesting=1), one_by_one(model.story)
     losses = [elbo.loss(told, _no_guide, *encoded(model, [sentence])) for sentence in sentences]
     return torch.tensor(losses, dtype=torch.double)
 

@@ -22,7 +22,8 @@ from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.costs import tree_expectation, tree_factor
 from pyropunct.inference.pyro.private import belongs_to, sites_of
-from pyropunct.inference.pyro.telling import Surface, Told, tell
+from pyropunct.inference.pyro.telling import tell
+from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel

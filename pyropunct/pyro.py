@@ -20,7 +20,8 @@ from pyropunct.inference.pyro.costs import tree_expectation, tree_factor
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.mixture import mix_trees
-from pyropunct.inference.pyro.telling import Told, UndecidedError, one_by_one, tell
+from pyropunct.inference.pyro.telling import one_by_one, tell
+from pyropunct.inference.pyro.told import Told, UndecidedError
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.frequencies import PairFrequencies
 from pyropunct.models.attach.log_linear import LogLinearAttach

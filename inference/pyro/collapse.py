@@ -21,15 +21,8 @@ from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import evidence_of
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.private import Intervention
-from pyropunct.inference.pyro.telling import (
-    SURFACE,
-    Surface,
-    TellMessenger,
-    Told,
-    TreeSite,
-    forward,
-    given_values,
-)
+from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, forward, given_values
+from pyropunct.inference.pyro.told import SURFACE, Surface, Told
 
 
 class ImpossibleSurfaceError(UserError, ValueError):

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pyropunct.inference.problem import choice_rows
 from pyropunct.inference.pyro.pairs import of_choices
-from pyropunct.inference.pyro.telling import Told
+from pyropunct.inference.pyro.told import Told
 
 Cost = Tensor | Callable[[Tensor, Tensor], Tensor]
 

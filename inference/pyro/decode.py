@@ -14,14 +14,8 @@ from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.pyro.collapse import summed
 from pyropunct.inference.pyro.pairs import of_choices
-from pyropunct.inference.pyro.telling import (
-    PAIRS,
-    Surface,
-    TellMessenger,
-    Told,
-    TreeSite,
-    log_rewritten,
-)
+from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, log_rewritten
+from pyropunct.inference.pyro.told import PAIRS, Surface, Told
 
 
 class _Decoding(TreeSite):
@@ -59,8 +53,16 @@ class Posterior(_Decoding):
         return choices.to(self.told.trees.relation.device)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """log p(T' | T, x) of each tree, (..., B)."""
+        """log p(T' | T, x) of each tree, (..., B).
+
+        :raises NotImplementedError: if somebody wants its gradient, as `pyro.infer.SVI` and HMC do.
+        """
         told, problem = self.told, self.told.sum.problem
+        if torch.is_grad_enabled() and told.sum.log_evidence.requires_grad:
+            raise NotImplementedError(
+                "infer_trees decodes the trees of a model whose weights are known: to train it, use "
+                "collapse_trees(model), or TreeEnum_ELBO"
+            )
         sprouted = told.forest.per_tree(of_choices(problem.log_pairs, value, told.start))
         return self.of_trees(sprouted + log_rewritten(told, value, told.known) - told.sum.log_evidence)
 

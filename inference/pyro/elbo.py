@@ -10,7 +10,7 @@ from pyro.poutine.messenger import Messenger
 from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees, marginals
 from pyropunct.inference.pyro.private import OfPreparedModels
-from pyropunct.inference.pyro.telling import PAIRS, Told
+from pyropunct.inference.pyro.told import PAIRS, Told
 
 Model = Callable[..., Any]
 

@@ -26,7 +26,8 @@ from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import Summed
-from pyropunct.inference.pyro.telling import Surface, Told, TreeSite
+from pyropunct.inference.pyro.telling import TreeSite
+from pyropunct.inference.pyro.told import Surface, Told
 
 
 class Mixed(TreeSite):

@@ -20,7 +20,7 @@ from pyropunct.inference.machines import products
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, expected_uses, tree_problem
-from pyropunct.inference.pyro.telling import Told
+from pyropunct.inference.pyro.told import Told
 from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.learned import learned_scales, learned_values
 from pyropunct.models.story import Story

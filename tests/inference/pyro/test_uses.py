@@ -62,6 +62,12 @@ def guided(kind: Callable[..., Callable[..., object]]) -> None:
     assert losses[-1] < losses[0] + 3
 
 
+def trained_while_decoding() -> None:
+    guide = AutoDelta(collapse_trees(story()))
+    guide(TREES, SURFACE)
+    SVI(infer_trees(story()), guide, pyro.optim.Adam({"lr": 0.05}), Trace_ELBO()).step(TREES, SURFACE)
+
+
 def laplace() -> None:
     guide = AutoLaplaceApproximation(collapse_trees(story()))
     guide(TREES, SURFACE)
@@ -563,6 +569,7 @@ USES: dict[str, Callable[[], None]] = {
     "`SVI` with `AutoDelta`": lambda: guided(AutoDelta),
     "`SVI` with `AutoNormal`": lambda: guided(AutoNormal),
     "`SVI` with `AutoMultivariateNormal`": lambda: guided(AutoMultivariateNormal),
+    "`SVI` of `infer_trees(model)`": trained_while_decoding,
     "`AutoLaplaceApproximation`": laplace,
     "`vectorize_particles=True`": particles,
     "`TraceGraph_ELBO`, `get_dependencies`": followed,

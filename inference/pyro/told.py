@@ -1,0 +1,315 @@
+"""A story of some trees, as far as it is told: what the sites of `pyropunct.inference.pyro.telling` say.
+
+**Dimensions.**  A tree is an element of a plate with ``dim=-1``, which holds both sites.  So the sites have
+log-probabilities of shape (..., B).  What the story is told with has a batch shape on the left, as everything
+in Pyro: scores are (*batch, C) and the channel's weights (*batch, P).  The last dimension of a batch shape is
+that of the trees: 1, or B for trees with weights of their own.  Those to its left are of plates around the
+story and of enumerated sites.  In values of the sites the nodes, or the slots, of all trees stand in the
+place of the trees.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from pyro.ops.provenance import detach_provenance, get_provenance
+from pyro.poutine.runtime import get_plates
+from torch import Tensor
+
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.automata import side_by_side
+from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, as_wide, evidence_of
+from pyropunct.inference.machines.transducers import Transducer
+from pyropunct.inference.problem import Problem, choice_start
+from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities
+from pyropunct.inference.pyro.private import refuse_transforms
+from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
+from pyropunct.inference.ragged import runs, starts_of
+
+PAIRS, SURFACE = "pairs", "surface"
+"""The names of the two sites."""
+
+Surface = Tensor | SlotEvidence
+"""(S, L) surface strings, filled up with -1, or evidence about them."""
+
+Scores = Callable[[Surface, Tensor | None], Tensor]
+"""Scores (*batch, C) of the pairs of some nodes, or of all (None), given the marks inside constituents."""
+
+
+class UndecidedError(NotImplementedError):
+    """The choices of constituents are wanted, but they are summed out and have no values."""
+
+
+class Trees(Protocol):
+    """B unpunctuated trees with N nodes."""
+
+    @property
+    def forest(self) -> Forest:
+        """Their shapes."""
+
+    @property
+    def relation(self) -> Tensor:
+        """(N,) the relation of each node."""
+
+
+class Told:
+    """A story of some trees, as far as it is told: p(T', x | T), and what is known of T' and x.
+
+    :param trees: the unpunctuated trees T.
+    :param inventory: the sets W_d.
+    :param scores: (*batch, C) the scores of all pairs of all nodes; or a function that gives those of the
+        pairs of some nodes, node after node, with the marks of a surface strictly inside them.
+    :param transducer: the channel that rewrites underlying strings.
+    :param weights: (*batch, P) the channel's weights, in one line.
+    :raises ValueError: if there are no trees, or if the batch shape of the weights does not fit them.
+
+    :ivar known: x, or the evidence about it, when it is known.
+    :ivar log_pairs: (..., C) log p(l, r | w) given the marks inside, when x is known.
+    :ivar sum: the sum over T', a `pyropunct.inference.pyro.collapse.Sum`, where T' is summed out.
+    :ivar sentences: how many of the trees each sentence has, where these are mixed
+        (`pyropunct.inference.pyro.mixture`).
+    :ivar walked: (..., N) T' and (..., S, L) x, as `walk` has drawn them.
+    :ivar plate: the plate of the trees.
+    :ivar cost: (C,) what `pyropunct.inference.pyro.costs.tree_factor` takes off the logarithm of each pair.
+    """
+
+    def __init__(
+        self,
+        trees: Trees,
+        inventory: Inventory,
+        scores: Tensor | Scores,
+        transducer: Transducer,
+        weights: Tensor,
+    ) -> None:
+        if not trees.forest.num_trees:
+            raise ValueError("there are no trees to tell the story of")
+        refuse_transforms(weights)
+        self.trees: Any = trees  # whatever else they have
+        self.inventory = inventory
+        self.start = torch.from_numpy(choice_start(inventory, trees.relation))
+        self._scores, self.transducer, self.weights = scores, transducer, weights
+        self._is_by_tree = weights.dim() > 1 and weights.shape[-2] > 1
+        if not self._is_by_tree and weights.dim() > 1:
+            self.weights = weights.squeeze(-2)
+        elif self._is_by_tree:
+            self._refuse_other_size(weights, "the channel's weights")
+        self._choices: Tensor | None = None
+        self._completed: Tensor | None = None
+        self.known: Any = None
+        self.log_pairs: Any = None
+        self.sum: Any = None
+        self.sentences: Sequence[int] | None = None
+        self.cost: Tensor | None = None
+        self.walked: tuple[Tensor, ...] | None = None
+        self.plate: Any = None
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Refuse to be a tensor, as `pyro.infer.Predictive` wants a model's return value to be.
+
+        :raises NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            f"{func.__name__} needs tensors, but what a story returns has trees, choices and a surface: take "
+            f"the sites '{PAIRS}' and '{SURFACE}'"
+        )
+
+    @property
+    def forest(self) -> Forest:
+        """The shapes of the trees."""
+        return self.trees.forest
+
+    @property
+    def choices(self) -> Tensor:
+        """(..., N) T': the choice of each node from its relation's W_d.
+
+        :raises UndecidedError: if all choices are summed out.
+        """
+        if self._choices is None:
+            raise UndecidedError(
+                "the choices of constituents are summed out over trees and have no values: use infer_trees "
+                "to draw them, or tree_expectation and tree_factor for what depends on them"
+            )
+        return self._choices
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether T' has a value: it was drawn or given, and is not summed out."""
+        return self._choices is not None
+
+    def decide(self, choices: Tensor) -> None:
+        """Let T' have a value.
+
+        :raises ValueError: if it has another number of nodes than the trees.
+        """
+        nodes = self.forest.num_nodes
+        if choices.shape[-1:] != (nodes,):
+            raise ValueError(f"site '{PAIRS}' has values of shape {tuple(choices.shape)} for {nodes} nodes")
+        self._choices = choices
+
+    @property
+    def surface(self) -> Any:
+        """x, (S, L) strings filled up with -1; or evidence about it, where nothing more is known."""
+        return self.known if self._completed is None else self._completed
+
+    def show(self, surface: Surface) -> None:
+        """Let x be known, and with it p(l, r | w) of all constituents.
+
+        :raises ValueError: if a score is not a number.
+        """
+        self.known = surface
+        if isinstance(surface, Tensor) and surface.dim() > 2:  # several x, drawn at once
+            batch = surface.shape[:-2]
+            rows = [
+                row_at(self.log_probabilities(surface[index]), batch, index) for index in np.ndindex(*batch)
+            ]
+            self.log_pairs = torch.stack(rows).reshape(*batch, -1)
+        else:
+            self.log_pairs = self.log_probabilities(surface)
+
+    def complete(self, best: bool) -> Tensor:
+        """Put strings that agree with T' in the place of evidence: draws of them, or the best ones."""
+        evidence, rows = evidence_of(self.known), []
+        for weights, some in self.channels(torch.arange(self.forest.num_slots)):
+            rows.append(self.strings(self.choices, weights, some).complete(evidence.of(some), best))
+        self._completed = torch.cat(as_wide(rows), -2)
+        return self._completed
+
+    def refuse_misfit(self, surface: Any) -> None:
+        """Refuse a value of the site "surface" that is not x of these trees.
+
+        :raises ValueError: if it is no tensor of one string for each slot, and no evidence either.
+        """
+        slots = self.forest.num_slots
+        if not isinstance(surface, (Tensor, SlotEvidence)):
+            raise ValueError(
+                f"site '{SURFACE}' is given a {type(surface).__name__}: make it a tensor of token numbers, "
+                "(slots, longest string), filled up with -1, or a SlotEvidence"
+            )
+        shape = tuple(surface.shape)
+        if len(shape) != 2 or shape[0] != slots:
+            raise ValueError(
+                f"site '{SURFACE}' is given strings of shape {shape}, but the trees have {slots} slots: it "
+                f"needs the shape ({slots}, longest string), without further dimensions"
+            )
+
+    def log_probabilities(self, surface: Surface, nodes: Tensor | None = None) -> Tensor:
+        """(..., C) log p(l, r | w) of the pairs of some nodes, or of all, given the marks inside them."""
+        start, tree = self.start, self.forest.tree
+        if nodes is not None:
+            first, sizes = start[nodes], start.diff()[nodes]
+            start, tree = torch.from_numpy(starts_of(sizes.numpy())), tree[nodes]
+        if not isinstance(self._scores, Tensor):
+            scores = self._scores(surface, nodes)
+        elif nodes is None:
+            scores = self._scores
+        else:
+            places = torch.from_numpy(runs(first.numpy(), sizes.numpy()))
+            scores = self._scores[..., places.to(self._scores.device)]
+        refuse_transforms(scores)
+        if scores.dtype == torch.bfloat16:
+            raise ValueError(f"site '{PAIRS}': sums over trees do not take scores in bfloat16, use float32")
+        if scores.isnan().any():
+            raise ValueError(f"site '{PAIRS}': {int(scores.isnan().sum())} scores of pairs are NaN")
+        if scores.dim() > 1 and scores.shape[-2] == 1:
+            scores = scores.squeeze(-2)
+        elif scores.dim() > 1:
+            self._refuse_other_size(scores, "scores of pairs")
+            own = torch.repeat_interleave(tree, start.diff()).to(scores.device)
+            scores = scores[..., own, torch.arange(len(own), device=scores.device)]
+        return log_probabilities(scores, start)
+
+    def _refuse_other_size(self, values: Tensor, what: str) -> None:
+        if values.shape[-2] != self.forest.num_trees:
+            raise ValueError(
+                f"{what} have the batch shape {tuple(values.shape[:-1])}, whose last dimension is that of "
+                f"the {self.forest.num_trees} trees: give it the size 1, or one for each tree"
+            )
+
+    # p(x | u)
+
+    def channels(self, slots: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """The channel's weights, (..., P), each with the slots that it rewrites, tree by tree if need be."""
+        if not self._is_by_tree:
+            return [(self.weights, slots)]
+        tree = torch.searchsorted(self.forest.slot_start, slots, right=True) - 1
+        parts = [(self.weights[..., b, :], slots[tree == b]) for b in range(self.forest.num_trees)]
+        return [part for part in parts if len(part[1])]
+
+    def strings(self, choices: Tensor, weights: Tensor, slots: Tensor) -> SurfaceStrings:
+        """p(x_i | u_i) of slots, with one of `channels`."""
+        underlying = Underlying(self.forest, self.inventory, self.trees.relation, choices, slots)
+        return SurfaceStrings(underlying, self.transducer, weights)
+
+    @property
+    def problem(self) -> Problem:
+        """The inference problem that x poses: which T' may have produced it?"""
+        evidence, slots = evidence_of(self.known), torch.arange(self.forest.num_slots)
+        automata, place, count = [], torch.empty_like(evidence.place), 0
+        for weights, some in self.channels(slots):
+            known = evidence.of(some) if self._is_by_tree else evidence
+            automata.append(self.transducer.automata(known.distinct, detach_provenance(weights)))
+            place[some] = known.place + count
+            count += len(known.distinct)
+        log_pairs = detach_provenance(self.log_pairs)
+        if self.cost is not None:
+            log_pairs = log_pairs - detach_provenance(self.cost).to(log_pairs)
+        joined = automata[0] if len(automata) == 1 else side_by_side(automata)
+        return Problem(self.forest, self.inventory, self.trees.relation, log_pairs, joined, place)
+
+    @property
+    def provenance(self) -> frozenset[str]:
+        """The sites that the sums depend on: compiled code does not pass them on by itself."""
+        return get_provenance([self.log_pairs, self.weights, self.cost])
+
+    # Draws
+
+    @torch.no_grad()
+    def walk(self) -> None:
+        """Draw T' and x bottom-up, one height of constituents at a time; in plates, for each element.
+
+        So a choice may depend on the "surface punctuation already added to w's subconstituents" (Li, Wang &
+        Eisner 2019, section 2.1, d).  Outside of the plate of trees: what scores are computed from is not of
+        each tree.
+        """
+        sizes = {frame.dim: frame.size for frame in get_plates() if frame.dim is not None}
+        batch = torch.Size(sizes.get(dim, 1) for dim in range(min(sizes, default=-1), -1))
+        choices, surfaces = zip(*(self._climb(batch, index) for index in np.ndindex(*batch)), strict=True)
+        drawn = torch.stack(choices), torch.stack(as_wide(surfaces))
+        self.walked = tuple(each.reshape(*batch, *each.shape[1:]) for each in drawn)
+
+    def _climb(self, batch: torch.Size, index: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        """One draw: with the weights at an index of the batch."""
+        surface = torch.full((self.forest.num_slots, 1), EMPTY)
+        choices = torch.zeros(self.forest.num_nodes, dtype=torch.long)
+        for nodes, slots in self.forest.heights():
+            log_pairs = row_at(self.log_probabilities(surface, nodes), batch, index)
+            choices[nodes] = draw_choices(
+                log_pairs, torch.from_numpy(starts_of(self.start.diff()[nodes].numpy()))
+            )
+            surface = self.rewrite(surface, choices, slots, batch, index)
+        return choices, surface
+
+    @torch.no_grad()
+    def rewrite(
+        self, surface: Tensor, choices: Tensor, slots: Tensor, batch: torch.Size, index: tuple[int, ...]
+    ) -> Tensor:
+        """The surface with other strings in some slots, drawn from p(x_i | u_i)."""
+        for weights, some in self.channels(slots):
+            drawn = self.strings(choices, row_at(weights, batch, index), some).sample()
+            surface, drawn = as_wide([surface, drawn])
+            surface = surface.index_copy(0, some, drawn)
+        return surface
+
+
+def row_at(values: Tensor, batch: torch.Size, index: tuple[int, ...]) -> Tensor:
+    """The row of (..., C) values at an index of a batch."""
+    try:
+        return values.expand(*batch, -1)[index]
+    except RuntimeError:
+        raise NotImplementedError(
+            f"the weights of the story have the dimensions {tuple(values.shape[:-1])} on the left, the "
+            f"plates around it {tuple(batch)}: where sites are enumerated, a story is summed out, not drawn"
+        ) from None
