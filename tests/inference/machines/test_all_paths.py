@@ -56,14 +56,21 @@ PAIRS: list[list[Pair]] = [
     [NOTHING, ((1,), (2,))],
     [NOTHING, ((), LONG), ((2,), (1, 1))],
     [NOTHING, ((), (2, 1)), ((1, 2), (2, 1)), (LONG[::-1], ())],
+    [NOTHING, ((), (2,))],
 ]
-"""The sorted pairs of three relations; two long punctemes make a slot of twelve tokens."""
+"""The sorted pairs of four relations; two long punctemes make a slot of twelve tokens.
+
+Random examples have the first three.
+"""
 
 WEIGHTS = 9
 """Numbers that the random automata share."""
 
 NO_ARCS = Topology(1, (End(0, 0),), (End(0, 1, 0.8),), ())
 """Where nothing is on the page."""
+
+LAST_TOKEN_ONLY = Topology(2, (End(0, 1),), (End(0, 2), End(1, 3)), (Arc(2, 0, 1, 4), Arc(2, 1, 1, 5)))
+"""Which reads no other token."""
 
 
 @pytest.fixture(params=["compiled", "tensors"])
@@ -114,7 +121,7 @@ def random_automaton(string: String, rng: random.Random) -> Topology:
 
 def random_example(heads: list[int], walls: tuple[int | None, int | None], seed: int) -> Example:
     rng = random.Random(seed)
-    relations = [rng.randrange(len(PAIRS)) for _ in heads]
+    relations = [rng.randrange(3) for _ in heads]
     chosen = [rng.choice(PAIRS[relation]) for relation in relations]
     strings = underlying_strings(heads, chosen, *outside(walls))
     slots = [random_automaton(s, rng) if s or rng.random() < 0.4 else NO_ARCS for s in strings]
@@ -128,10 +135,12 @@ def outside(walls: tuple[int | None, int | None]) -> tuple[String, String]:
 
 
 def some_examples(walls: tuple[int | None, int | None], seed: int = 0) -> list[Example]:
-    """A random example for each tree of up to three words, and for some larger ones."""
+    """A random example for each tree of up to three words, and for some larger ones; and a sparse one."""
     trees = [heads for words in (1, 2, 3) for heads in projective_trees(words)]
     trees += projective_trees(4)[seed::6] + projective_trees(5)[seed::70]
-    return [random_example(heads, walls, seed + number) for number, heads in enumerate(trees)]
+    examples = [random_example(heads, walls, seed + number) for number, heads in enumerate(trees)]
+    start = random_automaton(outside(walls)[0], random.Random(seed))
+    return [*examples, Example([0], [3], [start, LAST_TOKEN_ONLY])]
 
 
 def numbers_of(examples: Sequence[Example], seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
