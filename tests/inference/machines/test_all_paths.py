@@ -338,6 +338,17 @@ def test_posterior_draws(path: str) -> None:
     assert lively >= 5
 
 
+def test_the_greatest_random_numbers_draw_what_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though sums are rounded, so that they may lie beyond the last term."""
+    anything = Topology(1, (End(0, 0),), (End(0, 0),), tuple(Arc(token, 0, 0, 0) for token in range(3)))
+    examples = [Example([0], [2], [anything, anything])] * 100
+    log_pairs = numbers_of(examples)[0].detach()
+    log_pairs[:: len(PAIRS[2])] = -torch.inf
+    problem = posed(examples, (0, None), log_pairs, torch.ones(WEIGHTS))
+    monkeypatch.setattr(torch, "rand", lambda shape, **_: torch.full(shape, 1 - 2.0**-53))
+    assert (inside.posterior_draws(problem, 1) > 0).all()
+
+
 def test_draws_follow_the_generator_of_torch(path: str) -> None:
     examples = some_examples((0, None), 2)
     log_pairs, weights, _ = numbers_of(examples)
