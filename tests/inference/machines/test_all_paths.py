@@ -338,6 +338,38 @@ def test_posterior_draws(path: str) -> None:
     assert lively >= 5
 
 
+LEFT_ARCS = Topology(
+    4, (End(0, 0),), (End(1, 0), End(3, 0)), (Arc(1, 0, 1, 0), Arc(1, 0, 2, 0), Arc(2, 2, 3, 0))
+)
+RIGHT_ARCS = Topology(3, (End(0, 0),), (End(2, 0),), (Arc(2, 0, 1, 0), Arc(1, 0, 2, 0), Arc(1, 1, 2, 0)))
+LEFT_STATES = Topology(3, (End(0, 0), End(1, 0)), (End(0, 0), End(2, 0)), (Arc(2, 1, 2, 0),))
+RIGHT_STATES = Topology(2, (End(0, 0),), (End(0, 0), End(1, 0)), (Arc(2, 0, 1, 0),))
+
+
+@pytest.mark.parametrize(
+    ("pair", "left", "right"),
+    [
+        (((1,), (1,)), LEFT_ARCS, RIGHT_ARCS),
+        (NOTHING, LEFT_STATES, RIGHT_STATES),
+    ],
+)
+def test_both_sides_of_a_root_are_drawn_independently(
+    path: str, pair: Pair, left: Topology, right: Topology
+) -> None:
+    """At either edge, the arc of the root's mark or the state says whether the child there has a mark."""
+    log_pairs = [0.0, 0.0, *([0.0] if pair == NOTHING else [-math.inf, 0.0]), 0.0, 0.0]
+    problem = Problem(
+        forest_of([[2, 0, 2]]),
+        Inventory(3, [list(dict.fromkeys([NOTHING, pair])), [NOTHING, ((2,), ())], [NOTHING, ((), (2,))]]),
+        torch.tensor([1, 0, 2]),
+        torch.tensor(log_pairs),
+        join_automata([topology.packed(3) for topology in (left, NO_ARCS, right)], torch.ones(WEIGHTS)),
+        torch.tensor([0, 1, 1, 2]),
+    )
+    first, _, last = inside.posterior_draws(problem, 1000).T
+    assert chi_square_is_plausible(torch.bincount(2 * first + last).tolist(), [0.25] * 4, 1000)
+
+
 def test_the_greatest_random_numbers_draw_what_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     """Though sums are rounded, so that they may lie beyond the last term."""
     anything = Topology(1, (End(0, 0),), (End(0, 0),), tuple(Arc(token, 0, 0, 0) for token in range(3)))
