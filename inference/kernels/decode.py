@@ -62,7 +62,7 @@ def _pick(decision, count, uniform):
     threshold = uniform * total
     for place in range(count):
         threshold -= terms[place]
-        if threshold < 0 and terms[place] > 0:
+        if threshold < 0:
             return place
     return best
 

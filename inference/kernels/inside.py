@@ -166,7 +166,7 @@ def inside_tree(structure, work, tree, semiring):
 @inner
 def _log_total(total, scale):
     if total.real <= 0:
-        return np.log(total * 0)
+        return np.log(abs(total) * 0)  # which has no slope
     result = np.log(total)
     for number in range(len(scale)):
         result += np.log(scale[number])

@@ -167,7 +167,7 @@ def workspaces_of(structure, weights, first_tree, last_tree):
     """Workspaces for some trees, laid out but not filled.
 
     ``values`` need not be cleared: each number is written before it is read.  ``scale`` and ``total`` are
-    written when a node is applied and when its tree is complete; a scale of 1 stands for no scaling.
+    written when a node is applied and when its tree is complete.
     """
     trees, first = last_tree - first_tree, structure.numbers[structure.at.node_start + first_tree]
     nodes = structure.numbers[structure.at.node_start + last_tree] - first
@@ -179,7 +179,7 @@ def workspaces_of(structure, weights, first_tree, last_tree):
         start[number + 1] = start[number] + size
     kind = weights.pair.dtype
     return Workspaces(
-        first_tree, place, start, np.empty(start[trees], kind), top, np.ones(nodes), np.empty(trees, kind)
+        first_tree, place, start, np.empty(start[trees], kind), top, np.empty(nodes), np.empty(trees, kind)
     )
 
 

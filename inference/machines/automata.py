@@ -68,7 +68,7 @@ def reverse(acceptor: Acceptor) -> Acceptor:
 
 
 def trimmed(acceptor: Acceptor) -> Acceptor:
-    """The acceptor without states and arcs that lie on no path from a start to an end."""
+    """The acceptor without states and arcs that lie on no path of positive weight from a start to an end."""
     _, initial, final, arcs = acceptor
     initial, final = (_kept(ends, ends.factor > 0) for ends in (initial, final))
     arcs = _kept(arcs, arcs.factor > 0)

@@ -51,17 +51,28 @@ class Evidence(NamedTuple):
     string: String | None = None
 
     @property
+    def weights(self) -> list[float]:
+        """The weights of all starts, ends and steps."""
+        return [weight for *_, weight in (*self.initial, *self.final, *self.steps)]
+
+    def check(self) -> None:
+        """Check the weights.
+
+        :raises ValueError: if one is negative or not finite.
+        """
+        if refused := _refused(self.weights):
+            raise ValueError(f"evidence has the weights {refused}: they must be finite, and none below zero")
+
+    @property
     def is_set(self) -> bool:
         """Whether it can be seen at once that each string has one path at most, and that of weight 1."""
-        weights = [weight for _, weight in (*self.initial, *self.final)]
-        weights += [step.weight for step in self.steps]
         choices = {(step.source, step.token) for step in self.steps}
         ends = {state for state, _ in self.final}
         return (
             len(self.initial) == 1
             and len(choices) == len(self.steps)
             and len(ends) == len(self.final)
-            and all(weight == 1 for weight in weights)
+            and all(weight == 1 for weight in self.weights)
         )
 
     def weight(self, string: Sequence[int]) -> float:
@@ -80,6 +91,11 @@ class Evidence(NamedTuple):
                 if step.token == token and step.source in before:
                     reached[step.target] += before[step.source] * step.weight
         return dict(reached)
+
+
+def _refused(weights: Iterable[float]) -> list[float]:
+    """Those that are negative or not finite."""
+    return [weight for weight in weights if not 0 <= weight < np.inf]
 
 
 def exactly(string: Sequence[int]) -> Evidence:
@@ -114,9 +130,10 @@ def one_of(strings: Iterable[tuple[Sequence[int], float]]) -> Evidence:
     :raises ValueError: if a weight is negative or not finite, or none is positive.
     """
     weighted = [(tuple(string), weight) for string, weight in strings]
-    if not all(0 <= weight < np.inf for _, weight in weighted) or not any(weight for _, weight in weighted):
+    weights = [weight for _, weight in weighted]
+    if _refused(weights) or not any(weights):
         raise ValueError(
-            f"the weights of observed strings are {[weight for _, weight in weighted]}: "
+            f"the weights of observed strings are {weights}: "
             "they must be finite, none below zero, and not all zero"
         )
     if len(weighted) == 1 and weighted[0][1] == 1:
@@ -135,6 +152,8 @@ class SlotEvidence:
     """Evidence about the surface strings of S slots: the observed value of a surface site.
 
     :param slots: for each slot its evidence, or its string.
+    :raises ValueError: if a weight of evidence is negative or not finite.
+
     :ivar place: (S,) which of the distinct evidence each slot has.
     :ivar distinct: the distinct evidence.
     """
@@ -144,6 +163,8 @@ class SlotEvidence:
         known = [slot if isinstance(slot, Evidence) else exactly(slot) for slot in slots]
         self.place = torch.tensor([numbers.setdefault(slot, len(numbers)) for slot in known])
         self.distinct = list(numbers)
+        for evidence in self.distinct:
+            evidence.check()
 
     def __len__(self) -> int:
         return len(self.place)

@@ -140,7 +140,9 @@ class TensorSolver:
         """See `pyropunct.inference.solvers.Solver`."""
         values = evaluate(self.circuit, weights, total)
         scales = self.problem.forest.per_tree(values.scale.log())
-        return values.numbers[self.circuit.totals].log() + scales, values
+        totals = values.numbers[self.circuit.totals]
+        possible = totals.where(totals.real > 0, torch.zeros_like(totals))
+        return possible.log() + scales, values
 
     def gradients(self, weights: TensorWeights, values: Values, seeds: Tensor) -> TensorWeights:
         """See `pyropunct.inference.solvers.Solver`."""

@@ -63,7 +63,8 @@ def permutation_test(
     :param permutations: how many are drawn, unless all are enumerated.
     :param seed: equal seeds give equal results.
     :param statistic: computes the compared value from the totals; by default the total of one quantity.
-    :raises ValueError: if the two do not have the same shape, or a number is infinite or not a number.
+    :raises ValueError: if the two do not have the same shape, or if a number or a statistic is infinite or
+        not a number.
     """
     first, second = _quantities(one), _quantities(other)
     if first.shape != second.shape:
@@ -74,14 +75,20 @@ def permutation_test(
     differences = first - second
     differences = differences[differences.any(1)]
 
+    def compared(totals: Totals) -> Totals:
+        found = statistic(totals)
+        if not np.isfinite(found).all():
+            raise ValueError("the statistic of some totals is not finite, so its differences say nothing")
+        return found
+
     def gaps(flipped: Totals) -> Totals:
         """The absolute difference between the systems after permutations.
 
         :param flipped: (..., k) the differences of their totals.
         """
-        return np.abs(statistic((both + flipped) / 2) - statistic((both - flipped) / 2))
+        return np.abs(compared((both + flipped) / 2) - compared((both - flipped) / 2))
 
-    size = np.abs(statistic(first.sum(0))) + np.abs(statistic(second.sum(0)))
+    size = np.abs(compared(first.sum(0))) + np.abs(compared(second.sum(0)))
     least = gaps(differences.sum(0)) - EQUAL * size
     if len(differences) <= EXACT:
         return float((gaps(_all_sums(differences)) >= least).mean())

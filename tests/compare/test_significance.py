@@ -138,3 +138,15 @@ def test_pairs_are_needed() -> None:
 def test_numbers_must_be_finite(number: float) -> None:
     with pytest.raises(ValueError, match="not finite"):
         permutation_test([1.0, number] * 10, [2.0] * 20)
+
+
+def test_the_statistic_must_be_finite() -> None:
+    """A ratio that is 1 for both systems, but 0 / 0 after some permutations."""
+    rows = np.array([[0.0, 0.0], [1.0, 1.0]])
+
+    def ratio(totals: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return totals[..., 0] / totals[..., 1]
+
+    with pytest.raises(ValueError, match="the statistic of some totals is not finite"):
+        permutation_test(rows, rows[::-1], statistic=ratio)

@@ -152,6 +152,24 @@ def test_pairs_and_arcs_of_probability_zero() -> None:
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-11)
 
 
+@pytest.mark.parametrize("solving", [nullcontext, by_tensors])
+def test_impossible_surfaces_have_no_slope(solving: Callable[[], AbstractContextManager[None]]) -> None:
+    """Not even by the weights of zero that make them impossible."""
+    problem = problem_of(some_cases("left")[:1], window("left"), inventory())
+    first, last = problem.automata.state_start[int(problem.slot_automaton[0]) :][:2]
+    initial = problem.automata.initial.detach().clone()
+    initial[first:last] = 0
+    initial.requires_grad_()
+    seed = torch.ones(1, requires_grad=True)
+    with solving():
+        evidence = log_evidence(with_leaves(problem, initial=initial))
+        [gradient] = torch.autograd.grad(evidence, initial, seed, create_graph=True)
+        for direction in (gradient, gradient[first:last]):
+            slopes = torch.autograd.grad(direction.sum(), [seed, initial], retain_graph=True)
+            assert not any(slope.any() for slope in slopes)
+    assert evidence.isneginf()
+
+
 def long_heads(shape: str, words: int) -> list[int]:
     """The heads of a chain, of a flat tree, or of a random tree."""
     if shape == "chain to the right":

@@ -112,7 +112,7 @@ def test_a_sentence_does_not_depend_on_the_others(model: Punctuator, dev: Treeba
 
 
 class Coins:
-    """Draws of a mark behind a word of each tree: a comma, with a probability that the word says."""
+    """Draws of a mark behind the first word of each tree: a comma, with a probability that the word says."""
 
     parser, tagger, share = None, None, 0.0
 
@@ -132,7 +132,8 @@ class Coins:
         for tree, number in zip(trees, samples, strict=True):
             self.drawn[tree.forms[0]] += number
             commas = random.random((number, 1)) < float(tree.forms[0])
-            numbers = np.concatenate([np.zeros((number, 1)), 1 + commas], 1).astype(np.int32)
+            others = np.ones((number, len(tree) - 1))
+            numbers = np.concatenate([np.zeros((number, 1)), 1 + commas, others], 1).astype(np.int32)
             yield Draws(((START,), (), (",",)), numbers, np.full(number, 1 / number))
 
 
@@ -156,6 +157,25 @@ def test_a_sentence_gets_the_draws_that_its_decision_needs(decoder: str) -> None
     ]
     risk = decisions[2].risk  # over all draws, not over those of the last round alone
     assert risk == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_long_sentence_may_risk_more_edits() -> None:
+    coins = Coins()
+    list(decide(coins, [[WeightedTree(chain(["0.5", *["0"] * 99]), 1.0)]], seed=0))
+    assert coins.drawn == {"0.5": FIRST_ROUND}
+
+
+def test_all_draws_of_all_rounds_weigh_the_same() -> None:
+    seen = []
+
+    def watched(draws: Draws) -> Draws:
+        seen.append(draws.weights)
+        return draws
+
+    list(decide(Coins(), [[WeightedTree(chain(["0.5"]), 1.0)]], seed=0, rewritings=[watched]))
+    assert len(seen) == 4
+    for weights in seen:
+        assert weights == pytest.approx(np.full(len(weights), 1 / len(weights)))
 
 
 def test_the_most_draws_are_kept_to() -> None:

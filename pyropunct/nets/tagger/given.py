@@ -89,6 +89,7 @@ class TaggerConditioner:
 
         :param probabilities: those of `SlotTagger.read`.
         :param evidence: about each of the slots 0..n; that of slot 0 begins with the sentence start.
+        :raises ValueError: if a weight of evidence is negative or not finite.
         """
         known = [self._of_slot(of_slot, slot == 0) for slot, of_slot in enumerate(evidence)]
         return GivenSlots(self._tagger, words, probabilities, known)
@@ -115,6 +116,7 @@ class TaggerConditioner:
         return _Known(weights, self._spelling.log_prob(marks) if is_spelt else 0.0, lambda _: marks)
 
     def _of_open(self, evidence: Evidence, start: Sequence[str]) -> _Known:
+        evidence.check()
         encode = self._vocabulary.encode_string
         labelled = [evidence.weight(encode([*start, *string])) for string in self._labels.strings]
         spelt = _Spelt(self._tagger, evidence, self._vocabulary, start)

@@ -56,14 +56,21 @@ PAIRS: list[list[Pair]] = [
     [NOTHING, ((1,), (2,))],
     [NOTHING, ((), LONG), ((2,), (1, 1))],
     [NOTHING, ((), (2, 1)), ((1, 2), (2, 1)), (LONG[::-1], ())],
+    [NOTHING, ((), (2,))],
 ]
-"""The sorted pairs of three relations; two long punctemes make a slot of twelve tokens."""
+"""The sorted pairs of four relations; two long punctemes make a slot of twelve tokens.
+
+Random examples have the first three.
+"""
 
 WEIGHTS = 9
 """Numbers that the random automata share."""
 
 NO_ARCS = Topology(1, (End(0, 0),), (End(0, 1, 0.8),), ())
 """Where nothing is on the page."""
+
+LAST_TOKEN_ONLY = Topology(2, (End(0, 1),), (End(0, 2), End(1, 3)), (Arc(2, 0, 1, 4), Arc(2, 1, 1, 5)))
+"""Which reads no other token."""
 
 
 @pytest.fixture(params=["compiled", "tensors"])
@@ -114,7 +121,7 @@ def random_automaton(string: String, rng: random.Random) -> Topology:
 
 def random_example(heads: list[int], walls: tuple[int | None, int | None], seed: int) -> Example:
     rng = random.Random(seed)
-    relations = [rng.randrange(len(PAIRS)) for _ in heads]
+    relations = [rng.randrange(3) for _ in heads]
     chosen = [rng.choice(PAIRS[relation]) for relation in relations]
     strings = underlying_strings(heads, chosen, *outside(walls))
     slots = [random_automaton(s, rng) if s or rng.random() < 0.4 else NO_ARCS for s in strings]
@@ -128,10 +135,12 @@ def outside(walls: tuple[int | None, int | None]) -> tuple[String, String]:
 
 
 def some_examples(walls: tuple[int | None, int | None], seed: int = 0) -> list[Example]:
-    """A random example for each tree of up to three words, and for some larger ones."""
+    """A random example for each tree of up to three words, and for some larger ones; and a sparse one."""
     trees = [heads for words in (1, 2, 3) for heads in projective_trees(words)]
     trees += projective_trees(4)[seed::6] + projective_trees(5)[seed::70]
-    return [random_example(heads, walls, seed + number) for number, heads in enumerate(trees)]
+    examples = [random_example(heads, walls, seed + number) for number, heads in enumerate(trees)]
+    start = random_automaton(outside(walls)[0], random.Random(seed))
+    return [*examples, Example([0], [3], [start, LAST_TOKEN_ONLY])]
 
 
 def numbers_of(examples: Sequence[Example], seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
@@ -327,6 +336,49 @@ def test_posterior_draws(path: str) -> None:
         assert chi_square_is_plausible([counts[choices] for choices in one.choices], chances, draws)
         lively += sum(chance > 0.01 for chance in chances) > 3
     assert lively >= 5
+
+
+LEFT_ARCS = Topology(
+    4, (End(0, 0),), (End(1, 0), End(3, 0)), (Arc(1, 0, 1, 0), Arc(1, 0, 2, 0), Arc(2, 2, 3, 0))
+)
+RIGHT_ARCS = Topology(3, (End(0, 0),), (End(2, 0),), (Arc(2, 0, 1, 0), Arc(1, 0, 2, 0), Arc(1, 1, 2, 0)))
+LEFT_STATES = Topology(3, (End(0, 0), End(1, 0)), (End(0, 0), End(2, 0)), (Arc(2, 1, 2, 0),))
+RIGHT_STATES = Topology(2, (End(0, 0),), (End(0, 0), End(1, 0)), (Arc(2, 0, 1, 0),))
+
+
+@pytest.mark.parametrize(
+    ("pair", "left", "right"),
+    [
+        (((1,), (1,)), LEFT_ARCS, RIGHT_ARCS),
+        (NOTHING, LEFT_STATES, RIGHT_STATES),
+    ],
+)
+def test_both_sides_of_a_root_are_drawn_independently(
+    path: str, pair: Pair, left: Topology, right: Topology
+) -> None:
+    """At either edge, the arc of the root's mark or the state says whether the child there has a mark."""
+    log_pairs = [0.0, 0.0, *([0.0] if pair == NOTHING else [-math.inf, 0.0]), 0.0, 0.0]
+    problem = Problem(
+        forest_of([[2, 0, 2]]),
+        Inventory(3, [list(dict.fromkeys([NOTHING, pair])), [NOTHING, ((2,), ())], [NOTHING, ((), (2,))]]),
+        torch.tensor([1, 0, 2]),
+        torch.tensor(log_pairs),
+        join_automata([topology.packed(3) for topology in (left, NO_ARCS, right)], torch.ones(WEIGHTS)),
+        torch.tensor([0, 1, 1, 2]),
+    )
+    first, _, last = inside.posterior_draws(problem, 1000).T
+    assert chi_square_is_plausible(torch.bincount(2 * first + last).tolist(), [0.25] * 4, 1000)
+
+
+def test_the_greatest_random_numbers_draw_what_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though sums are rounded, so that they may lie beyond the last term."""
+    anything = Topology(1, (End(0, 0),), (End(0, 0),), tuple(Arc(token, 0, 0, 0) for token in range(3)))
+    examples = [Example([0], [2], [anything, anything])] * 100
+    log_pairs = numbers_of(examples)[0].detach()
+    log_pairs[:: len(PAIRS[2])] = -torch.inf
+    problem = posed(examples, (0, None), log_pairs, torch.ones(WEIGHTS))
+    monkeypatch.setattr(torch, "rand", lambda shape, **_: torch.full(shape, 1 - 2.0**-53))
+    assert (inside.posterior_draws(problem, 1) > 0).all()
 
 
 def test_draws_follow_the_generator_of_torch(path: str) -> None:

@@ -5,7 +5,14 @@ import torch
 from by_hand import Arc, End, Topology, read
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.automata import join_automata, pack, reverse, side_by_side
+from pyropunct.inference.machines.automata import (
+    Acceptor,
+    join_automata,
+    pack,
+    reverse,
+    side_by_side,
+    trimmed,
+)
 
 WEIGHTS = torch.tensor([0.3, 0.5, 0.7, 0.11, 1.0], dtype=torch.double)
 SMALL = Topology(1, (End(0, 4),), (End(0, 1, 2.0),), ())
@@ -61,6 +68,18 @@ def test_arcs_of_a_token_lie_together() -> None:
         (0, 1, 1),
         (2, 0, 3),
     ]
+
+
+def test_what_has_no_weight_is_trimmed() -> None:
+    """Without the second start and the arc back from state 2; state 3 is then on no path."""
+    states, initial, final, arcs = LARGE._replace(
+        arcs=(*LARGE.arcs, Arc(0, 2, 3, 0), Arc(0, 3, 2, 0))
+    ).acceptor()
+    initial.factor[1] = final.factor[1] = arcs.factor[[4, 6]] = 0
+    left = trimmed(Acceptor(states + 1, initial, final, arcs))
+    assert left.num_states == 3
+    assert (left.initial.state.tolist(), left.final.state.tolist()) == ([0], [2])
+    assert left.arcs.target.tolist() == [1, 1, 2, 0, 1]
 
 
 def test_groups_side_by_side_are_the_whole() -> None:

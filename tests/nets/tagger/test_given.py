@@ -94,3 +94,10 @@ def test_what_the_tagger_cannot_say(vocabulary: Vocabulary) -> None:
     assert given(vocabulary, exactly([start]), exactly([start])).log_evidence == -math.inf
     long = exactly([vocabulary.token_number["."]] * 3000)
     assert -math.inf < given(vocabulary, exactly([start]), long).log_evidence < -1000
+
+
+def test_weights_that_cannot_be(vocabulary: Vocabulary) -> None:
+    """The tagger would otherwise add up strings for ever."""
+    anything = any_over([vocabulary.token_number[","]])
+    with pytest.raises(ValueError, match=r"evidence has the weights \[nan\]"):
+        given(vocabulary, exactly([]), anything._replace(final=((0, math.nan),)))
