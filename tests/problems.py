@@ -3,8 +3,8 @@
 import itertools
 import math
 import random
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from brute_force import (
@@ -18,12 +18,14 @@ from brute_force import (
     sliding_window,
     underlying_strings,
 )
+from pyro import poutine
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.attributes import Attributes, ViewAttributes
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.frequencies import PairFrequencies
@@ -221,3 +223,10 @@ def batch_of(cases: Sequence[Case]) -> tuple[TreeBatch, Tensor]:
     relations = [relation for case in cases for relation in case.relations]
     surface = padded([string for case in cases for string in case.surface])
     return tree_batch([case.heads for case in cases], relations), surface
+
+
+def evidence_of_trees(model: Callable[..., Any], *args: Any) -> Tensor:
+    """(B,) log p(x | T) of each tree: that of the site "surface", with all punctemes summed out."""
+    trace = poutine.trace(collapse_trees(model)).get_trace(*args)
+    trace.compute_log_prob()
+    return trace.nodes["surface"]["log_prob"]
