@@ -11,15 +11,13 @@ import pyro
 import pytest
 import torch
 from brute_force import chi_square_is_plausible, projective_trees
-from problems import seen
-from pyro import poutine
+from problems import evidence_of_trees, seen
 from torch import Tensor
 from variants import PairFrequencies, Stutter
 
 from pyropunct.draws import Draws
 from pyropunct.fitted import drawing as module
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models import drawing
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.log_linear import LogLinearAttach
@@ -143,8 +141,7 @@ def probabilities(model: Punctuator, some: Tree, surfaces: list[SHOWN]) -> list[
     """p(x | T) of some surfaces, by the inside algorithm."""
     trees = VOCABULARY.encode_trees([some] * len(surfaces))
     encoded = VOCABULARY.encode_surface([slot for surface in surfaces for slot in surface])
-    trace = poutine.trace(collapse_trees(model.story)).get_trace(trees, encoded)
-    return trace.nodes["tree_evidence"]["fn"].log_factor.exp().tolist()
+    return evidence_of_trees(model.story, trees, encoded).exp().tolist()
 
 
 def agree(model: Punctuator, some: Tree, shown: list[SHOWN]) -> bool:

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 from brute_force import projective_trees
-from problems import cost_of, inventory, problem_of, random_case, window
+from problems import cost_of, evidence_of_trees, inventory, problem_of, random_case, window
 from pyro import poutine
 from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference import inside
-from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.train.training import Training
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.vocabulary import build_vocabulary
@@ -68,9 +67,8 @@ def test_the_likelihood_of_a_model(train: tuple[Sentence, ...]) -> None:
     for threads in THREADS:
         run = training(train, threads)
         with torch.no_grad():
-            model = collapse_trees(poutine.condition(run.story, data=run.guide.median()))
-            trace = poutine.trace(model).get_trace(*run.batch(range(len(train))))
-        found.append(trace.nodes["tree_evidence"]["fn"].log_factor)
+            model = poutine.condition(run.story, data=run.guide.median())
+            found.append(evidence_of_trees(model, *run.batch(range(len(train)))))
     assert len(found[0]) == len(train)
     assert all(torch.equal(one, found[0]) for one in found)
 

@@ -79,7 +79,7 @@ def evidence(story: Story, cases: list[Case]) -> list[float]:
     trace.compute_log_prob()
     extra = trace.nodes["economy"]["log_prob"].abs().sum() if story.training else 0
     assert extra == 0  # it is part of the evidence
-    return trace.nodes["tree_evidence"]["fn"].log_factor.tolist()
+    return trace.nodes["surface"]["log_prob"].tolist()
 
 
 def test_the_best_economical_tree() -> None:

@@ -1,6 +1,7 @@
 import itertools
 import math
 from collections import Counter
+from typing import Any
 
 import pyro
 import pytest
@@ -9,6 +10,7 @@ from brute_force import String, chi_square_is_plausible, projective_trees
 from problems import (
     NOTHING,
     batch_of,
+    evidence_of_trees,
     inventory,
     padded,
     random_case,
@@ -20,6 +22,7 @@ from problems import (
     window,
 )
 from pyro import poutine
+from pyro.poutine.util import site_is_subsample
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
@@ -28,7 +31,7 @@ from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.drawing import ManyDraws
-from pyropunct.models.story import Story, heights_of
+from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch, join_surfaces
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
@@ -59,8 +62,7 @@ def copies(trees: TreeBatch, number: int) -> TreeBatch:
 def probabilities(story: Story, trees: TreeBatch, surfaces: list[tuple[String, ...]]) -> list[float]:
     """p(x | T) of some surfaces of one tree; one that is impossible has its probability 0 left out."""
     batch = copies(trees, len(surfaces)), padded([string for surface in surfaces for string in surface])
-    trace = poutine.trace(collapse_trees(story)).get_trace(*batch)
-    return trace.nodes["tree_evidence"]["fn"].log_factor.exp().tolist()
+    return evidence_of_trees(story, *batch).exp().tolist()
 
 
 def possible_surfaces(trees: TreeBatch) -> list[tuple[String, ...]]:
@@ -148,8 +150,7 @@ def test_a_batch_is_its_trees_in_any_order(direction: str) -> None:
     assert loss(cases) == pytest.approx(math.fsum(alone), rel=1e-13)
     assert loss(cases[::-1]) == pytest.approx(math.fsum(alone), rel=1e-13)
     surfaces = join_surfaces([batch_of([case])[1] for case in cases])
-    trace = poutine.trace(collapse_trees(story)).get_trace(batch_of(cases)[0], surfaces)
-    assert trace.nodes["tree_evidence"]["fn"].log_factor.tolist() == pytest.approx(alone, rel=1e-13)
+    assert evidence_of_trees(story, batch_of(cases)[0], surfaces).tolist() == pytest.approx(alone, rel=1e-13)
 
 
 def test_trees_of_a_syntax_model() -> None:
@@ -191,16 +192,49 @@ def test_the_score_of_empty_pairs() -> None:
 
 
 def test_sites_of_the_story() -> None:
-    """Every node and every slot is decided once, in order of height."""
+    """They are the same however it is told: T' for all nodes, x for all slots; or x alone."""
     trees = tree_batch([[2, 0, 2, 3], [0]], [0, 1, 0, 1, 0])
+    story = settled_story()
+
+    def sites(trace: poutine.Trace) -> dict[str, torch.Size]:
+        return {name: site["value"].shape for name, site in trace.nodes.items() if is_site(site)}
+
+    drawn = poutine.trace(story).get_trace(trees)
+    surface = drawn.nodes["surface"]["value"]
+    assert sites(drawn) == {"pairs": (5,), "surface": (7, surface.shape[-1])}
+    collapsed = poutine.trace(collapse_trees(story)).get_trace(trees, surface)
+    assert sites(collapsed) == {"surface": surface.shape}
+
+
+def settled_story() -> Story:
+    """One whose weights are no sites."""
     story = tiny_story(window("left"))
-    story.attach.table = torch.zeros(len(story.inventory.rows))
-    trace = poutine.trace(story).get_trace(trees)
-    sites = [name for name, site in trace.nodes.items() if site["type"] == "sample" and "pairs" in name]
-    assert sites == ["pairs 0", "pairs 1", "pairs 2"]
-    assert [trace.nodes[name]["value"].shape for name in sites] == [(3,), (1,), (1,)]
-    shown = [trace.nodes[f"surface {height}"]["value"] for height in range(3)]
-    assert [len(value) for value in shown] == [3, 2, 2]
+    story.attach.table = torch.randn(len(story.inventory.rows))
+    return story
+
+
+def is_site(site: dict[str, Any]) -> bool:
+    return site["type"] == "sample" and not site_is_subsample(site)
+
+
+def test_a_drawn_story_is_told_again() -> None:
+    """Replayed with its surface observed it has the probability that it was drawn with."""
+    trees = tree_batch([[2, 0, 2, 3], [0]], [0, 1, 0, 1, 0])
+    story = settled_story()
+    for _ in range(5):
+        drawn = poutine.trace(story).get_trace(trees)
+        surface = drawn.nodes["surface"]["value"]
+        again = poutine.trace(poutine.replay(story, trace=drawn)).get_trace(trees, surface)
+        assert torch.equal(again.nodes["pairs"]["value"], drawn.nodes["pairs"]["value"])
+        assert float(again.log_prob_sum()) == pytest.approx(float(drawn.log_prob_sum()), rel=1e-13)
+
+
+def test_a_surface_is_observed_by_the_story_or_by_a_handler() -> None:
+    trees = tree_batch([[2, 0, 2, 3], [0]], [0, 1, 0, 1, 0])
+    story = settled_story()
+    surface = story(trees).surface
+    conditioned = poutine.condition(story, {"surface": surface})
+    assert torch.equal(evidence_of_trees(conditioned, trees), evidence_of_trees(story, trees, surface))
 
 
 @pytest.mark.parametrize("words", [1, 2, 3, 4])
@@ -209,7 +243,7 @@ def test_the_order_of_the_story(words: int) -> None:
     shapes = [*projective_trees(words), [0]]
     forest = tree_batch(shapes, [0] * sum(map(len, shapes))).forest
     at_node, at_slot = torch.full((forest.num_nodes,), -1), torch.full((forest.num_slots,), -1)
-    for height, nodes, slots in heights_of(forest):
+    for height, (nodes, slots) in enumerate(forest.heights()):
         assert bool((at_node[nodes] < 0).all())
         assert bool((at_slot[slots] < 0).all())
         at_node[nodes], at_slot[slots] = height, height

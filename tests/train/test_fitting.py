@@ -14,6 +14,7 @@ from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.fitted.registry import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
+from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.models.symmetry import Economy
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
@@ -125,11 +126,14 @@ def test_economical_trees(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
     )
     economy = Economy(plain.vocabulary.inventory, plain.vocabulary.tokens)
 
+    def number(problem: Problem) -> float:
+        sizes = torch.from_numpy(problem.choice_start).diff()
+        rows = choice_rows(problem.inventory, problem.relation)
+        cost = economy.cost(problem.forest)(torch.repeat_interleave(sizes), rows)
+        return float(expected_cost(problem, cost)[1].sum())
+
     def sproutings(model: Punctuator) -> float:
-        return sum(
-            float(expected_cost(problem, economy.numbers(problem.relation, problem.forest))[1].sum())
-            for _, problem in model.problems(dev)
-        )
+        return sum(number(problem) for _, problem in model.problems(dev))
 
     assert sproutings(economical) < 0.9 * sproutings(plain)
 

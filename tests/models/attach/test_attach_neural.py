@@ -9,7 +9,16 @@ import pytest
 import torch
 from brute_force import String, chi_square_is_plausible
 from encoders import MadeUp
-from problems import NOTHING, padded, scores_of, seen, seen_several_times, slope, tree_batch
+from problems import (
+    NOTHING,
+    evidence_of_trees,
+    padded,
+    scores_of,
+    seen,
+    seen_several_times,
+    slope,
+    tree_batch,
+)
 from pyro import poutine
 from torch import Tensor
 
@@ -372,8 +381,7 @@ def agree(model: Punctuator, shown: list[tuple[tuple[str, ...], ...]]) -> bool:
     counts = Counter(shown)
     assert len(counts) > 5
     batch = model.encode_trees([TREE] * len(counts)), VOCABULARY.encode_surfaces(list(counts))
-    trace = poutine.trace(collapse_trees(model.story)).get_trace(*batch)
-    chances = trace.nodes["tree_evidence"]["fn"].log_factor.exp().tolist()
+    chances = evidence_of_trees(model.story, *batch).exp().tolist()
     return chi_square_is_plausible(list(counts.values()), chances, len(shown))
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.problem import choice_start
-from pyropunct.inference.pyro.pairs import PunctemePairs
+from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import KEY_BITS, LEAST, STEP, Pruned, pruned, rounded
 from pyropunct.models.attach.views import views_of
@@ -52,7 +52,7 @@ def put(attach: LogLinearAttach, **tensors: Tensor) -> LogLinearAttach:
 
 def log_chances(attach: LogLinearAttach) -> Tensor:
     start = torch.from_numpy(choice_start(VOCABULARY.inventory, TREES.relation))
-    return PunctemePairs(attach.scores(TREES, VIEWS), start).logits
+    return log_probabilities(attach.scores(TREES, VIEWS), start)
 
 
 def test_moving_all_weights_of_a_context_changes_no_probability() -> None:

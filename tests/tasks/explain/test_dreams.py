@@ -1,16 +1,19 @@
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pyro
 import pytest
 import torch
 from problems import seen, tiny_story, tree_batch, window
 from pyro import poutine
+from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.elbo import scale_likelihood
+from pyropunct.inference.pyro.telling import Told
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.story import Punctuated, Story
+from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.tasks.explain.dreams import surface_texts, underlying_brackets
@@ -27,6 +30,14 @@ TREEBANK = [
     (GREETING, ((START,), (",",), ("!",))),
     (MEETING, ((START,), (",",), (), (",",), (), (".",))),
 ] * 5
+
+
+class Punctuated(NamedTuple):
+    """What is shown of a story: its trees, T' and x."""
+
+    trees: TreeBatch
+    choices: Tensor
+    surface: Tensor
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +127,7 @@ def test_a_dream(vocabulary: Vocabulary) -> None:
 
 
 def test_a_dream_has_the_same_probability_when_observed(vocabulary: Vocabulary) -> None:
-    """Tree, punctemes and surface: the sites differ, since all is decided at once, but not their product."""
+    """Tree, punctemes and surface, drawn bottom-up and seen all at once."""
     story = dreaming(vocabulary)
     story.attach.weights = torch.randn(int(story.attach.starts[-1]))
     story.channel.edit_logits = torch.randn(story.channel.num_tokens, story.channel.num_tokens, 4)
@@ -138,7 +149,7 @@ def test_joint_probability(scale: float) -> None:
         story.joint(trees, surface)
     story.syntax = HeadOutward(3, 2)
 
-    def log_prob(model: Callable[..., Punctuated]) -> float:
+    def log_prob(model: Callable[..., Told]) -> float:
         scaled = collapse_trees(scale_likelihood(model, scale))
         return float(poutine.trace(scaled).get_trace(trees, surface).log_prob_sum())
 
