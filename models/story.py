@@ -20,10 +20,10 @@ from torch import Tensor
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.problem import choice_start
-from pyropunct.inference.pyro.costs import tree_expectation, tree_factor
+from pyropunct.inference.pyro.costs import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.telling import tell
-from pyropunct.inference.pyro.told import Surface, Told
+from pyropunct.inference.pyro.told import Cost, Surface, Told
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
@@ -86,6 +86,10 @@ class Story(PyroModule):
     ) -> Told:
         """Tell the story: p(T, T', x), or p(T', x | T) of trees that are given.
 
+        Two regularisers ask for balanced punctemes and for few.  Symmetry is the factor exp(-xi E[c(T')]^2)
+        of section 2.3.  Economy, in training, is exp(-kappa n(T')), see
+        `pyropunct.models.symmetry.Economy`; E is under the posterior with this factor.
+
         :param trees: T; by default drawn from the syntax model.
         :param surface: (S, L) x, or evidence about it; drawn by default.
         :param views: all nodes with the marks of ``surface`` inside them; computed by default.  Training
@@ -102,8 +106,12 @@ class Story(PyroModule):
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
         scores, weights = self._attach(trees, surface, views), self.channel.probabilities()
-        told = tell(Told(trees, self.inventory, scores, self.channel.transducer, weights), surface, plate)
-        self._regularise(told)
+        told = Told(trees, self.inventory, scores, self.channel.transducer, weights, self._cost(trees))
+        tell(told, surface, plate)
+        if self._unmatched is not None:
+            expected = tree_expectation(told, self._unmatched)
+            with told.plate:
+                pyro.factor("symmetry", -self.symmetry_weight * expected.square())
         return told
 
     @pyro_method
@@ -173,23 +181,10 @@ class Story(PyroModule):
             raise ValueError(f"this story has no syntax model: {otherwise}")
         return self.syntax
 
-    def _regularise(self, told: Told) -> None:
-        """Regularisation factors of each tree: soft constraints on its punctemes.
-
-        Symmetry asks for balanced punctemes: exp(-xi E[c(T')]^2), of section 2.3.  Economy, in training, asks
-        for few: exp(-kappa n(T')), see `pyropunct.models.symmetry.Economy`.  E is then under the posterior
-        with the factor of economy.
-        """
-        factors = {}
-        if self.economy_weight and self.training:
-            factors["economy"] = tree_factor(told, self._economy.cost(told.forest, self.economy_weight))
-        if self._unmatched is not None:
-            expected = tree_expectation(told, self._unmatched)
-            factors["symmetry"] = -self.symmetry_weight * expected.square()
-        if factors:
-            with told.plate:
-                for name, factor in factors.items():
-                    pyro.factor(name, factor)
+    def _cost(self, trees: TreeBatch) -> Cost | None:
+        """kappa n(T') in training, if economy counts."""
+        counts = self.economy_weight and self.training
+        return self._economy.cost(trees.forest, self.economy_weight) if counts else None
 
 
 def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:

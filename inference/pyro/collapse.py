@@ -109,7 +109,7 @@ def summed(told: Told, surface: Surface | None, plate: Any) -> None:
         told.walk()
     with plate:
         value = pyro.sample(SURFACE, Summed(told), obs=surface)  # type: ignore[arg-type]
-    told.show(value)
+    told.show(value, is_drawn=shown is None)
     told.sum = Sum(told)
 
 

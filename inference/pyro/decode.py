@@ -55,16 +55,14 @@ class Posterior(_Decoding):
     def log_prob(self, value: Tensor) -> Tensor:
         """log p(T' | T, x) of each tree, (..., B).
 
-        :raises NotImplementedError: if somebody wants its gradient, as `pyro.infer.SVI` and HMC do.
+        Its gradient is refused: `pyro.infer.SVI` and HMC would take T' for a draw from its prior.
         """
         told, problem = self.told, self.told.sum.problem
-        if torch.is_grad_enabled() and told.sum.log_evidence.requires_grad:
-            raise NotImplementedError(
-                "infer_trees decodes the trees of a model whose weights are known: to train it, use "
-                "collapse_trees(model), or TreeEnum_ELBO"
-            )
         sprouted = told.forest.per_tree(of_choices(problem.log_pairs, value, told.start))
-        return self.of_trees(sprouted + log_rewritten(told, value, told.known) - told.sum.log_evidence)
+        log_posterior = sprouted + log_rewritten(told, value, told.known) - told.sum.log_evidence
+        what = "derivatives of infer_trees(model), which decodes trees: train collapse_trees(model)"
+        (log_posterior,) = inside.last_derivatives([log_posterior.detach()], [log_posterior], what)
+        return self.of_trees(log_posterior)
 
 
 class Completed(_Decoding):

@@ -163,7 +163,7 @@ def forward(told: Told, surface: Surface | None, plate: Any) -> None:
     if not isinstance(shown, Intervention):
         with plate:
             value = pyro.sample(SURFACE, Rewritten(told), obs=surface)  # type: ignore[arg-type]
-        told.show(value)
+        told.show(value, is_drawn=shown is None)
 
 
 def given_values(told: Told, surface: Surface | None) -> tuple[Any, Any]:
@@ -199,6 +199,9 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
         )
     told.plate = plate
     way(told, surface, plate)
+    if told.cost is not None and told.sum is None:
+        with plate:
+            pyro.factor("cost", -told.cost_of_choices(told.cost))
     return told
 
 
@@ -221,6 +224,11 @@ def _node_by_node(told: Told, surface: Surface | None, plate: Any) -> None:
     if shown is None or isinstance(shown, Intervention):
         raise NotImplementedError("one_by_one needs a surface: it compares sums over the punctemes behind it")
     told.show(shown)
+    if told.log_pairs.dim() > 1 and told.forest.num_trees > 1:
+        raise NotImplementedError(
+            "one_by_one makes the sites of constituents outside of the plate of trees: where scores depend "
+            "on an enumerated site, compare one tree at a time"
+        )
     values = []
     for node, scores in enumerate(told.log_pairs.split(told.start.diff().tolist(), -1)):
         logits = scores.unsqueeze(-2) if scores.dim() > 1 else scores
@@ -237,5 +245,8 @@ def one_by_one(model: Callable[..., Any]) -> Callable[..., Any]:
     """The model with a site "pair 0", "pair 1", ... for each node, as `pyro.infer.TraceEnum_ELBO` needs it.
 
     For comparisons: the sites are marked to be enumerated in parallel, and their number is small.
+
+    :raises NotImplementedError: when called, without a surface, or for several trees whose scores depend on
+        an enumerated site.
     """
     return TellMessenger(_node_by_node)(model)

@@ -22,8 +22,8 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.automata import side_by_side
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, as_wide, evidence_of
 from pyropunct.inference.machines.transducers import Transducer
-from pyropunct.inference.problem import Problem, choice_start
-from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities
+from pyropunct.inference.problem import Problem, choice_rows, choice_start
+from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
 from pyropunct.inference.pyro.private import refuse_transforms
 from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 from pyropunct.inference.ragged import runs, starts_of
@@ -36,6 +36,15 @@ Surface = Tensor | SlotEvidence
 
 Scores = Callable[[Surface, Tensor | None], Tensor]
 """Scores (*batch, C) of the pairs of some nodes, or of all (None), given the marks inside constituents."""
+
+
+Cost = Tensor | Callable[[Tensor, Tensor], Tensor]
+"""A cost of punctemes: a table, or a function.
+
+A table, (R,), has a number for each row of the inventory: for each pair (l, r) that a relation may sprout.  A
+function is given the nodes, (C,), and the rows, (C,), of all pairs that the nodes may sprout; it returns (C,)
+numbers.
+"""
 
 
 class UndecidedError(NotImplementedError):
@@ -63,7 +72,8 @@ class Told:
         pairs of some nodes, node after node, with the marks of a surface strictly inside them.
     :param transducer: the channel that rewrites underlying strings.
     :param weights: (*batch, P) the channel's weights, in one line.
-    :raises ValueError: if there are no trees, or if the batch shape of the weights does not fit them.
+    :param cost: a cost of punctemes: the story then is p(T', x | T) exp(-cost(T')).  It counts as a constant.
+    :raises ValueError: if there are no trees, or if the shape of weights or costs does not fit them.
 
     :ivar known: x, or the evidence about it, when it is known.
     :ivar log_pairs: (..., C) log p(l, r | w) given the marks inside, when x is known.
@@ -72,7 +82,7 @@ class Told:
         (`pyropunct.inference.pyro.mixture`).
     :ivar walked: (..., N) T' and (..., S, L) x, as `walk` has drawn them.
     :ivar plate: the plate of the trees.
-    :ivar cost: (C,) what `pyropunct.inference.pyro.costs.tree_factor` takes off the logarithm of each pair.
+    :ivar cost: (C,) the cost of each pair of each node, if there is one.
     """
 
     def __init__(
@@ -82,6 +92,7 @@ class Told:
         scores: Tensor | Scores,
         transducer: Transducer,
         weights: Tensor,
+        cost: Cost | None = None,
     ) -> None:
         if not trees.forest.num_trees:
             raise ValueError("there are no trees to tell the story of")
@@ -101,7 +112,7 @@ class Told:
         self.log_pairs: Any = None
         self.sum: Any = None
         self.sentences: Sequence[int] | None = None
-        self.cost: Tensor | None = None
+        self.cost = None if cost is None else self.of_pairs(cost)
         self.walked: tuple[Tensor, ...] | None = None
         self.plate: Any = None
 
@@ -154,20 +165,21 @@ class Told:
         """x, (S, L) strings filled up with -1; or evidence about it, where nothing more is known."""
         return self.known if self._completed is None else self._completed
 
-    def show(self, surface: Surface) -> None:
+    def show(self, surface: Surface, is_drawn: bool = False) -> None:
         """Let x be known, and with it p(l, r | w) of all constituents.
 
+        :param is_drawn: whether x was drawn: then there may be several, and nothing is learned from them.
         :raises ValueError: if a score is not a number.
         """
         self.known = surface
-        if isinstance(surface, Tensor) and surface.dim() > 2:  # several x, drawn at once
-            batch = surface.shape[:-2]
-            rows = [
-                row_at(self.log_probabilities(surface[index]), batch, index) for index in np.ndindex(*batch)
-            ]
-            self.log_pairs = torch.stack(rows).reshape(*batch, -1)
-        else:
+        if not is_drawn:
             self.log_pairs = self.log_probabilities(surface)
+            return
+        assert isinstance(surface, Tensor)
+        batch, nodes, rows = surface.shape[:-2], torch.arange(self.forest.num_nodes), []
+        for index in np.ndindex(*batch):
+            rows.append(row_at(self.log_probabilities(surface[index], nodes), batch, index))
+        self.log_pairs = torch.stack(rows).reshape(*batch, -1)
 
     def complete(self, best: bool) -> Tensor:
         """Put strings that agree with T' in the place of evidence: draws of them, or the best ones."""
@@ -227,6 +239,27 @@ class Told:
                 f"{what} have the batch shape {tuple(values.shape[:-1])}, whose last dimension is that of "
                 f"the {self.forest.num_trees} trees: give it the size 1, or one for each tree"
             )
+
+    def of_pairs(self, cost: Cost) -> Tensor:
+        """(C,) the cost of each pair of each node, node after node.
+
+        :raises ValueError: if it has another shape.
+        """
+        rows = choice_rows(self.inventory, self.trees.relation)
+        if isinstance(cost, Tensor):
+            wanted, found = (len(self.inventory.rows),), tuple(cost.shape)
+            numbers = cost[rows.to(cost.device)] if found == wanted else cost
+        else:
+            numbers = cost(torch.repeat_interleave(self.start.diff()), rows)
+            wanted, found = (len(rows),), tuple(numbers.shape)
+        if found != wanted:
+            what = "row of the inventory" if isinstance(cost, Tensor) else "pair of each node"
+            raise ValueError(f"a cost has shape {found}: it needs {wanted}, a number for each {what}")
+        return numbers
+
+    def cost_of_choices(self, numbers: Tensor) -> Tensor:
+        """(..., B) the sum of (C,) numbers over the choices of each tree."""
+        return self.forest.per_tree(of_choices(numbers, self.choices, self.start))
 
     # p(x | u)
 

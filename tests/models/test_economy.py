@@ -6,13 +6,10 @@ from collections.abc import Sequence
 import pytest
 from brute_force import descendants, total
 from problems import Case, batch_of, expected, story_case, tiny_story
-from pyro import poutine
 
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.story import Story
 from pyropunct.models.symmetry import above, sprouted
 
 MARKS = ("^", "(", ")")
@@ -69,17 +66,13 @@ def test_objective_against_brute_force(direction: str) -> None:
         math.fsum(one.weight * math.exp(-0.7 * n_of(case, one.choices)) for one in some)
         for case, some in zip(cases, found, strict=True)
     ]
-    assert evidence(story, cases) == pytest.approx([math.log(weight) for weight in weights], rel=1e-12)
+    assert evidence_of_trees(story, *batch_of(cases)).tolist() == pytest.approx(
+        [math.log(weight) for weight in weights], rel=1e-12
+    )
     story.eval()
-    assert evidence(story, cases) == pytest.approx([math.log(total(some)) for some in found], rel=1e-12)
-
-
-def evidence(story: Story, cases: list[Case]) -> list[float]:
-    trace = poutine.trace(collapse_trees(story)).get_trace(*batch_of(cases))
-    trace.compute_log_prob()
-    extra = trace.nodes["economy"]["log_prob"].abs().sum() if story.training else 0
-    assert extra == 0  # it is part of the evidence
-    return trace.nodes["surface"]["log_prob"].tolist()
+    assert evidence_of_trees(story, *batch_of(cases)).tolist() == pytest.approx(
+        [math.log(total(some)) for some in found], rel=1e-12
+    )
 
 
 def test_the_best_economical_tree() -> None:
