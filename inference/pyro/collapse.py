@@ -65,11 +65,13 @@ class Sum:
 
         :raises ImpossibleSurfaceError: with the tree and the slot.
         """
-        sizes = self._told.sentences or [1] * self._told.forest.num_trees
-        of_sentences = [trees.amax(-1) for trees in self.log_evidence.split(list(sizes), -1)]
-        impossible = (torch.stack(of_sentences, -1) == -torch.inf).nonzero()
+        sizes, evidence = self._told.sentences, self.log_evidence
+        if sizes is not None:
+            evidence = torch.stack([trees.amax(-1) for trees in evidence.split(list(sizes), -1)], -1)
+        impossible = (evidence == -torch.inf).nonzero()
         if len(impossible):
-            tree = sum(sizes[: int(impossible[0, -1])])
+            place = int(impossible[0, -1])
+            tree = place if sizes is None else sum(sizes[:place])
             slot = inside.impossible_slot(self.problem, tree)
             where = f"slot {slot}" if slot >= 0 else "several slots"
             raise ImpossibleSurfaceError(
