@@ -16,11 +16,14 @@ class Draws:
     :ivar numbers: (draws, n + 1) ``int32``, which of them each slot has in each draw.  That of slot 0
         starts with `pyropunct.treebank.marks.START`, unless the channel has absorbed or moved it: it may.
     :ivar weights: (draws,) the weight of each draw; they add up to 1.
+    :ivar edges: the slots at the left and the right of each constituent inside the sentence, in its most
+        probable tree, where one is known.
     """
 
     strings: tuple[tuple[str, ...], ...]
     numbers: Numbers
     weights: NDArray[np.float64]
+    edges: tuple[tuple[int, int], ...] = ()
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -1,6 +1,7 @@
 """Deciding on the punctuation of sentences, given their trees: draws in rounds, until they are enough."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -131,7 +132,7 @@ def decide_given(
         try:
             for size in _rounds(samples):
                 posterior = draws.more(size)
-                decision = choose(rewriting(posterior.draws))
+                decision = choose(rewriting(around(trees, posterior.draws)))
                 if posterior.effective_draws >= FEW_DRAWS and _is_clear(decision):
                     break
         except ImpossibleSurfaceError:
@@ -259,7 +260,14 @@ def _draws(
         for vocabulary, probabilities, share in others:
             parts.append(vocabulary.draw(probabilities, samples, generator))
             weights = [*((1 - share) * weight for weight in weights), share]
-        yield mixture(parts, weights)
+        yield around(trees, mixture(parts, weights))
+
+
+def around(trees: Sequence[WeightedTree], draws: Draws) -> Draws:
+    """The draws, with the edges of the constituents inside the most probable of the trees."""
+    tree = max(trees, key=lambda parse: parse.weight).tree
+    edges = {(first - 1, last) for first, last in tree.spans if first > 1 and last < len(tree)}
+    return replace(draws, edges=tuple(sorted(edges)))
 
 
 def _of_trees(

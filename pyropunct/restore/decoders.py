@@ -11,9 +11,10 @@ pairs of the m draws.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,8 +37,17 @@ MARKED = 0.5
 PLAUSIBLE = 0.25
 """It takes no string of marks that is so much less probable than the most probable one of the slot."""
 
-TOGETHER = 0.5
-"""Marks that another one brings along with a greater probability are its partners."""
+WHOLE = 0.4
+"""How much a pair of marks around a constituent counts as a whole, where a mark counts 1."""
+
+ROUNDS = 4
+"""How often all constituents are gone through at most."""
+
+_LOSSES = (0.0, 1.0, -1.0)
+"""What a surface with neither, one or both marks of a pair loses, in terms of p(pair)."""
+
+FAINT = 0.02
+"""Pairs that are less probable are not looked at."""
 
 Shares = tuple[Mapping[tuple[str, ...], float], ...]
 """For each of the slots 0..n the strings of marks that were drawn there, with their probabilities."""
@@ -176,10 +186,13 @@ def probable_marks(draws: "Draws", threshold: Thresholds = THRESHOLD) -> Decisio
 
     - Where some mark is more probable than none, but it is not known which, there is one; and strings much
       less probable than others of their slot are not taken, such as ". ?" where either is probable.
-    - Two marks that come together, such as the commas around an apposition, are both there or neither,
-      whichever is better.  They do if the draws with the one have the other more often than not.
     - If brackets or quotation marks would be left without the other half, the best of all surfaces is taken
       in which they stand as in one of the draws with the fewest halves, mostly none.
+    - Marks come in pairs that belong to constituents, such as the commas around an apposition.  With p(pair)
+      the probability that a constituent inside the sentence has the same mark on either side, a surface that
+      has both gains `WHOLE` p(pair) more, and one that has only one of them loses as much.  Starting from the
+      above, the marks at the edges of one constituent after the other are put, left out or left as they are,
+      whichever is best.
 
     :param threshold: of all marks, or of each; that of a mark that is not named is that of "".
     """
@@ -192,9 +205,10 @@ def probable_marks(draws: "Draws", threshold: Thresholds = THRESHOLD) -> Decisio
     marked = tables.share[:, empty].sum(1, keepdims=True) < MARKED
     excluded = np.where(empty, marked, tables.share < PLAUSIBLE * likeliest)
     allowed = np.where(excluded, np.inf, expected)
-    chosen = _with_partners(draws, allowed, empty, _least_of_slots(allowed, tables.share))
+    chosen = _least_of_slots(allowed, tables.share)
     if unpaired([strings[number] for number in chosen.tolist()]):
         allowed, chosen = expected, _with_whole_pairs(draws, strings, expected, tables.share)
+    chosen = _around_constituents(draws, strings, expected, chosen)
     risk = tables.risk[np.arange(len(chosen)), chosen].sum()
     return _decision(draws, tables._replace(risk=allowed, distance=loss), chosen, risk)
 
@@ -215,33 +229,67 @@ def _least_of_slots(expected: NDArray[Any], share: NDArray[Any]) -> NDArray[Any]
     return np.array([_least(strings, row, -of_slot) for row, of_slot in pairs])
 
 
-def _with_partners(
-    draws: "Draws", allowed: NDArray[Any], empty: NDArray[Any], chosen: NDArray[Any]
-) -> NDArray[Any]:
-    """(n + 1,) the strings, where marks that come together are both there or neither.
+class _Pair(NamedTuple):
+    """The same mark on either side of a constituent.
 
-    :param allowed: (n + 1, k) the expected loss of each string; infinite for those that are not taken.
-    :param empty: (k,) whether a string has no mark.
+    :ivar slots: the slots of its edges.
+    :ivar number: the number of the string that is this mark alone.
+    :ivar share: p(pair).
+    """
+
+    slots: tuple[int, int]
+    number: int
+    share: float
+
+
+def _pairs(draws: "Draws", strings: Sequence[Sequence[str]]) -> list[_Pair]:
+    """The most probable pair of each constituent, where one is not faint."""
+    single = np.array([len(string) == 1 and string[0] not in PAIRED for string in strings])
+    found = []
+    for left, right in draws.edges:
+        at_left, at_right = draws.numbers[:, left], draws.numbers[:, right]
+        both = (at_left == at_right) & single[at_left]
+        shares = np.bincount(at_left[both], draws.weights[both], len(strings))
+        if shares.max() > FAINT:
+            found.append(_Pair((left, right), int(shares.argmax()), float(shares.max())))
+    return found
+
+
+def _around_constituents(
+    draws: "Draws", strings: Sequence[Sequence[str]], expected: NDArray[Any], chosen: NDArray[Any]
+) -> NDArray[Any]:
+    """(n + 1,) the strings, with the marks around constituents improved one constituent after the other.
+
+    :param expected: (n + 1, k) the expected loss of each string.
     :param chosen: (n + 1,) the best string of each slot.
     """
-    chosen, slots = chosen.copy(), np.arange(len(chosen))
-    free = np.where(empty, allowed, np.inf).min(1)
-    nothing = np.where(empty, allowed, np.inf).argmin(1)
-    for slot in np.flatnonzero(~empty[chosen] & np.isfinite(free)).tolist():
-        together = draws.numbers[:, slot] == chosen[slot]
-        weights = draws.weights[together]
-        share = np.zeros(allowed.shape)
-        np.add.at(share, (slots, draws.numbers[together]), weights[:, None] / weights.sum())
-        partner = np.where(empty, 0.0, share).argmax(1)
-        likely = (share[slots, partner] > TOGETHER) & empty[chosen]
-        if not likely.any():
-            continue
-        added = (allowed[slots, partner][likely] - free[likely]).sum()
-        if added <= free[slot] - allowed[slot, chosen[slot]]:
-            chosen[likely] = partner[likely]
-        else:
-            chosen[slot] = nothing[slot]
-    return chosen
+    pairs, touching = _pairs(draws, strings), defaultdict(list)
+    for pair in pairs:
+        for slot in pair.slots:
+            touching[slot].append(pair)
+    marked = np.array([bool(string) for string in strings])
+    nothing = np.where(marked, np.inf, expected).argmin(1).tolist()
+    chosen = chosen.tolist()
+
+    def loss(pair: _Pair, way: tuple[int, ...]) -> float:
+        """What depends on the strings on either side of a pair's constituent."""
+        chosen[pair.slots[0]], chosen[pair.slots[1]] = way
+        near = {other for slot in pair.slots for other in touching[slot]}
+        halves = ((other, sum(chosen[slot] == other.number for slot in other.slots)) for other in near)
+        whole = math.fsum(other.share * _LOSSES[count] for other, count in halves)
+        return float(expected[pair.slots, way].sum()) + WHOLE * whole
+
+    for _ in range(ROUNDS):
+        before = chosen[:]
+        for pair in pairs:
+            now = tuple(chosen[slot] for slot in pair.slots)
+            choices = [(pair.number, nothing[slot]) for slot in pair.slots]
+            if all(number in of_slot for number, of_slot in zip(now, choices, strict=True)):
+                best = min([now, *product(*choices)], key=partial(loss, pair))
+                chosen[pair.slots[0]], chosen[pair.slots[1]] = best
+        if chosen == before:
+            break
+    return np.array(chosen)
 
 
 def _with_whole_pairs(

@@ -1,6 +1,7 @@
 """What the decoders choose, against brute force over pairs of draws and over all combinations of strings."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.draws import Draws
-from pyropunct.restore.decoders import DECODERS, decoder_with
+from pyropunct.restore.decoders import DECODERS, FAINT, WHOLE, decoder_with
 from pyropunct.restore.edit_distance import surface_distance
 from pyropunct.restore.settings import thresholds
 from pyropunct.treebank.marks import marks_of, unpaired
@@ -161,12 +162,49 @@ def test_probable_marks_keep_pairs_whole() -> None:
 
 
 def test_commas_around_an_apposition_are_both_there_or_neither() -> None:
-    """One alone is probable enough; with the other one, which comes along with it, both are or are not."""
+    """One alone is probable enough; around a constituent both are there, or neither."""
     draws = draws_of([[[","], [","]], [[","], []], [[], []]], [0.22, 0.12, 0.66])
+    assert decoder_with("f1", 0.25)(draws).surface == ((",",), ())
+    draws = replace(draws, edges=((0, 1),))
     assert decoder_with("f1", 0.25)(draws).surface == ((",",), (",",))
-    assert decoder_with("f1", 0.3)(draws).surface == ((), ())
+    assert decoder_with("f1", 0.35)(draws).surface == ((), ())
     apart = draws_of([[[","], []], [[], [","]], [[], []]], [0.34, 0.22, 0.44])
-    assert decoder_with("f1", 0.3)(apart).surface == ((",",), ())
+    assert decoder_with("f1", 0.3)(replace(apart, edges=((0, 1),))).surface == ((",",), ())
+
+
+@seeds
+def test_no_marks_around_a_constituent_would_be_better(seed: int) -> None:
+    """By the gain of all marks and of whole pairs, worked out from the draws."""
+    random = np.random.default_rng(seed)
+    rows = random.random((20, 5)) < random.random((20, 1))
+    draws = draws_of([[[","] if comma else [] for comma in row] for row in rows], random.random(20))
+    draws = replace(draws, edges=((0, 2), (1, 3), (1, 4), (2, 3)))
+
+    def value(surface: Surface) -> float:
+        pairs = 0.0
+        for left, right in draws.edges:
+            drawn = surfaces_of(draws)
+            both = [
+                weight
+                for each, weight in zip(drawn, draws.weights, strict=True)
+                if each[left] and each[right]
+            ]
+            there = bool(surface[left]) + bool(surface[right])
+            pairs += sum(both) * {0: 0, 1: -1, 2: 1}[there] * (sum(both) > FAINT)
+        return gain(draws, surface, {"": 0.3}) + WHOLE * pairs
+
+    found = [tuple(slot) for slot in decoder_with("f1", 0.3)(draws).surface]
+    if len(draws.strings) == 1:
+        return
+    for edges in draws.edges:
+        for marks in product([(), (",",)], repeat=2):
+            other = found[:]
+            for slot, mark in zip(edges, marks, strict=True):
+                other[slot] = mark
+            drawn = all(
+                any(each[slot] == mark for each in surfaces_of(draws)) for slot, mark in enumerate(other)
+            )
+            assert not drawn or value(found) >= value(other) - 1e-9
 
 
 def test_strings_of_several_marks_are_taken_if_they_are_drawn() -> None:
