@@ -119,6 +119,17 @@ def test_looking_inside_matters(direction: str) -> None:
     assert not torch.equal(scores[1][3:5], scores[2][3:5])
 
 
+def test_views_of_a_surface_that_is_replaced_do_not_count() -> None:
+    """A handler shows another surface than the one whose views the model is given."""
+    trees = tree_batch([[2, 0, 2, 3], [0, 1]], [0, 1, 0, 1, 0, 1], tag=[0, 1, 2, 0, 1, 1])
+    story = looking_story("left", trees)
+    shown, other = (story(trees).surface for _ in range(2))
+    data = {"surface": other}
+    found = evidence_of_trees(poutine.condition(story, data), trees, shown, views_of(trees.forest, shown))
+    assert not torch.equal(shown, other)
+    assert torch.equal(found, evidence_of_trees(story, trees, other))
+
+
 @DIRECTIONS
 def test_joint_probability_forward_and_observed(direction: str) -> None:
     """log p(T', x | T) of the story as told is the same, whether it runs bottom-up or sees everything."""
