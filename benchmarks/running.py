@@ -37,7 +37,7 @@ from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
-from pyropunct.treebank.marks import START, Surface
+from pyropunct.text.marks import START, Surface
 from pyropunct.treebank.sentence import Sentence, by_document
 from pyropunct.treebank.tree import Tree
 

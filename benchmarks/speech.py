@@ -23,7 +23,7 @@ from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import line_of
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 
 MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 COUNTED_AS = {"!": ".", ";": ".", ":": ",", "-": ",", "–": ",", "—": ","}

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from pyropunct.fitted.recipes import RECIPES, Recipe, named_recipe
     from pyropunct.punctuator import Punctuator, load
+    from pyropunct.text.errors import TreebankError
     from pyropunct.train.adapting import adapt
     from pyropunct.train.fitting import fit
     from pyropunct.treebank.constituency.reading import read_brackets
-    from pyropunct.treebank.errors import TreebankError
     from pyropunct.treebank.reading import Treebank, read_text, read_treebank
     from pyropunct.treebank.sentence import Sentence
 

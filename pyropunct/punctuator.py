@@ -20,7 +20,7 @@ from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
 
 

@@ -55,7 +55,7 @@ def convert(
 
 def _blocks(conversion: "Conversion", file: str) -> Iterator[str]:
     """The sentences of a file as CoNLL-U, with a progress bar."""
-    from pyropunct.treebank.lines import opened, read_lines
+    from pyropunct.text.lines import opened, read_lines
 
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
         for block in conversion.blocks(read_lines(stream, name), name):

@@ -10,7 +10,7 @@ from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import Restored, words_of
 from pyropunct.tasks.correct.explaining import Explainer, Sprout
 from pyropunct.tasks.correct.system import Change, changes
-from pyropunct.treebank.marks import display, displayed
+from pyropunct.text.marks import display, displayed
 
 NOTHING = "∅"
 """Stands for a slot without marks."""

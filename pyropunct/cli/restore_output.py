@@ -12,9 +12,9 @@ from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import BadLine, Item
 from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
+from pyropunct.text.errors import TreebankError
+from pyropunct.text.marks import ABBREVIATION_DOT, display, displayed
 from pyropunct.treebank.conventions import at_the_beginning
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.marks import ABBREVIATION_DOT, display, displayed
 from pyropunct.treebank.printing import print_conllu
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence

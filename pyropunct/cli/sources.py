@@ -16,8 +16,8 @@ from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.windows import LONGEST_WHOLE
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import ByteLines, Part
+from pyropunct.text.errors import TreebankError
+from pyropunct.text.lines import ByteLines, Part
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from pyropunct.restore.raw_words import RawSentence, parted
 from pyropunct.restore.restoring import Restored, Source
+from pyropunct.text.marks import ABBREVIATION_DOT, marks_of
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, marks_of
 
 Marks = tuple[str, ...]
 

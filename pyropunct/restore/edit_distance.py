@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.text.marks import Surface, marks_of
 
 
 def slot_distance(restored: Sequence[str], gold: Sequence[str]) -> int:
     """The least number of tokens to insert, delete or replace to turn one slot string into the other.
 
-    The sentence start `pyropunct.treebank.marks.START` is given and does not count.
+    The sentence start `pyropunct.text.marks.START` is given and does not count.
     """
     return int(Levenshtein.distance(marks_of(restored), marks_of(gold)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from pyropunct.inference.machines.evidence import Evidence, exactly, with_hidden
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.vocabulary import Vocabulary
 
 Known = Evidence | Sequence[str] | None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pyropunct.restore.edit_distance import surface_distance
-from pyropunct.treebank.marks import START, Surface
+from pyropunct.text.marks import START, Surface
 
 
 class MarkScore(NamedTuple):

@@ -18,7 +18,7 @@ from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.given import GivenSlots
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.rewriting import mixture, without_unknown
-from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.text.marks import Surface, marks_of
 
 FEW_DRAWS = 20
 """With fewer effective draws than this, a posterior is not to be trusted."""

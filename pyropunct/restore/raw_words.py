@@ -14,7 +14,9 @@ from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from pyropunct.nets.labels import Probabilities
-from pyropunct.restore.prose import (
+from pyropunct.text.abbreviations import abbreviations_like
+from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, Surface, direct_quotes
+from pyropunct.text.prose import (
     HYPHENS,
     beginning_of,
     has_text,
@@ -26,12 +28,10 @@ from pyropunct.restore.prose import (
     is_pronounceable,
     is_symbol,
 )
-from pyropunct.restore.runs_of_marks import RunsOfMarks
-from pyropunct.treebank.abbreviations import abbreviations_like
+from pyropunct.text.runs_of_marks import RunsOfMarks
+from pyropunct.text.spacing import space_beside_mark, space_between_words
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT, Surface, direct_quotes
 from pyropunct.treebank.printing import Slot, WrittenMark
-from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 from pyropunct.treebank.splits import split_word
 from pyropunct.vocabulary import Vocabulary
 
@@ -246,7 +246,7 @@ class _Found:
 class RawReader:
     """Splits raw text into the words and marks of a model.
 
-    - A token is a mark if the model knows it as a mark of prose, see `pyropunct.restore.prose`.  Otherwise it
+    - A token is a mark if the model knows it as a mark of prose, see `pyropunct.text.prose`.  Otherwise it
       is a word if the model knows it as a word, such as "&" or ":)".  Any other token is a mark if it can be
       one of prose.  Operators are words, and so are dashes between two numbers.
     - List markers at the beginning of a line belong to its white space.

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from pyropunct.restore.raw_words import RawReader, RawSentence
+from pyropunct.text.errors import NO_SENTENCE, TreebankError
+from pyropunct.text.lines import BEGINNING, LONGEST_LINE, ByteLines, Start, decoded, lines_or_errors
 from pyropunct.treebank.conllu_reader import recognised
-from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
-from pyropunct.treebank.lines import BEGINNING, LONGEST_LINE, ByteLines, Start, decoded, lines_or_errors
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 

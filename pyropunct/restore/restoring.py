@@ -10,8 +10,8 @@ from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.restore.windows import LONGEST_WHOLE, joined, windows
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree

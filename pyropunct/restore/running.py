@@ -24,9 +24,9 @@ from pyropunct.restore.cases import loses_case, lowered, recased
 from pyropunct.restore.raw_words import Multiword, RawSentence, parted
 from pyropunct.restore.reading import AtHand, Item
 from pyropunct.restore.settings import CaseMode, RestoreSettings
-from pyropunct.treebank.marks import ABBREVIATION_DOT
+from pyropunct.text.marks import ABBREVIATION_DOT
+from pyropunct.text.spacing import space_between_words
 from pyropunct.treebank.printing import Slot
-from pyropunct.treebank.spacing import space_between_words
 
 LONGEST_SENTENCE, LEAST_CUT = 200, 50
 """The most words of a sentence; where no end is found for so long, it is cut at the likeliest place, which

@@ -39,13 +39,13 @@ from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
+from pyropunct.text.lines import Part
 from pyropunct.train.parsed_trees import fit_parsed, perplexity_over_trees
 from pyropunct.train.parts import Parts, Watching, unwatched
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.train.text_settings import TextSettings
 from pyropunct.train.texts import Texts, collected, documents_of, with_parses
 from pyropunct.treebank.conventions import Capitals
-from pyropunct.treebank.lines import Part
 from pyropunct.treebank.sentence import Sentence
 
 REPLACED = ("parsed", "tagger", "reader")

@@ -13,6 +13,8 @@ from typing import Any
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
+from pyropunct.text.errors import TreebankError
+from pyropunct.text.lines import BEGINNING, Start
 from pyropunct.treebank.conllu_block import (
     COLUMN_NAMES,
     HEAD,
@@ -23,8 +25,6 @@ from pyropunct.treebank.conllu_block import (
     MultiwordRange,
     Token,
 )
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import BEGINNING, Start
 
 
 def blocks_or_errors(

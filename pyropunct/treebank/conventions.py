@@ -1,7 +1,7 @@
 """How a treebank writes: spaces, quotation marks, abbreviations, capital letters.
 
 Restored punctuation follows the conventions of the training treebank.  Where the treebank gives no evidence,
-the rules of `pyropunct.treebank.spacing` hold.
+the rules of `pyropunct.text.spacing` hold.
 """
 
 from collections import Counter
@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pyropunct.files import texts, whole_numbers
+from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
+from pyropunct.text.spacing import space_beside_mark, space_between_words
 from pyropunct.treebank.conllu_block import FORM
-from pyropunct.treebank.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.treebank.repunctuate import Layout, original_spaces
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 from pyropunct.treebank.splits import Splits, learn_splits
 
 ALIKE = 2.0
@@ -151,7 +151,7 @@ class SpacingStatistics:
 
     The probability of a space between two neighbours a and b is (spaces + k r) / (pairs + k).  Here ``pairs``
     is how often a b occurs in the treebank, and ``spaces`` how often with a space between.  The prior r is 1
-    or 0 according to the rules of `pyropunct.treebank.spacing`, for words of different kinds as for the kind
+    or 0 according to the rules of `pyropunct.text.spacing`, for words of different kinds as for the kind
     that the treebank has more of; its weight k is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as
     itself, a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between two marks, r is the smaller of two
     probabilities: of a space between a and a word, and between a word and b.

@@ -4,17 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, UNKNOWN, Surface, marks_of
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.conventions import Conventions, Written, at_the_beginning
-from pyropunct.treebank.marks import (
-    ABBREVIATION_DOT,
-    DOUBLE,
-    SINGLE,
-    START,
-    UNKNOWN,
-    Surface,
-    marks_of,
-)
 from pyropunct.treebank.sentence import mark_heads
 from pyropunct.treebank.tree import Tree, require_words
 

@@ -10,12 +10,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, overload
 
+from pyropunct.text.errors import NO_SENTENCE, TreebankError
+from pyropunct.text.lines import BEGINNING, Start, opened, read_lines
+from pyropunct.text.marks import ABBREVIATION_DOT, START, direct_quotes
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token
 from pyropunct.treebank.conllu_reader import blocks_or_errors
 from pyropunct.treebank.conllu_writer import as_written
-from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
-from pyropunct.treebank.lines import BEGINNING, Start, opened, read_lines
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, direct_quotes
 from pyropunct.treebank.repunctuate import Layout
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, projectivise

@@ -10,9 +10,9 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
+from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface
+from pyropunct.text.spacing import space_beside_mark, space_between_words
 from pyropunct.treebank.conllu_block import FORM, Block, MultiwordRange, has_space_after
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface
-from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 
 
 @dataclass(frozen=True, slots=True)

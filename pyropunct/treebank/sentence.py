@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
-from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.repunctuate import Layout, arrange, print_text, printed, written_words
 from pyropunct.treebank.tree import Tree
 
@@ -16,8 +16,8 @@ class Sentence:
     :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
     :ivar tree: the unpunctuated, projective tree.  A form that ended in an abbreviation dot lost it.
     :ivar surface: for each of the slots 0..n its punctuation tokens from left to right.  Slot 0
-        starts with :data:`~pyropunct.treebank.marks.START`; slot i starts with
-        :data:`~pyropunct.treebank.marks.ABBREVIATION_DOT` if word i lost its dot.  Quotation marks are
+        starts with :data:`~pyropunct.text.marks.START`; slot i starts with
+        :data:`~pyropunct.text.marks.ABBREVIATION_DOT` if word i lost its dot.  Quotation marks are
         directed.  Rare marks are as written.
     :ivar lifted: the number of words that projectivisation gave another head.
     :ivar layout: where words and marks stand in the original.

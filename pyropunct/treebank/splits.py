@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from pyropunct.text.spacing import space_between_words
 from pyropunct.treebank.conllu_block import FORM
 from pyropunct.treebank.repunctuate import Layout, original_spaces
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.spacing import space_between_words
 
 LEAST_SPLITS = 2
 """How often a written word must have been split to be known."""

@@ -23,7 +23,7 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Source
 from pyropunct.restore.rewriting import Rewriting
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, Surface
 from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.vocabulary import Vocabulary

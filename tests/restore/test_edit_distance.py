@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.restore.edit_distance import average_edit_distance, slot_distance, surface_distance
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 
 slots = st.lists(st.sampled_from([",", ".", "...", "\tabbr."]), max_size=5)
 

@@ -4,7 +4,7 @@ import pytest
 
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 GOLD = [(START, "“"), (",",), (ABBREVIATION_DOT, "!", "!"), (".", "”")]
 RESTORED = [(START,), (",", ","), ("!", "”"), ("”", ".")]

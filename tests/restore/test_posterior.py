@@ -16,7 +16,7 @@ from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
 from pyropunct.restore.posterior import Posterior
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, marks_of
+from pyropunct.text.marks import ABBREVIATION_DOT, START, marks_of
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.treebank.tree import Tree
 

@@ -8,8 +8,8 @@ from limits import within
 
 from pyropunct.restore import raw_words
 from pyropunct.restore.raw_words import RawReader
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.conventions import Capitals, Conventions, SpacingStatistics
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 
 DOT = ABBREVIATION_DOT

@@ -29,10 +29,10 @@ from pyropunct.restore.running import (
     require_reader,
 )
 from pyropunct.restore.settings import CaseMode, RestoreSettings
+from pyropunct.text.errors import TreebankError
+from pyropunct.text.lines import ByteLines
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import ByteLines
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 
 MARKS = (START, ABBREVIATION_DOT, UNKNOWN, ",", ".", "?", "“", "”", "(", ")")

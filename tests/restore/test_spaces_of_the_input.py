@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.restore.prose import has_text
 from pyropunct.restore.raw_words import RawReader, RawSentence
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.prose import has_text
 from pyropunct.treebank.conventions import Conventions, SpacingStatistics
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.printing import print_words
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import Vocabulary

@@ -14,8 +14,8 @@ from pyropunct.draws import Draws
 from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import Restored, raw_text
 from pyropunct.restore.rewriting import without_marks_in
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import Treebank, read_text
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

@@ -10,8 +10,8 @@ from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.restoring import Restored, Source, in_windows
 from pyropunct.restore.windows import CORE, LONGEST_WHOLE, MARGIN, joined, windows
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.tree import Tree, is_projective
 from pyropunct.vocabulary import Vocabulary
 

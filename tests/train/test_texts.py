@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.raw_words import RawSentence
+from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.train.texts import (
     BLOCK,
     HELD_OUT,
@@ -23,7 +24,6 @@ from pyropunct.train.texts import (
     why_left_out,
     with_parses,
 )
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.printing import Slot, WrittenMark
 from pyropunct.treebank.tree import Tree
 

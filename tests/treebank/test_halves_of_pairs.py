@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyropunct.treebank.marks import unpaired
+from pyropunct.text.marks import unpaired
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.conventions import Conventions, SpacingStatistics
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.printing import Slot, WrittenMark, print_conllu, print_words
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.tree import Tree

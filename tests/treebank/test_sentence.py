@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from limits import within
 from treebank_strategies import Written, head_lists, sentences, surfaces
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence, by_document, mark_heads
 from pyropunct.treebank.tree import Tree, projectivise

@@ -21,7 +21,7 @@ from pyropunct.tasks.correct.channel_fitting import Pair
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_surfaces
 from pyropunct.tasks.correct.learners import Corrected
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 GOLD, PREDICTED = "gold", "predicted"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pyropunct.nets.parser import AttachmentScores
 from pyropunct.restore.mark_scores import MarkScore, RestorationScores
-from pyropunct.treebank.marks import Surface, display
+from pyropunct.text.marks import Surface, display
 from pyropunct.treebank.reading import Omission
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"

@@ -12,8 +12,8 @@ from pyropunct.rivals.shieber_tao_2003.comparison import CommaResult
 from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaSentence
 from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.constituency.reading import read_brackets
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -19,7 +19,7 @@ from pyropunct.restore.edit_distance import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.words import RivalVocabulary, SlotBatch, WordVectors
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 BATCH_SLOTS = 4000

@@ -30,7 +30,7 @@ from pyropunct.nets.parser.eisner import best_tree
 from pyropunct.nets.words import with_marks
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.windows import LONGEST_PARSED
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
 
 DRAWS = 200

@@ -2,7 +2,7 @@
 
 import re
 
-from pyropunct.treebank.marks import STRAIGHT
+from pyropunct.text.marks import STRAIGHT
 
 EMPTY_ELEMENT = "-NONE-"
 """The tag of traces and other elements that are not on the page."""

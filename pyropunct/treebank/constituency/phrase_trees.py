@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from pyropunct.treebank.errors import TreebankError
+from pyropunct.text.errors import TreebankError
 
 DEEPEST = 200
 """Brackets that may be open at the same time; real trees have fewer than 100."""

@@ -18,7 +18,7 @@ from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.rivals.taggers.words import RivalVocabulary
-from pyropunct.treebank.marks import START, UNKNOWN
+from pyropunct.text.marks import START, UNKNOWN
 from pyropunct.treebank.reading import Sentence
 
 SMALL = RivalRecipe(

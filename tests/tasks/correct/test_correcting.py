@@ -38,7 +38,7 @@ from pyropunct.tasks.correct.system import (
     Change,
     changes,
 )
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.printing import Slot, WrittenMark
 from pyropunct.treebank.reading import Sentence
 from pyropunct.treebank.tree import Tree

@@ -31,7 +31,7 @@ from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import changes
-from pyropunct.treebank.marks import START, Surface, unpaired
+from pyropunct.text.marks import START, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -18,6 +18,7 @@ from phrase_structures import (
     written,
 )
 
+from pyropunct.text.errors import TreebankError
 from pyropunct.treebank.conllu_block import DEPREL, FORM, MISC, UPOS, XPOS, Block
 from pyropunct.treebank.conllu_reader import blocks_or_errors
 from pyropunct.treebank.constituency.head_rules import HeadRules, load_head_rules
@@ -29,7 +30,6 @@ from pyropunct.treebank.constituency.reading import (
     relation_of,
     without_empty_elements,
 )
-from pyropunct.treebank.errors import TreebankError
 from pyropunct.treebank.reading import NO_WORD, read_text
 
 ENGLISH = load_head_rules("english")

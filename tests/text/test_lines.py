@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import opened, read_lines
+from pyropunct.text.errors import TreebankError
+from pyropunct.text.lines import opened, read_lines
 
 
 @pytest.mark.parametrize(

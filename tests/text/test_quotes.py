@@ -1,6 +1,6 @@
 import pytest
 
-from pyropunct.treebank.marks import direct_quotes
+from pyropunct.text.marks import direct_quotes
 
 
 @pytest.mark.parametrize(

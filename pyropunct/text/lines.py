@@ -7,7 +7,7 @@ from pathlib import Path
 from select import select
 from typing import BinaryIO, NamedTuple
 
-from pyropunct.treebank.errors import TreebankError
+from pyropunct.text.errors import TreebankError
 
 LONGEST_LINE = 1 << 20
 """The most bytes that a line may have: one line at a time is kept in memory."""
