@@ -20,10 +20,10 @@ import torch
 
 import pyropunct
 from pyropunct.restore.mark_scores import RestorationScores
-from pyropunct.restore.raw_words import line_of
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import START
+from pyropunct.text.raw_sentence import line_of
 
 MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 COUNTED_AS = {"!": ".", ";": ".", ":": ",", "-": ",", "–": ",", "—": ","}

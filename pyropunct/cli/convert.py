@@ -12,7 +12,7 @@ from pyropunct.cli.outputs import CONLLU, check_output, text_output
 from pyropunct.limits import Placeholder
 
 if TYPE_CHECKING:
-    from pyropunct.treebank.constituency.reading import Conversion
+    from pyropunct.treebank.brackets import Conversion
 
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
 
@@ -36,8 +36,8 @@ def convert(
     :param out: CoNLL-U file to write; by default the standard output.
     :param head_rules: which daughter is the head of a phrase.
     """
-    from pyropunct.treebank.constituency.head_rules import load_head_rules
-    from pyropunct.treebank.constituency.reading import Conversion
+    from pyropunct.treebank.brackets import Conversion
+    from pyropunct.treebank.head_rules import load_head_rules
 
     if json and out is None:
         raise click.UsageError("--json reports what was written: give a file with --out")

@@ -19,8 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
 from pyropunct.corpus.inputs import COMPRESSED, CorpusError, contents, without_compression
 from pyropunct.files import written_whole
 from pyropunct.shipped import place_of
-from pyropunct.text.errors import TreebankError, visible
-from pyropunct.text.lines import SIZE, ByteLines, Part, Start, decoded
+from pyropunct.text.lines import SIZE, ByteLines, Part, Start, TreebankError, decoded, visible
 from pyropunct.treebank.conllu_reader import is_comment, recognised
 
 LARGEST = 64 << 20

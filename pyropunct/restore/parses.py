@@ -7,7 +7,8 @@ from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser.protocol import Parser, WeightedTree
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.restore.windows import LONGEST_PARSED, joined, windows
-from pyropunct.treebank.tree import Tree, require_words
+from pyropunct.text.words import require_words
+from pyropunct.treebank.tree import Tree
 
 
 class NoParserError(UserError, ValueError):

@@ -4,9 +4,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.text.errors import NO_SENTENCE, TreebankError
-from pyropunct.text.lines import BEGINNING, LONGEST_LINE, ByteLines, Start, decoded, lines_or_errors
+from pyropunct.text.lines import (
+    BEGINNING,
+    LONGEST_LINE,
+    NO_SENTENCE,
+    ByteLines,
+    Start,
+    TreebankError,
+    decoded,
+    lines_or_errors,
+)
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_reader import recognised
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence

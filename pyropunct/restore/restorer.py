@@ -15,7 +15,6 @@ from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.details import Word, details_of_text
 from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
-from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.reading import CHUNK, LONGEST_PIECE, Item, read_items
 from pyropunct.restore.restoring import Restored, Source, has_marks, punctuated, raw_text
 from pyropunct.restore.rewriting import (
@@ -32,6 +31,8 @@ from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, Part
 from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.text.prose import is_restorable
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
 
 
 class MarkError(UserError, ValueError):

@@ -7,12 +7,12 @@ from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.decoders import Decision, Shares
 from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.restore.windows import LONGEST_WHOLE, joined, windows
+from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.printing import print_words
+from pyropunct.text.printing import print_words
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

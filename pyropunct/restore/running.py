@@ -21,12 +21,10 @@ from pyropunct.nets.reader.reader import (
     windows_of,
 )
 from pyropunct.restore.cases import loses_case, lowered, recased
-from pyropunct.restore.raw_words import Multiword, RawSentence, parted
 from pyropunct.restore.reading import AtHand, Item
 from pyropunct.restore.settings import CaseMode, RestoreSettings
-from pyropunct.text.marks import ABBREVIATION_DOT
-from pyropunct.text.spacing import space_between_words
-from pyropunct.treebank.printing import Slot
+from pyropunct.text.marks import ABBREVIATION_DOT, parted, space_between_words
+from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
 
 LONGEST_SENTENCE, LEAST_CUT = 200, 50
 """The most words of a sentence; where no end is found for so long, it is cut at the likeliest place, which

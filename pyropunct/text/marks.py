@@ -1,5 +1,6 @@
-"""Marks of punctuation: marks that are not on the page, marks in pairs, directed quotation marks."""
+"""Marks of punctuation: those that are not on the page, pairs, quotation marks, spaces beside marks, runs."""
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 Surface = Sequence[Sequence[str]]
@@ -70,8 +71,8 @@ SINGLE = ("‘", "’")
 STRAIGHT = {'"': DOUBLE, "''": DOUBLE, "``": DOUBLE, "＂": DOUBLE, "'": SINGLE, "`": SINGLE, "＇": SINGLE}
 """Marks that do not show their direction, or show it in ASCII, each with its directed pair."""
 
-_OPENING = {"``", "`"}
-_CLOSING = {"''"}
+_OPENING_TAGS = {"``", "`"}
+_CLOSING_TAGS = {"''"}
 
 
 def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int]) -> list[str]:
@@ -94,14 +95,126 @@ def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int
             continue
         opening, closing = STRAIGHT[form]
         partners = waiting.setdefault((head, STRAIGHT[form]), [])
-        if tag in _OPENING or (form in _OPENING and tag not in _CLOSING):
+        if tag in _OPENING_TAGS or (form in _OPENING_TAGS and tag not in _CLOSING_TAGS):
             directed[index] = opening
             partners.append(index)
         elif partners:
             directed[partners.pop()] = opening
             directed[index] = closing
-        elif tag in _CLOSING:
+        elif tag in _CLOSING_TAGS:
             directed[index] = closing
         else:
             partners.append(index)
     return directed
+
+
+_OPENING = frozenset("([{“‘„‚«‹¿¡「『《〈【〔〖（［｛")
+_CLOSING = frozenset(".,;:!?…)]}”’»›\"'%、。，．；：！？」』》〉】〕〗）］｝।॥،؛؟۔")
+_JOINING = frozenset("-/‐‑·‧・ـ")
+
+
+def _is_unspaced(character: str) -> bool:
+    """Whether the character belongs to a script without spaces, such as Chinese, Japanese or Thai."""
+    if unicodedata.category(character) == "So":  # such as emoji, which are wide too
+        return False
+    if unicodedata.east_asian_width(character) in "WF":
+        return not unicodedata.name(character, "").startswith("HANGUL")
+    return unicodedata.name(character, "").startswith(("THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"))
+
+
+def space_between_words(left: str, right: str) -> bool:
+    """Whether a space stands between two neighbouring words: in most scripts it does."""
+    return not (_is_unspaced(left[-1]) or _is_unspaced(right[0]))
+
+
+def space_beside_mark(left: str, right: str, left_is_mark: bool, right_is_mark: bool) -> bool:
+    """Whether to write a space between two tokens, one or both of them marks.
+
+    Opening marks stick to the next token, closing marks to the previous one, hyphens and slashes to
+    both; dashes and all other marks stand alone.  Quotation marks must be directed already.
+    """
+    if left_is_mark and (set(left) <= _OPENING or left in _JOINING):
+        return False
+    if right_is_mark and (set(right) <= _CLOSING or right in _JOINING):
+        return False
+    return space_between_words(left, right)
+
+
+def opens(mark: str) -> bool:
+    """Whether a mark sticks only to the word after it; a straight quotation mark may."""
+    before, behind = _spaces_beside(mark)
+    return (before and not behind) or mark in STRAIGHT
+
+
+def parted(slot: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The marks between two words: those that stick to the first, and opening ones of the second."""
+    place = len(slot)
+    while place and slot[place - 1] != ABBREVIATION_DOT and opens(slot[place - 1]):
+        place -= 1
+    return tuple(slot[:place]), tuple(slot[place:])
+
+
+def closes(mark: str) -> bool:
+    """Whether a mark sticks only to the word before it; a straight quotation mark may."""
+    before, behind = _spaces_beside(mark)
+    return (behind and not before) or mark in STRAIGHT
+
+
+def _spaces_beside(mark: str) -> tuple[bool, bool]:
+    """Whether a mark between words has a space before it, and whether it has one after it."""
+    return space_beside_mark("x", mark, False, True), space_beside_mark(mark, "x", True, False)
+
+
+class RunsOfMarks:
+    r"""Finds runs of marks, each directly after the one before, in time that is linear in their length.
+
+    A regular expression such as ``(?:\.|\.\.|\.\.\.)*$`` tries every way to take dots together, and there
+    are exponentially many.  Here each place is looked at once for each length that a mark may have.
+
+    :param marks: not empty.
+    """
+
+    def __init__(self, marks: Iterable[str]) -> None:
+        self._marks = frozenset(marks)
+        self._sizes = sorted({len(mark) for mark in self._marks}, reverse=True)
+
+    def end_of_first(self, text: str) -> int:
+        """Where the longest run at the beginning of a text ends."""
+        reached = bytearray([True]) + bytearray(len(text))
+        place = end = 0
+        while place <= end:
+            for size in self._sizes if reached[place] else ():
+                if place + size <= len(text) and text[place : place + size] in self._marks:
+                    reached[place + size] = True
+                    end = max(end, place + size)
+            place += 1
+        return end
+
+    def start_of_last(self, text: str) -> int:
+        """Where the longest run at the end of a text starts."""
+        return self._leading_to_the_end(text).index(True)
+
+    def apart(self, text: str) -> list[str]:
+        """The marks of a run, the longest first where there is a choice; the text itself if it is no run."""
+        leads = self._leading_to_the_end(text)
+        if not leads[0]:
+            return [text]
+        marks, place = [], 0
+        while place < len(text):
+            following = (text[place : place + size] for size in self._sizes)
+            mark = next(mark for mark in following if mark in self._marks and leads[place + len(mark)])
+            marks.append(mark)
+            place += len(mark)
+        return marks
+
+    def _leading_to_the_end(self, text: str) -> bytearray:
+        """For each place, the end too, whether what is behind it is a run."""
+        leads = bytearray(len(text)) + bytearray([True])
+        place = start = len(text)
+        while place >= start:
+            for size in self._sizes if leads[place] else ():
+                if size <= place and text[place - size : place] in self._marks:
+                    leads[place - size] = True
+                    start = min(start, place - size)
+            place -= 1
+        return leads

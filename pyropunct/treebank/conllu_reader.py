@@ -13,8 +13,7 @@ from typing import Any
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
-from pyropunct.text.errors import TreebankError
-from pyropunct.text.lines import BEGINNING, Start
+from pyropunct.text.lines import BEGINNING, Start, TreebankError
 from pyropunct.treebank.conllu_block import (
     COLUMN_NAMES,
     HEAD,

@@ -2,8 +2,12 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import Surface
+from pyropunct.text.printing import PlacedToken, as_text, placed_tokens
+from pyropunct.text.raw_sentence import Slot
 from pyropunct.treebank.conllu_block import (
     DEPS,
     FORM,
@@ -16,6 +20,7 @@ from pyropunct.treebank.conllu_block import (
     with_space_after,
 )
 from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, print_text, range_form, spaces_after
+from pyropunct.treebank.tree import Tree, mark_heads
 
 _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
 _QUOTE_TAGS = {"“": "``", "‘": "``", "”": "''", "’": "''"}
@@ -161,3 +166,73 @@ class _Rewriting:
         arcs = [arc.partition(":") for arc in column.split("|")]
         kept = [f"{self.numbers[head]}:{relation}" for head, _, relation in arcs if head in self.numbers]
         return "|".join(kept) or "_"
+
+
+def print_conllu(
+    tree: Tree,
+    surface: Surface,
+    conventions: Conventions,
+    identifier: str,
+    *,
+    capital: bool = False,
+    slots: Sequence[Slot] | None = None,
+    text: str | None = None,
+    multiword: Mapping[int, tuple[int, str]] | None = None,
+) -> str:
+    """The tree with its punctuation as CoNLL-U, and the blank line behind it.
+
+    Words and marks are written as by `print_words`, with single spaces.  A mark depends, with relation
+    ``punct``, on the highest word from which its arc crosses no other arc.
+
+    :param identifier: for the comment ``sent_id``.
+    :param text: the text, if it is not just words and marks.
+    :param multiword: for the first word of each multiword token the last word, and its form; no mark stands
+        inside.
+    :raises ValueError: if the tree has n words and there are not n + 1 slots, or if a word, a tag or a
+        relation is empty or has a tab or a line end, so that nobody could read it again.
+    """
+    _require_readable((*tree.forms, *tree.tags, *tree.relations))
+    _require_readable(form for _, form in (multiword or {}).values())
+    tokens, spaces = placed_tokens(tree.forms, surface, conventions, capital=capital, slots=slots)
+    spaces = [" " if space else "" for space in spaces]
+    numbers = [0, *(number for number, token in enumerate(tokens, 1) if not token.written.mark)]
+    word_heads = [numbers[head] for head in tree.heads]
+    heads_of_marks = [numbers[head] for head in mark_heads(tree)]
+    lines = [f"# sent_id = {identifier}", f"# text = {text or as_text(tokens, spaces)}"]
+    spaces.append(" ")  # the text behind the last token is unknown
+    covered = 0
+    for number, (token, space) in enumerate(zip(tokens, spaces, strict=True), 1):
+        if multiword and not token.written.mark and token.slot in multiword:
+            last, form = multiword[token.slot]
+            covered = number + last - token.slot
+            lines.append(_range_line(number, covered, form, spaces[covered - 1]))
+        space = " " if number <= covered else space
+        is_mark = bool(token.written.mark)
+        columns = _mark_columns(token, heads_of_marks) if is_mark else _word_columns(token, tree, word_heads)
+        lines.append("\t".join([str(number), *columns, "_", "_" if space else "SpaceAfter=No"]))
+    return as_written(lines)
+
+
+def _range_line(first: int, last: int, form: str, space: str) -> str:
+    """The line of a multiword token."""
+    return "\t".join([f"{first}-{last}", form, *["_"] * 7, "_" if space else "SpaceAfter=No"])
+
+
+def _require_readable(columns: Iterable[str]) -> None:
+    """:raises ValueError: if one of them would not be read again."""
+    for column in columns:
+        if not column or not set(column).isdisjoint("\t\n\r"):
+            raise ValueError(f"{column!r} cannot be written: it is empty, or has a tab or a line end")
+
+
+def _word_columns(token: PlacedToken, tree: Tree, heads: Sequence[int]) -> list[str]:
+    """The columns FORM to DEPREL of a word."""
+    word = token.slot - 1
+    return [token.written.form, "_", tree.tags[word], "_", "_", str(heads[word]), tree.relations[word]]
+
+
+def _mark_columns(token: PlacedToken, heads: Sequence[int]) -> list[str]:
+    """The columns FORM to DEPREL of a mark.  The tag of a straight quotation mark tells its direction."""
+    form, mark = token.written
+    tag = "_" if form == mark else _QUOTE_TAGS[mark]
+    return [form, form, "PUNCT", tag, "_", str(heads[token.slot]), "punct"]

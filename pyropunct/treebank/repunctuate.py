@@ -10,8 +10,15 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface
-from pyropunct.text.spacing import space_beside_mark, space_between_words
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    START,
+    STRAIGHT,
+    UNKNOWN,
+    Surface,
+    space_beside_mark,
+    space_between_words,
+)
 from pyropunct.treebank.conllu_block import FORM, Block, MultiwordRange, has_space_after
 
 

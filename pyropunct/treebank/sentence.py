@@ -1,12 +1,13 @@
 """One sentence of a treebank: its unpunctuated tree, its surface punctuation, and how to print both."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyropunct.text.marks import Surface
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
 from pyropunct.treebank.repunctuate import Layout, arrange, print_text, printed, written_words
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, mark_heads
 
 
 @dataclass(frozen=True)
@@ -95,26 +96,6 @@ class Sentence:
         return write_items(self.layout, items, heads)
 
 
-def mark_heads(tree: Tree) -> list[int]:
-    """For each slot the highest word that a mark there can depend on without crossing an arc.
-
-    In a projective tree the arcs over a slot are nested, and this word is the head of the innermost
-    arc.  There is no arc over the first and the last slot, for which it is the root.
-    """
-    from_left: list[list[tuple[int, int]]] = [[] for _ in range(len(tree) + 1)]
-    for word, head in enumerate(tree.heads, 1):
-        if head:
-            from_left[min(word, head)].append((max(word, head), head))
-    over: list[tuple[int, int]] = [(len(tree) + 1, tree.root)]  # right ends and heads, the innermost arc last
-    heads = []
-    for slot, arcs in enumerate(from_left):
-        while over[-1][0] <= slot:
-            over.pop()
-        over.extend(sorted(arcs, reverse=True))
-        heads.append(over[-1][1])
-    return heads
-
-
 NEW_DOCUMENT = "# newdoc"
 """How the comment begins that stands before the first sentence of a document (CoNLL-U)."""
 
@@ -127,3 +108,27 @@ def by_document(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
             parts.append([])
         parts[-1].append(sentence)
     return parts
+
+
+PUNCTUATION = "punct"
+"""The relation of a mark to its head in Universal Dependencies."""
+
+
+def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
+    """The sentence with the heads, relations and universal tags of another tree of its words.
+
+    Each mark depends on the highest word from which its arc crosses no other arc.  The
+    enhanced graph, which describes the old tree, is dropped; all else stays as it is.
+
+    :raises ValueError: if the tree is not of the same words.
+    """
+    if tree.forms != sentence.tree.forms:
+        raise ValueError("the tree is not of the words of the sentence")
+    layout, words = sentence.layout, (0, *sentence.layout.words)
+    columns = {}
+    for token, head, relation, tag in zip(words[1:], tree.heads, tree.relations, tree.tags, strict=True):
+        old = layout.block.tokens[token - 1].columns[UPOS]
+        columns[token] = {HEAD: str(words[head]), DEPREL: relation, UPOS: tag or old, DEPS: "_"}
+    for marks, head in zip(layout.marks, mark_heads(tree), strict=True):
+        columns |= {mark: {HEAD: str(words[head]), DEPREL: PUNCTUATION, DEPS: "_"} for mark in marks}
+    return replace(sentence, tree=tree, lifted=0, layout=replace(layout, block=layout.block.changed(columns)))

@@ -23,14 +23,14 @@ from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.restoration.trivial import ended_in, final_mark
+from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.conventions import Conventions
+from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.reading import Sentence, Treebank, read_treebank
 from pyropunct.treebank.tree import Tree
 

@@ -16,7 +16,6 @@ from pyropunct.nets.reader.encoding import ReaderVocabulary
 from pyropunct.nets.reader.reader import CORE, Reading, RunningNetwork, Window
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.restore.cases import in_their_cases, loses_case
-from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.reading import BadLine, chunks, cut_between_words, read_items
 from pyropunct.restore.running import (
     AHEAD,
@@ -29,10 +28,11 @@ from pyropunct.restore.running import (
     require_reader,
 )
 from pyropunct.restore.settings import CaseMode, RestoreSettings
-from pyropunct.text.errors import TreebankError
-from pyropunct.text.lines import ByteLines
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.lines import ByteLines, TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.conventions import Conventions
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.vocabulary import Vocabulary
 
 MARKS = (START, ABBREVIATION_DOT, UNKNOWN, ",", ".", "?", "“", "”", "(", ")")

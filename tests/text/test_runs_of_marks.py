@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.text.runs_of_marks import RunsOfMarks
+from pyropunct.text.marks import RunsOfMarks
 
 LONGEST = 5
 MARKS = st.lists(st.text("ab.", min_size=1, max_size=3), max_size=4)

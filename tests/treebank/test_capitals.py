@@ -2,7 +2,8 @@
 
 import pytest
 
-from pyropunct.treebank.conventions import Capitals, at_the_beginning
+from pyropunct.text.conventions import Capitals, at_the_beginning
+from pyropunct.treebank.conventions import learn_capitals
 from pyropunct.treebank.reading import read_text
 
 LINES = """1	{0}	_	DET	_	_	2	det	_	_
@@ -13,7 +14,7 @@ LINES = """1	{0}	_	DET	_	_	2	det	_	_
 
 
 def capitals(*nouns: tuple[str, str]) -> Capitals:
-    return Capitals.learn(read_text("".join(LINES.format("The", *noun) for noun in nouns)))
+    return learn_capitals(read_text("".join(LINES.format("The", *noun) for noun in nouns)))
 
 
 def test_what_is_counted() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from sentences import embedded
 
-from pyropunct.treebank.reading import read_text
-from pyropunct.treebank.retree import read_again, with_tree
+from pyropunct.treebank.reading import read_again, read_text
+from pyropunct.treebank.sentence import with_tree
 from pyropunct.treebank.tree import Tree
 
 WRITTEN = """# sent_id = one

@@ -10,8 +10,8 @@ from treebank_strategies import Written, head_lists, sentences, surfaces
 
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import read_text
-from pyropunct.treebank.sentence import Sentence, by_document, mark_heads
-from pyropunct.treebank.tree import Tree, projectivise
+from pyropunct.treebank.sentence import Sentence, by_document
+from pyropunct.treebank.tree import Tree, mark_heads, projectivise
 
 ENGLISH = """\
 # sent_id = e1

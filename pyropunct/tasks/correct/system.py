@@ -10,12 +10,12 @@ from pyropunct.fitted.registry import Trusted
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
-from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, Source, punctuated
 from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import Surface, marks_of
+from pyropunct.text.raw_sentence import RawSentence
 
 
 class Change(NamedTuple):

@@ -18,7 +18,6 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.parses import NoParserError
-from pyropunct.restore.raw_words import RawSentence
 from pyropunct.tasks.correct.correcting import Corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
 from pyropunct.tasks.correct.error_trees import ErrorTree, read_errors, read_parses
@@ -39,7 +38,7 @@ from pyropunct.tasks.correct.system import (
     changes,
 )
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.printing import Slot, WrittenMark
+from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
 from pyropunct.treebank.reading import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -7,8 +7,8 @@ from phrase_structures import phrase_structure, written
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.constituency.head_rules import load_head_rules
-from pyropunct.treebank.constituency.reading import Conversion
+from pyropunct.treebank.brackets import Conversion
+from pyropunct.treebank.head_rules import load_head_rules
 from pyropunct.treebank.reading import Treebank, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -5,15 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from phrase_structures import EMPTY, MARKS, WORDS, leaf, phrase, phrases, written
 
-from pyropunct.text.errors import TreebankError
-from pyropunct.treebank.constituency.head_rules import load_head_rules
-from pyropunct.treebank.constituency.phrase_trees import (
-    PhraseTree,
-    category_of,
-    function_tags,
-    read_phrase_trees,
-)
-from pyropunct.treebank.constituency.reading import Conversion
+from pyropunct.text.lines import TreebankError
+from pyropunct.treebank.brackets import Conversion
+from pyropunct.treebank.head_rules import load_head_rules
+from pyropunct.treebank.phrase_trees import PhraseTree, category_of, function_tags, read_phrase_trees
 
 
 @given(st.lists(phrases(WORDS + MARKS + EMPTY), max_size=3), st.sampled_from([" ", "\n", "\n\n\t", ""]))

@@ -8,14 +8,21 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from pyropunct.nets.labels import Probabilities
-from pyropunct.text.abbreviations import abbreviations_like
-from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, Surface, direct_quotes
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    STRAIGHT,
+    RunsOfMarks,
+    closes,
+    direct_quotes,
+    opens,
+    space_between_words,
+)
 from pyropunct.text.prose import (
     HYPHENS,
     beginning_of,
@@ -26,14 +33,9 @@ from pyropunct.text.prose import (
     is_mark,
     is_operator,
     is_pronounceable,
-    is_symbol,
 )
-from pyropunct.text.runs_of_marks import RunsOfMarks
-from pyropunct.text.spacing import space_beside_mark, space_between_words
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.printing import Slot, WrittenMark
-from pyropunct.treebank.splits import split_word
-from pyropunct.vocabulary import Vocabulary
+from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot, WrittenMark
+from pyropunct.text.words import abbreviations_like, split_word
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
 """Text without white space, non-breaking included, and without the two characters for a space of no width."""
@@ -68,119 +70,18 @@ _OPEN, _CLOSED = "``", "''"
 """Tags that make a quotation mark opening or closing; see `direct_quotes`."""
 
 
-class Multiword(NamedTuple):
-    """A written word that was read as several words.
+class KnownTypes(Protocol):
+    """The types that a model knows, such as a `pyropunct.vocabulary.Vocabulary`.
 
-    :ivar first: the first of them, counted from 1.
-    :ivar last: the last of them.
-    :ivar text: how it is written, without an abbreviation dot.
+    :ivar tokens: marks.
+    :ivar forms: lower-cased words.
     """
 
-    first: int
-    last: int
-    text: str
-
-    def contracted(self, words: Sequence[str]) -> bool:
-        """Whether it is not just its words side by side, as French "du" is not.
-
-        :param words: of the sentence.
-        """
-        return "".join(words[self.first - 1 : self.last]) != self.text
-
-
-@dataclass(frozen=True)
-class RawSentence:
-    """A sentence of raw text: a line, or a sentence of running text.
-
-    :ivar line: its number, counted from 1.
-    :ivar text: the original line; of a sentence of running text, what stands behind ``before``.
-    :ivar words: its n words; abbreviations have lost their dots.
-    :ivar slots: its punctuation and white space, in the slots 0..n.
-    :ivar multiwords: the written words that were read as several.
-    :ivar fixed: the words, counted from 1, whose capital letters stay as they are, such as code.
-    :ivar before: the white space at the beginning of the line, with list markers.
-    :ivar behind: the white space at its end.
-    :ivar end: what ends the line, or stands between it and the next sentence in running text.
-    :ivar found: whether it is a sentence of running text, whose case is decided.
-    :ivar number: its number among the sentences that begin in its line, counted from 1.
-    :ivar marks: (n, labels) how probable the reader of running text finds the strings behind its words.
-    """
-
-    line: int
-    text: str
-    words: tuple[str, ...]
-    slots: tuple[Slot, ...]
-    multiwords: tuple[Multiword, ...] = ()
-    fixed: frozenset[int] = frozenset()
-    before: str = ""
-    behind: str = ""
-    end: str = "\n"
-    found: bool = False
-    number: int = 1
-    marks: Probabilities | None = field(default=None, compare=False)
-
-    @cached_property
-    def surface(self) -> tuple[tuple[str, ...], ...]:
-        """Its punctuation, in the slots 0..n."""
-        first, *others = (slot.tokens for slot in self.slots)
-        return ((START, *first), *others)
+    @property
+    def tokens(self) -> Sequence[str]: ...  # noqa: D102
 
     @property
-    def identifier(self) -> str:
-        """Its line, and its number there if it is not the first: no other sentence has the same."""
-        return str(self.line) if self.number == 1 else f"{self.line}-{self.number}"
-
-    def part(self, first: int, last: int) -> "RawSentence":
-        """The words of some neighbouring slots, as a line of its own.
-
-        :param first: the slot where it starts, which loses its marks; not inside a written word.
-        :param last: the slot where it ends; not inside a written word either.
-        """
-        shifted = (
-            multiword._replace(first=multiword.first - first, last=multiword.last - first)
-            for multiword in self.multiwords
-        )
-        start = self.slots[0] if first == 0 else Slot()
-        return RawSentence(
-            self.line,
-            self.text,
-            self.words[first:last],
-            (start, *self.slots[first + 1 : last + 1]),
-            tuple(
-                multiword for multiword in shifted if multiword.first > 0 and multiword.last <= last - first
-            ),
-            frozenset(word - first for word in self.fixed if first < word <= last),
-        )
-
-    @property
-    def inside(self) -> list[int]:
-        """The slots inside written words, where no mark can stand."""
-        return [slot for multiword in self.multiwords for slot in range(multiword.first, multiword.last)]
-
-    @cached_property
-    def closed(self) -> list[int]:
-        """The slots where no mark is put: inside written words, and beside symbols, such as "=" and ":)"."""
-        symbols = [number for number, word in enumerate(self.words, 1) if is_symbol(word)]
-        return sorted({*self.inside, *symbols, *(number - 1 for number in symbols)})
-
-    def as_written(self, surface: Surface) -> tuple[Sequence[str], Surface, Sequence[Slot]]:
-        """The written words, with the marks of a surface around them, and what stood in their slots."""
-        texts, closed = list(self.words), set(self.inside)
-        for multiword in self.multiwords:
-            texts[multiword.first - 1] = multiword.text
-        kept = [slot for slot in range(len(surface)) if slot not in closed]
-        starts = [slot for slot in kept if slot < len(texts)]
-        return (
-            [texts[slot] for slot in starts],
-            [surface[slot] for slot in kept],
-            [self.slots[slot] for slot in kept],
-        )
-
-
-def line_of(words: Sequence[str]) -> RawSentence:
-    """Words as a line of raw text without punctuation."""
-    slots = (Slot(), *[Slot(space=" ")] * (len(words) - 1), *[Slot()] * bool(words))
-    return RawSentence(1, " ".join(words), tuple(words), slots)
+    def forms(self) -> Sequence[str]: ...  # noqa: D102
 
 
 class _Mark(NamedTuple):
@@ -267,7 +168,7 @@ class RawReader:
     :ivar conventions: the conventions of its treebank.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: KnownTypes
     conventions: Conventions
 
     def read(self, text: str, line: int = 1, end: str = "\n") -> RawSentence:
@@ -492,7 +393,7 @@ class RawReader:
 
     @cached_property
     def _back(self) -> RunsOfMarks:
-        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if _closes(mark) or _is_dash(mark))
+        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if closes(mark) or _is_dash(mark))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -510,28 +411,3 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 def _is_dash(mark: str) -> bool:
     """Whether a mark is a dash other than the hyphen, which belongs to words."""
     return mark not in HYPHENS and all(unicodedata.category(character) == "Pd" for character in mark)
-
-
-def opens(mark: str) -> bool:
-    """Whether a mark sticks only to the word after it; a straight quotation mark may."""
-    before, behind = _spaces(mark)
-    return (before and not behind) or mark in STRAIGHT
-
-
-def parted(slot: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The marks between two words: those that stick to the first, and opening ones of the second."""
-    place = len(slot)
-    while place and slot[place - 1] != ABBREVIATION_DOT and opens(slot[place - 1]):
-        place -= 1
-    return tuple(slot[:place]), tuple(slot[place:])
-
-
-def _closes(mark: str) -> bool:
-    """Whether a mark sticks only to the word before it; a straight quotation mark may."""
-    before, behind = _spaces(mark)
-    return (behind and not before) or mark in STRAIGHT
-
-
-def _spaces(mark: str) -> tuple[bool, bool]:
-    """Whether a mark between words has a space before it, and whether it has one after it."""
-    return space_beside_mark("x", mark, False, True), space_beside_mark(mark, "x", True, False)
