@@ -28,10 +28,10 @@ from pyropunct.nets.reader.reader import windows_of
 from pyropunct.nets.reader.scores import count
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.restore.cases import in_their_cases
-from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival

@@ -38,8 +38,8 @@ from pyropunct.nets.reader.encoding import Document, documents
 from pyropunct.nets.reader.training import evaluate
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.restore.deciding import decide
-from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.fitting import COPIES

@@ -19,8 +19,8 @@ from pathlib import Path
 import torch
 
 import pyropunct
-from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import START
 from pyropunct.text.raw_sentence import line_of

@@ -13,9 +13,8 @@ from pyropunct.fitted.registry import Trusted
 from pyropunct.inference.threads import WHOLE
 from pyropunct.restore.deciding import Posteriors, decide, tagged
 from pyropunct.restore.details import Word
-from pyropunct.restore.given import Known, evidence_about
 from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.posterior import Posterior
+from pyropunct.restore.posterior import Known, Posterior, evidence_about
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT

@@ -8,9 +8,9 @@ from pyropunct.compare.table import cells_table
 from pyropunct.files import json_text
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.details import details, length
-from pyropunct.restore.mark_scores import MarkScore, RestorationScores
 from pyropunct.restore.reading import BadLine, Item
 from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
+from pyropunct.restore.scores import MarkScore, RestorationScores
 from pyropunct.text.conventions import at_the_beginning
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, display, displayed

@@ -6,9 +6,8 @@ from typing import NamedTuple
 from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.decoders import Decision, Shares
-from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.parses import LONGEST_WHOLE, joined, weighted_trees, windows
 from pyropunct.restore.settings import DecisionSettings
-from pyropunct.restore.windows import LONGEST_WHOLE, joined, windows
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.text.printing import print_words
@@ -55,7 +54,7 @@ def punctuated(
 ) -> Iterator[Restored]:
     """Sentences with new punctuation: their words are parsed, and their marks decided on.
 
-    Long lines of raw text are punctuated in windows: see `pyropunct.restore.windows`.  A line without words
+    Long lines of raw text are punctuated in windows: see `pyropunct.restore.parses`.  A line without words
     is unchanged.
 
     :param model: parses words.

@@ -5,12 +5,11 @@ paragraph in fixed windows, so that results do not depend on how many words are 
 windows and the current sentence are in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from torch import Tensor, stack
 
-from pyropunct.errors import UserError
 from pyropunct.nets.reader.reader import (
     CORE,
     LIKELY,
@@ -21,8 +20,7 @@ from pyropunct.nets.reader.reader import (
     windows_of,
 )
 from pyropunct.restore.cases import loses_case, lowered, recased
-from pyropunct.restore.reading import AtHand, Item
-from pyropunct.restore.settings import CaseMode, RestoreSettings
+from pyropunct.restore.settings import CaseMode
 from pyropunct.text.marks import ABBREVIATION_DOT, parted, space_between_words
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
 
@@ -213,7 +211,7 @@ class SentenceFinder:
 
     def _is_marked(self, number: int) -> bool:
         behind = self._words[number + 1].form if number + 1 < len(self._words) else ""
-        return _ends_sentence(self._words[number].slot.tokens, behind)
+        return ends_sentence(self._words[number].slot.tokens, behind)
 
     def _cut(self, last: int) -> RawSentence:
         """The sentence that ends with a word."""
@@ -256,7 +254,7 @@ class SentenceFinder:
         self._told -= gone
 
 
-def _ends_sentence(slot: Sequence[str], behind: str) -> bool:
+def ends_sentence(slot: Sequence[str], behind: str) -> bool:
     """Whether marks end a sentence; several dots, together or one by one, need not.
 
     :param behind: the next word, nothing if there is none.
@@ -267,11 +265,6 @@ def _ends_sentence(slot: Sequence[str], behind: str) -> bool:
     closing, opening = parted(slot)
     quoted = ending[-1] != "." and closing[-1] != ending[-1]
     return not (quoted and behind[:1].islower() and not opening)
-
-
-def _has_ends(line: RawSentence) -> bool:
-    """Whether marks inside of a line end sentences."""
-    return any(map(_ends_sentence, line.surface[1:-1], line.words[1:]))
 
 
 def _where_white_space_is(slot: Slot, place: int) -> int:
@@ -303,84 +296,3 @@ def _as_it_was(slots: Sequence[Slot], words: Sequence[_Word]) -> str:
         for word, part in zip(words, inside, strict=False)
     )
     return slots[0].text + "".join(form + slot.text for form, slot in zip(forms, slots[1:], strict=True))
-
-
-class NoReaderError(UserError, ValueError):
-    """Raised when a model without a reader of running text is to find sentences or cases."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the model has no reader of running text, so it finds neither sentences nor capital letters: "
-            "fit one with `pyropunct fit TRAIN --parser`, or give one sentence a line, as it is written"
-        )
-
-
-def require_reader(reader: RunningReader | None, settings: RestoreSettings) -> None:
-    """:raises NoReaderError: if settings ask for a reader of running text, and there is none."""
-    if reader is None and (settings.running or settings.case == "restore"):
-        raise NoReaderError
-
-
-class SentenceStream(Iterator[Item]):
-    """The sentences of lines of raw text, as soon as they are certain; other items in their places.
-
-    A line that is not running text is a sentence, unless it is too long, or marks inside of it end sentences.
-
-    :param items: lines, and items of other kinds.
-    :param reader: finds sentence ends and cases; with None each line is a sentence.
-    :param settings: say whether lines are running text, and which case they get.
-    :param lines: the source of the items, for `at_hand`; by default all are at hand.
-    :param tell_long: called with lines that are running text because they are too long for sentences.
-    :param last_end: ends the last line if nothing does.
-    """
-
-    def __init__(
-        self,
-        items: Iterable[Item],
-        reader: RunningReader | None,
-        settings: RestoreSettings,
-        *,
-        lines: AtHand | None = None,
-        tell_long: Callable[[RawSentence], None] | None = None,
-        last_end: str = "",
-    ) -> None:
-        self._items, self._reader, self._settings = items, reader, settings
-        self._lines, self._tell_long, self._last_end = lines, tell_long, last_end
-        self._groups = self._sentences_of_each()
-        self._group: Iterator[Item] = iter(())
-        self._next: Item | None = None
-
-    def _sentences_of_each(self) -> Iterator[Iterator[Item]]:
-        """The sentences that become certain with each item, which may be none; or just the item."""
-        if self._reader is None:
-            yield from (iter((item,)) for item in self._items)
-            return
-        finder = SentenceFinder(self._reader, self._settings.case, capital=self._settings.capital)
-        for item in self._items:
-            if not isinstance(item, RawSentence):
-                yield finder.finish()
-                yield iter((item,))
-            elif self._settings.running:
-                yield finder.add(item)
-            elif (is_long := len(item.words) > LONGEST_SENTENCE) or _has_ends(item):
-                if is_long and self._tell_long is not None:
-                    self._tell_long(item)
-                yield finder.add(item)
-                yield finder.finish()
-            else:
-                yield iter((item,))
-        yield finder.finish(self._last_end)
-
-    def __next__(self) -> Item:
-        item, self._next = self._next, None
-        while item is None:
-            item = next(self._group, None)
-            if item is None:
-                self._group = next(self._groups)
-        return item
-
-    def at_hand(self) -> bool:
-        """Whether the next sentence can be had without waiting for input, if that is certain already."""
-        if self._next is None:
-            self._next = next(self._group, None)
-        return self._next is not None or self._lines is None or self._lines.at_hand()

@@ -34,10 +34,10 @@ from pyropunct.nets.reader.encoding import Document
 from pyropunct.nets.reader.training import TUNED, TUNED_RATE, evaluate
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
-from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import Part
 from pyropunct.train.parsed_trees import fit_parsed, perplexity_over_trees

@@ -2,12 +2,16 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from pyropunct.text.marks import Surface
+from pyropunct.text.marks import Surface, displayed
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
 from pyropunct.treebank.repunctuate import Layout, arrange, print_text, printed, written_words
 from pyropunct.treebank.tree import Tree, mark_heads
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,32 @@ class Sentence:
     def words_apart(self, slots: Collection[int]) -> list[str]:
         """The words as the original writes them: see `pyropunct.treebank.repunctuate.written_words`."""
         return written_words(self.layout, slots)
+
+    def graph(self, punctemes: Sequence[tuple[Sequence[str], Sequence[str]]] | None = None) -> "DiGraph":
+        """The tree as a directed graph of networkx, with an edge from each head to each of its dependents.
+
+        A node is the number of a word, 1..n.  It has the attributes ``form``, ``tag``, ``relation`` and, as
+        lists of marks that a person can read, ``before`` and ``behind``: those of the slots beside the word.
+        An edge has the ``relation`` of the dependent.  The name of the graph is the identifier.
+
+        :param punctemes: for each word the left and the right puncteme of its constituent, as
+            `pyropunct.fitted.story.FittedStory.underlying` gives them; they become ``left`` and ``right``.
+        :raises ValueError: if there are not n pairs of punctemes.
+        """
+        from networkx import DiGraph  # which takes long, and few need it
+
+        tree, slots = self.tree, list(map(displayed, self.surface))
+        graph = DiGraph(name=self.identifier)
+        columns = zip(tree.forms, tree.tags, tree.relations, slots[:-1], slots[1:], strict=True)
+        for word, (form, tag, relation, before, behind) in enumerate(columns, 1):
+            graph.add_node(word, form=form, tag=tag, relation=relation, before=before, behind=behind)
+        for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True), 1):
+            if head:
+                graph.add_edge(head, word, relation=relation)
+        if punctemes is not None:
+            for word, (left, right) in zip(range(1, len(tree) + 1), punctemes, strict=True):
+                graph.nodes[word].update(left=displayed(left), right=displayed(right))
+        return graph
 
     def conllu(self, misc: Sequence[Mapping[str, str]] | None = None) -> str:
         """The original lines and the blank line behind them.

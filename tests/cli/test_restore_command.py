@@ -15,12 +15,12 @@ from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.details import details
-from pyropunct.restore.given import evidence_of_marks
-from pyropunct.restore.mark_scores import RestorationScores
+from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Source
 from pyropunct.restore.rewriting import Rewriting
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, Surface
 from pyropunct.text.printing import print_words

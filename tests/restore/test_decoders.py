@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pyropunct.draws import Draws
 from pyropunct.restore.decoders import DECODERS, decoder_with
-from pyropunct.restore.edit_distance import surface_distance
+from pyropunct.restore.scores import surface_distance
 from pyropunct.restore.settings import thresholds
 from pyropunct.text.marks import marks_of, unpaired
 

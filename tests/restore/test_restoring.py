@@ -20,12 +20,12 @@ from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import FIRST_ROUND, READER_SHARE, decide
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.restore.edit_distance import average_edit_distance
-from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
+from pyropunct.restore.scores import average_edit_distance
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.restoration.trivial import ended_in, final_mark
 from pyropunct.text.conventions import Conventions

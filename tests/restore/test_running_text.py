@@ -16,17 +16,16 @@ from pyropunct.nets.reader.encoding import ReaderVocabulary
 from pyropunct.nets.reader.reader import CORE, Reading, RunningNetwork, Window
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.restore.cases import in_their_cases, loses_case
-from pyropunct.restore.reading import BadLine, chunks, cut_between_words, read_items
-from pyropunct.restore.running import (
-    AHEAD,
-    LEAST_CUT,
-    LONGEST_MARKED,
-    LONGEST_SENTENCE,
+from pyropunct.restore.reading import (
+    BadLine,
     NoReaderError,
-    SentenceFinder,
     SentenceStream,
+    chunks,
+    cut_between_words,
+    read_items,
     require_reader,
 )
+from pyropunct.restore.running import AHEAD, LEAST_CUT, LONGEST_MARKED, LONGEST_SENTENCE, SentenceFinder
 from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.lines import ByteLines, TreebankError

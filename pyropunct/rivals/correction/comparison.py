@@ -13,8 +13,8 @@ from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.edit_distance import surface_distance
 from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.scores import surface_distance
 from pyropunct.rivals.correction.settings import CHANNEL, SYSTEMS, CorrectionSettings
 from pyropunct.rivals.correction.systems import Channel, Parses, System, fitted
 from pyropunct.tasks.correct.channel_fitting import Pair

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.nets.parser import AttachmentScores
-from pyropunct.restore.mark_scores import MarkScore, RestorationScores
+from pyropunct.restore.scores import MarkScore, RestorationScores
 from pyropunct.text.marks import Surface, display
 from pyropunct.treebank.reading import Omission
 

@@ -98,7 +98,7 @@ class Correcting(ABC):
     ) -> Iterator[Restored]:
         """Correct the punctuation of some sentences; a line without words is unchanged.
 
-        Long lines of raw text are corrected in windows: see `pyropunct.restore.windows`.
+        Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
 
         :param rate: see `decide`; it is that of one writer.
         :raises NoParserError: if words have to be parsed and the model has no parser.

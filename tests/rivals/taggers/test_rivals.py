@@ -12,7 +12,7 @@ from sentences import embedded, sentence
 
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.nets.training import Progress
-from pyropunct.restore.edit_distance import average_edit_distance, slot_distance
+from pyropunct.restore.scores import average_edit_distance, slot_distance
 from pyropunct.rivals.taggers.kinds import RIVALS, load_rival
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival

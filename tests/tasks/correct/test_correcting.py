@@ -16,8 +16,8 @@ from pyropunct.fitted.stories import build_story
 from pyropunct.models.attach.correcting import ERROR_COLUMNS, string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.parses import NoParserError
+from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.correcting import Corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
 from pyropunct.tasks.correct.error_trees import ErrorTree, read_errors, read_parses

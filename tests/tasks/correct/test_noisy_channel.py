@@ -14,7 +14,7 @@ from model_files import changed
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.explaining import Explainer
