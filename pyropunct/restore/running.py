@@ -6,6 +6,7 @@ windows and the current sentence are in memory.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from torch import Tensor, stack
@@ -227,7 +228,7 @@ class SentenceFinder:
         self._line = words[0].line
         sentence = RawSentence(
             line=self._line,
-            text=_as_it_was(slots, words),
+            text="",
             words=tuple(word.form for word in words),
             slots=slots,
             multiwords=tuple(_multiwords(words)),
@@ -240,6 +241,9 @@ class SentenceFinder:
                 stack([word.marks for word in judged]), [*[False] * (len(words) - 1), True]
             ),
         )
+        forms, _, around = sentence.as_written(sentence.surface)
+        behind = (form + slot.text for form, slot in zip(forms, around[1:], strict=True))
+        sentence = replace(sentence, text="".join([around[0].text, *behind]))
         self._opening, self._before, self._begun = opening, "", last + 1
         cases = [word.cases for word in judged if word.cases is not None]
         if len(cases) < len(words):
@@ -286,13 +290,3 @@ def _multiwords(words: Sequence[_Word]) -> Iterator[Multiword]:
         if written is not None:
             yield Multiword(place + 1, last + 1, written)
         place = last + 1
-
-
-def _as_it_was(slots: Sequence[Slot], words: Sequence[_Word]) -> str:
-    """The text of a sentence."""
-    inside = (False, *(word.closed for word in words))
-    forms = (
-        "" if part else word.form if word.written is None else word.written
-        for word, part in zip(words, inside, strict=False)
-    )
-    return slots[0].text + "".join(form + slot.text for form, slot in zip(forms, slots[1:], strict=True))

@@ -5,7 +5,6 @@ that the model knows, and on the abbreviations of its treebank.
 """
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,15 +15,9 @@ from typing import NamedTuple, Protocol
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import (
     ABBREVIATION_DOT,
-    STRAIGHT,
-    RunsOfMarks,
-    closes,
     direct_quotes,
-    opens,
-    space_between_words,
 )
 from pyropunct.text.prose import (
-    HYPHENS,
     beginning_of,
     has_text,
     is_address,
@@ -35,24 +28,17 @@ from pyropunct.text.prose import (
     is_pronounceable,
 )
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot, WrittenMark
+from pyropunct.text.typed_marks import TypedMarks
 from pyropunct.text.words import abbreviations_like, split_word
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
 """Text without white space, non-breaking included, and without the two characters for a space of no width."""
 
-_APOSTROPHES = frozenset("'`’")
-"""Marks that are often letters of a word, as in "dogs'", and so are not split off."""
-
 _QUOTED = re.compile(r"‘([^‘]*?)’(?!\w)")
 """A quotation, whose closing mark is not an apostrophe."""
 
-_BRACKETS = {")": "(", "]": "[", "}": "{"}
-
 _BEHIND_DOTS = frozenset(",;:?!")
 """Marks that follow an abbreviation dot, but no period."""
-
-_WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
-"""The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
 
 LEAST_ORDINARY = 5
 """How often a treebank must have an abbreviation in small letters without a dot: then it is a word too."""
@@ -71,17 +57,17 @@ _OPEN, _CLOSED = "``", "''"
 
 
 class KnownTypes(Protocol):
-    """The types that a model knows, such as a `pyropunct.vocabulary.Vocabulary`.
-
-    :ivar tokens: marks.
-    :ivar forms: lower-cased words.
-    """
+    """The types that a model knows, such as a `pyropunct.vocabulary.Vocabulary`."""
 
     @property
-    def tokens(self) -> Sequence[str]: ...  # noqa: D102
+    def tokens(self) -> Sequence[str]:
+        """Its marks."""
+        ...
 
     @property
-    def forms(self) -> Sequence[str]: ...  # noqa: D102
+    def forms(self) -> Sequence[str]:
+        """Its words, lower-cased."""
+        ...
 
 
 class _Mark(NamedTuple):
@@ -178,7 +164,7 @@ class RawReader:
         :param end: what ends it.
         """
         if not has_text(text):
-            marks = (mark for _, token in _tokens(text) for mark in self._any.apart(token))
+            marks = (mark for _, token in _tokens(text) for mark in self._marks.any.apart(token))
             return RawSentence(
                 line, text, (), (Slot(tuple(WrittenMark(mark, mark) for mark in marks)),), end=end
             )
@@ -241,7 +227,7 @@ class RawReader:
     def _directed(self, slots: Sequence[Sequence[_Mark]]) -> Iterator[tuple[WrittenMark, ...]]:
         """The marks of each slot, quotation marks directed."""
         marks = [mark for slot in slots for mark in slot]
-        forms = [self._narrow.get(mark.form, mark.form) for mark in marks]
+        forms = [self._marks.narrow.get(mark.form, mark.form) for mark in marks]
         directed = iter(direct_quotes(forms, [mark.tag for mark in marks], [0] * len(marks)))
         for slot in slots:
             tokens = islice(directed, len(slot))
@@ -266,7 +252,7 @@ class RawReader:
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):
-            yield from map(_Mark, self._any.apart(token))
+            yield from map(_Mark, self._marks.any.apart(token))
         elif token.lower() in self._words or not has_text(token):
             yield _Word(token, self._words_of(token))
         elif is_address(token):
@@ -277,7 +263,7 @@ class RawReader:
     def _split(self, token: str) -> Iterator[_Piece]:
         """An unknown token, split at the marks inside it."""
         start = 0
-        for separator in self._separators.finditer(token):
+        for separator in self._marks.separators.finditer(token):
             before, behind = (
                 token[max(0, separator.start() - 1) : separator.start()],
                 token[separator.end() : separator.end() + 1],
@@ -289,7 +275,7 @@ class RawReader:
         yield from self._word(token[start:])
 
     def _is_mark(self, token: str) -> bool:
-        if token in self._known:
+        if token in self._marks.known:
             return True
         if token.lower() in self._words:
             return False
@@ -297,25 +283,13 @@ class RawReader:
 
     def _word(self, token: str) -> Iterator[_Piece]:
         """A word with marks at its ends."""
-        front, core, back = self._peeled(token)
+        front, core, back = self._marks.peeled(token)
         yield from (_Mark(form, _OPEN) for form in front)
         if core:
             dot = back[:1] == ["."] and (self._is_abbreviation(core) or bool(_BEHIND_DOTS & set(back[1:2])))
             yield _Word(core, self._words_of(core), dot)
             back = back[dot:]
         yield from (_Mark(form, _CLOSED) for form in back)
-
-    def _peeled(self, token: str) -> tuple[list[str], str, list[str]]:
-        """The known marks in front of a word, the word, and those behind it."""
-        start = self._front.end_of_first(token)
-        end = max(start, self._back.start_of_last(token))
-        for closing, opening in _BRACKETS.items():
-            core = token[start:end]
-            if core.count(opening) > core.count(closing) and token[end : end + 1] == closing:
-                end += 1
-            elif core.count(closing) > core.count(opening) and token[start - 1 : start] == opening:
-                start -= 1
-        return self._any.apart(token[:start]), token[start:end], self._any.apart(token[end:])
 
     def _words_of(self, token: str) -> list[str]:
         """The words that the treebank makes of a written word.  Known words have no clitics."""
@@ -331,7 +305,7 @@ class RawReader:
 
     def _signed(self, clitics: Iterable[str]) -> list[str]:
         """Clitics with an apostrophe or another sign, which marks them off from the rest of any word."""
-        signed = [clitic for clitic in clitics if clitic not in self._known and not clitic.isalnum()]
+        signed = [clitic for clitic in clitics if clitic not in self._marks.known and not clitic.isalnum()]
         straight = {clitic.replace("’", "'") for clitic in signed}
         return sorted(straight, key=lambda clitic: (-len(clitic), clitic))
 
@@ -357,43 +331,12 @@ class RawReader:
         return seen - capital >= LEAST_ORDINARY and word not in _NEVER_WORDS
 
     @cached_property
-    def _known(self) -> frozenset[str]:
-        """The marks that the model knows, as they may be typed."""
-        straight = {form for form, pair in STRAIGHT.items() if self._tokens & set(pair)}
-        return self._tokens | straight | frozenset(self._narrow)
-
-    @cached_property
-    def _tokens(self) -> frozenset[str]:
-        return frozenset(mark for mark in self.vocabulary.tokens if is_mark(mark))
-
-    @cached_property
-    def _narrow(self) -> dict[str, str]:
-        """The model's mark for each mark of full width that it does not know itself."""
-        wide = {mark.translate(_WIDE): mark for mark in self._tokens}
-        return {form: mark for form, mark in wide.items() if form not in self._tokens}
+    def _marks(self) -> TypedMarks:
+        return TypedMarks(self.vocabulary.tokens)
 
     @cached_property
     def _words(self) -> frozenset[str]:
         return frozenset(self.vocabulary.forms)
-
-    @cached_property
-    def _any(self) -> RunsOfMarks:
-        return RunsOfMarks(self._known)
-
-    @cached_property
-    def _separators(self) -> re.Pattern[str]:
-        """A pattern for any mark that splits a token, longer ones first; nothing if there are none."""
-        marks = [mark for mark in self._known if _is_dash(mark) or not space_between_words(mark, mark)]
-        longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
-        return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
-
-    @cached_property
-    def _front(self) -> RunsOfMarks:
-        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if opens(mark) or _is_dash(mark))
-
-    @cached_property
-    def _back(self) -> RunsOfMarks:
-        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if closes(mark) or _is_dash(mark))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -406,8 +349,3 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         for first, last in pairwise([match.start(), *inside, match.end()]):
             yield text[end:first], text[first:last]
             end = last
-
-
-def _is_dash(mark: str) -> bool:
-    """Whether a mark is a dash other than the hyphen, which belongs to words."""
-    return mark not in HYPHENS and all(unicodedata.category(character) == "Pd" for character in mark)

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pyropunct.text.conventions import Conventions
-from pyropunct.text.marks import Surface
+from pyropunct.text.marks import DOUBLE, SINGLE, Surface
 from pyropunct.text.printing import PlacedToken, as_text, placed_tokens
 from pyropunct.text.raw_sentence import Slot
 from pyropunct.treebank.conllu_block import (
@@ -19,11 +19,11 @@ from pyropunct.treebank.conllu_block import (
     misc_entries,
     with_space_after,
 )
-from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, print_text, range_form, spaces_after
+from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, printed, range_form, spaces_after
 from pyropunct.treebank.tree import Tree, mark_heads
 
 _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
-_QUOTE_TAGS = {"“": "``", "‘": "``", "”": "''", "’": "''"}
+_OPENING = (DOUBLE[0], SINGLE[0])
 _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
 
 
@@ -108,7 +108,7 @@ class _Rewriting:
         return numbers
 
     def lines(self) -> Iterator[str]:
-        text = print_text(self.layout, self.items)
+        text = printed(self.layout, self.items).text
         for line in self.block.lines:
             if line.lstrip().startswith("#"):
                 yield retitled(line, text)
@@ -146,11 +146,9 @@ class _Rewriting:
         return columns
 
     def _new_columns(self, item: Item) -> list[str]:
-        """A new mark.  The tag of a straight quotation mark says which way it points."""
         head = self.numbers[str(self.mark_heads[item.slot])]
-        tag = "_" if item.form == item.mark else _QUOTE_TAGS[item.mark]
         enhanced = f"{head}:punct" if self.enhanced else "_"
-        return ["", item.form, item.form, "PUNCT", tag, "_", head, "punct", enhanced, "_"]
+        return ["", *_mark_columns(item.form, item.mark, head), enhanced, "_"]
 
     def _empty_node_lines(self, token: int) -> Iterator[str]:
         for node in self.empty_nodes.get(token, ()):
@@ -207,8 +205,11 @@ def print_conllu(
             covered = number + last - token.slot
             lines.append(_range_line(number, covered, form, spaces[covered - 1]))
         space = " " if number <= covered else space
-        is_mark = bool(token.written.mark)
-        columns = _mark_columns(token, heads_of_marks) if is_mark else _word_columns(token, tree, word_heads)
+        columns = (
+            _mark_columns(*token.written, str(heads_of_marks[token.slot]))
+            if token.written.mark
+            else _word_columns(token, tree, word_heads)
+        )
         lines.append("\t".join([str(number), *columns, "_", "_" if space else "SpaceAfter=No"]))
     return as_written(lines)
 
@@ -231,8 +232,7 @@ def _word_columns(token: PlacedToken, tree: Tree, heads: Sequence[int]) -> list[
     return [token.written.form, "_", tree.tags[word], "_", "_", str(heads[word]), tree.relations[word]]
 
 
-def _mark_columns(token: PlacedToken, heads: Sequence[int]) -> list[str]:
-    """The columns FORM to DEPREL of a mark.  The tag of a straight quotation mark tells its direction."""
-    form, mark = token.written
-    tag = "_" if form == mark else _QUOTE_TAGS[mark]
-    return [form, form, "PUNCT", tag, "_", str(heads[token.slot]), "punct"]
+def _mark_columns(form: str, mark: str, head: str) -> list[str]:
+    """The columns FORM to DEPREL of a new mark.  The tag of a straight quotation mark tells its direction."""
+    tag = "_" if form == mark else "``" if mark in _OPENING else "''"
+    return [form, form, "PUNCT", tag, "_", head, "punct"]

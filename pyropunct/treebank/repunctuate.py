@@ -248,8 +248,3 @@ def printed(layout: Layout, items: Sequence[Item]) -> Printed:
         text += form + (" " if spaces[position] else "")
         position += 1
     return Printed(text.rstrip(" "), tuple(places))
-
-
-def print_text(layout: Layout, items: Sequence[Item]) -> str:
-    """The printed text of the items."""
-    return printed(layout, items).text

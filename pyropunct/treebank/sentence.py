@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyropunct.text.marks import Surface, displayed
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
-from pyropunct.treebank.repunctuate import Layout, arrange, print_text, printed, written_words
+from pyropunct.treebank.repunctuate import Layout, arrange, printed, written_words
 from pyropunct.treebank.tree import Tree, mark_heads
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Sentence:
         :param surface: the punctuation tokens of the slots 0..n.
         :raises ValueError: if the number of slots is not n + 1.
         """
-        return print_text(self.layout, arrange(self.layout, self.surface if surface is None else surface))
+        items = arrange(self.layout, self.surface if surface is None else surface)
+        return printed(self.layout, items).text
 
     def passage(self, tokens: Collection[int], slot: int) -> tuple[str, str, str]:
         """The original text in three parts: the text before certain tokens, theirs, and the text behind them.

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.text.marks import RunsOfMarks, direct_quotes, unpaired
+from pyropunct.text.marks import direct_quotes, unpaired
+from pyropunct.text.typed_marks import RunsOfMarks
 
 
 @pytest.mark.parametrize(
