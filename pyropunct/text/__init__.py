@@ -1,1 +1,1 @@
-"""Raw text: lines, words, marks of punctuation, and how they are written; no trees and no tensors."""
+"""Raw text: lines, words, marks, and how they are written; no trees, no tensors."""
