@@ -17,6 +17,7 @@ from pyropunct.text.lines import (
     TreebankError,
     decoded,
     lines_or_errors,
+    numbered,
 )
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
@@ -112,11 +113,10 @@ def _raw_lines(
     lines: Iterable[bytes], name: str, reader: RawReader, running: bool, start: Start
 ) -> Iterator[RawSentence | BadLine]:
     """:param running: whether a line that has no end goes on in the next one."""
-    number, offset, whole = start.line, start.offset, True
-    for line in lines:
+    for line, number, offset, begins in numbered(lines, start):
         end = "\r\n" if line.endswith(b"\r\n") else "" if running and not line.endswith(b"\n") else "\n"
         try:
-            text = decoded(line, name, number, offset) if whole or running else None
+            text = decoded(line, name, number, offset) if begins or running else None
             yield (
                 BadLine(_kept(line), None)
                 if text is None
@@ -124,9 +124,6 @@ def _raw_lines(
             )
         except TreebankError as error:
             yield BadLine(_kept(line), error)
-        offset += len(line)
-        whole = line.endswith(b"\n")
-        number += whole
 
 
 def _kept(line: bytes) -> str:

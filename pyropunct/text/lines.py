@@ -204,16 +204,27 @@ def lines_or_errors(
 
     :param start: where the lines begin.
     """
-    number, offset, whole = start.line, start.offset, True
-    for line in lines:
-        if whole:  # the rest of a line that is too long is left out with its first piece
+    for line, number, offset, begins in numbered(lines, start):
+        if begins:  # the rest of a line that is too long is left out with its first piece
             try:
                 yield decoded(line, name, number, offset).rstrip("\r\n")
             except TreebankError as error:
                 yield error
+
+
+def numbered(lines: Iterable[bytes], start: Start = BEGINNING) -> Iterator[tuple[bytes, int, int, bool]]:
+    """Lines, or pieces of long ones, with their numbers, and how many bytes come before them.
+
+    Last is whether it is the beginning of a line.
+
+    :param start: where the lines begin.
+    """
+    number, offset, begins = start.line, start.offset, True
+    for line in lines:
+        yield line, number, offset, begins
         offset += len(line)
-        whole = line.endswith(b"\n")
-        number += whole
+        begins = line.endswith(b"\n")
+        number += begins
 
 
 def decoded(line: bytes, name: str, number: int, offset: int) -> str:

@@ -108,9 +108,6 @@ class _Found:
         self.fixed: set[int] = set()
         self._behind_operator = False
 
-    def add_mark(self, mark: _Mark) -> None:
-        self.marks[-1].append(mark)
-
     def add_word(self, word: _Word, space: str, *, is_fixed: bool) -> None:
         """:param space: the white space in front of it."""
         first, last = len(self.words) + 1, len(self.words) + len(word.forms)
@@ -176,7 +173,7 @@ class RawReader:
         for space, pieces in self._read_tokens(tokens):
             for piece in pieces:
                 if isinstance(piece, _Mark):
-                    found.add_mark(piece._replace(space=space))
+                    found.marks[-1].append(piece._replace(space=space))
                 else:
                     found.add_word(piece, space, is_fixed=self._is_fixed(piece, found.words))
                 space = ""

@@ -203,20 +203,20 @@ def print_conllu(
         if multiword and not token.written.mark and token.slot in multiword:
             last, form = multiword[token.slot]
             covered = number + last - token.slot
-            lines.append(_range_line(number, covered, form, spaces[covered - 1]))
+            lines.append(_line(f"{number}-{covered}", [form, *"_" * 6], spaces[covered - 1]))
         space = " " if number <= covered else space
         columns = (
             _mark_columns(*token.written, str(heads_of_marks[token.slot]))
             if token.written.mark
             else _word_columns(token, tree, word_heads)
         )
-        lines.append("\t".join([str(number), *columns, "_", "_" if space else "SpaceAfter=No"]))
+        lines.append(_line(str(number), columns, space))
     return as_written(lines)
 
 
-def _range_line(first: int, last: int, form: str, space: str) -> str:
-    """The line of a multiword token."""
-    return "\t".join([f"{first}-{last}", form, *["_"] * 7, "_" if space else "SpaceAfter=No"])
+def _line(identifier: str, columns: Sequence[str], space: str) -> str:
+    """A line, given the columns FORM to DEPREL."""
+    return "\t".join([identifier, *columns, "_", "_" if space else "SpaceAfter=No"])
 
 
 def _require_readable(columns: Iterable[str]) -> None:
