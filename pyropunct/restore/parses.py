@@ -30,7 +30,7 @@ ROOT, PARATAXIS = "root", "parataxis"
 """Relations of Universal Dependencies: of the root, and of clauses side by side."""
 
 
-class Window(NamedTuple):
+class LineWindow(NamedTuple):
     """Neighbouring words of a line.
 
     :ivar first: the slot where the window starts.
@@ -44,14 +44,14 @@ class Window(NamedTuple):
     core: range
 
 
-def windows(size: int, closed: Collection[int]) -> list[Window]:
+def windows(size: int, closed: Collection[int]) -> list[LineWindow]:
     """The windows of a line.
 
     :param size: how many words it has.
     :param closed: slots where it must not be cut.
     """
     if size <= LONGEST_WHOLE:
-        return [Window(0, size, range(1, size + 1))]
+        return [LineWindow(0, size, range(1, size + 1))]
     parts = []
     for start in range(0, size, CORE):
         first, last = max(0, start - MARGIN), min(size, start + CORE + MARGIN)
@@ -59,11 +59,11 @@ def windows(size: int, closed: Collection[int]) -> list[Window]:
             first -= 1
         while last in closed:
             last += 1
-        parts.append(Window(first, last, range(start + 1, min(size, start + CORE) + 1)))
+        parts.append(LineWindow(first, last, range(start + 1, min(size, start + CORE) + 1)))
     return parts
 
 
-def joined(parts: Sequence[Window], trees: Sequence[Tree]) -> Tree:
+def joined(parts: Sequence[LineWindow], trees: Sequence[Tree]) -> Tree:
     """One tree for a line, of the trees of its windows.
 
     Each word has the head that it has in the window of whose core it is.  Where that makes no tree, words

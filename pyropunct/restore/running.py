@@ -42,7 +42,7 @@ INNER = frozenset(",;:،؛，；：、")
 """Marks behind which no sentence ends."""
 
 
-class _Word(NamedTuple):
+class _PlacedWord(NamedTuple):
     """A word of a paragraph.
 
     :ivar form: the word.
@@ -96,7 +96,7 @@ class SentenceFinder:
 
     def __init__(self, reader: RunningReader, mode: CaseMode = "auto", *, capital: bool = True) -> None:
         self._reader, self._mode, self._capital = reader, mode, capital
-        self._words: list[_Word] = []
+        self._words: list[_PlacedWord] = []
         self._judged: list[_Judged] = []
         self._line, self._number = 0, 0  # those of the last sentence: see `RawSentence.number`
         self._clear()
@@ -141,7 +141,9 @@ class SentenceFinder:
         closed = set(line.inside)
         written = {multiword.first: multiword.text for multiword in line.multiwords}
         self._words += [
-            _Word(form, line.line, line.slots[slot], slot in closed, slot in line.fixed, written.get(slot))
+            _PlacedWord(
+                form, line.line, line.slots[slot], slot in closed, slot in line.fixed, written.get(slot)
+            )
             for slot, form in enumerate(line.words, start=1)
         ]
         self._end = line.behind + line.end
@@ -279,7 +281,7 @@ def _where_white_space_is(slot: Slot, place: int) -> int:
     )
 
 
-def _multiwords(words: Sequence[_Word]) -> Iterator[Multiword]:
+def _multiwords(words: Sequence[_PlacedWord]) -> Iterator[Multiword]:
     """The written words of several words."""
     place = 0
     while place < len(words):

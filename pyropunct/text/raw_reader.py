@@ -70,7 +70,7 @@ class KnownTypes(Protocol):
         ...
 
 
-class _Mark(NamedTuple):
+class _MarkPiece(NamedTuple):
     """A mark of the text.
 
     :ivar tag: the tag of a quotation mark of which the direction is seen; or the mark itself, if that is not
@@ -83,7 +83,7 @@ class _Mark(NamedTuple):
     space: str = ""
 
 
-class _Word(NamedTuple):
+class _WordPiece(NamedTuple):
     """A written word.
 
     :ivar forms: the words that it is made of.
@@ -94,7 +94,7 @@ class _Word(NamedTuple):
     dot: bool = False
 
 
-_Piece = _Mark | _Word
+_Piece = _MarkPiece | _WordPiece
 
 
 class _Found:
@@ -102,20 +102,20 @@ class _Found:
 
     def __init__(self) -> None:
         self.words: list[str] = []
-        self.marks: list[list[_Mark]] = [[]]
+        self.marks: list[list[_MarkPiece]] = [[]]
         self.spaces = [""]
         self.together: list[Multiword] = []
         self.fixed: set[int] = set()
         self._behind_operator = False
 
-    def add_word(self, word: _Word, space: str, *, is_fixed: bool) -> None:
+    def add_word(self, word: _WordPiece, space: str, *, is_fixed: bool) -> None:
         """:param space: the white space in front of it."""
         first, last = len(self.words) + 1, len(self.words) + len(word.forms)
         self.spaces[-1] = space
         self.words += word.forms
         self.marks += [[] for _ in word.forms]
         self.spaces += [""] * len(word.forms)
-        self.marks[-1] += [_Mark(".", ABBREVIATION_DOT)] * word.dot
+        self.marks[-1] += [_MarkPiece(".", ABBREVIATION_DOT)] * word.dot
         if last > first:
             self.together.append(Multiword(first, last, word.text))
         operates = is_operator(word.text)
@@ -172,7 +172,7 @@ class RawReader:
         found = _Found()
         for space, pieces in self._read_tokens(tokens):
             for piece in pieces:
-                if isinstance(piece, _Mark):
+                if isinstance(piece, _MarkPiece):
                     found.marks[-1].append(piece._replace(space=space))
                 else:
                     found.add_word(piece, space, is_fixed=self._is_fixed(piece, found.words))
@@ -181,7 +181,7 @@ class RawReader:
         together, fixed = tuple(found.together), frozenset(found.fixed)
         return RawSentence(line, text, tuple(found.words), slots, together, fixed, before, behind, end)
 
-    def _is_fixed(self, word: _Word, before: Sequence[str]) -> bool:
+    def _is_fixed(self, word: _WordPiece, before: Sequence[str]) -> bool:
         """Whether the case of a word stays as it is.
 
         :param before: the words in front of it.
@@ -200,17 +200,17 @@ class RawReader:
             pieces = self._pieces_of(token)
             match pieces:
                 case _ if is_between_numbers(before, token, behind):
-                    pieces = [_Word(token, [token])]
-                case [*front, _Word() as word, _Mark(".")] if self._is_short(
+                    pieces = [_WordPiece(token, [token])]
+                case [*front, _WordPiece() as word, _MarkPiece(".")] if self._is_short(
                     word, before, behind, has_capitals
                 ):
                     pieces = [*front, word._replace(dot=True)]
-                case [_Word() as word, _Mark('"'), *rest] if word.text[-1].isdigit() and not quoted:
-                    pieces = [_Word(word.text + '"', [word.text + '"']), *rest]
-            quoted ^= sum(isinstance(piece, _Mark) and piece.form == '"' for piece in pieces) % 2 == 1
+                case [_WordPiece() as word, _MarkPiece('"'), *rest] if word.text[-1].isdigit() and not quoted:
+                    pieces = [_WordPiece(word.text + '"', [word.text + '"']), *rest]
+            quoted ^= sum(isinstance(piece, _MarkPiece) and piece.form == '"' for piece in pieces) % 2 == 1
             yield space if number else "", pieces
 
-    def _is_short(self, word: _Word, before: str, behind: str, has_capitals: bool) -> bool:
+    def _is_short(self, word: _WordPiece, before: str, behind: str, has_capitals: bool) -> bool:
         """Whether a word with a dot, an ordinary word too, is an abbreviation between its neighbours.
 
         :param has_capitals: whether there are capital letters in the line.
@@ -221,7 +221,7 @@ class RawReader:
         small = behind[:1].islower() and has_capitals
         return behind[:1].isdigit() or small or (word.text[0].isupper() and inside)
 
-    def _directed(self, slots: Sequence[Sequence[_Mark]]) -> Iterator[tuple[WrittenMark, ...]]:
+    def _directed(self, slots: Sequence[Sequence[_MarkPiece]]) -> Iterator[tuple[WrittenMark, ...]]:
         """The marks of each slot, quotation marks directed."""
         marks = [mark for slot in slots for mark in slot]
         forms = [self._marks.narrow.get(mark.form, mark.form) for mark in marks]
@@ -249,9 +249,9 @@ class RawReader:
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):
-            yield from map(_Mark, self._marks.any.apart(token))
+            yield from map(_MarkPiece, self._marks.any.apart(token))
         elif token.lower() in self._words or not has_text(token):
-            yield _Word(token, self._words_of(token))
+            yield _WordPiece(token, self._words_of(token))
         elif is_address(token):
             yield from self._word(token)
         else:
@@ -267,7 +267,7 @@ class RawReader:
             )
             if not (before.isdigit() and behind.isdigit()):
                 yield from self._word(token[start : separator.start()])
-                yield _Mark(separator.group())
+                yield _MarkPiece(separator.group())
                 start = separator.end()
         yield from self._word(token[start:])
 
@@ -281,12 +281,12 @@ class RawReader:
     def _word(self, token: str) -> Iterator[_Piece]:
         """A word with marks at its ends."""
         front, core, back = self._marks.peeled(token)
-        yield from (_Mark(form, _OPEN) for form in front)
+        yield from (_MarkPiece(form, _OPEN) for form in front)
         if core:
             dot = back[:1] == ["."] and (self._is_abbreviation(core) or bool(_BEHIND_DOTS & set(back[1:2])))
-            yield _Word(core, self._words_of(core), dot)
+            yield _WordPiece(core, self._words_of(core), dot)
             back = back[dot:]
-        yield from (_Mark(form, _CLOSED) for form in back)
+        yield from (_MarkPiece(form, _CLOSED) for form in back)
 
     def _words_of(self, token: str) -> list[str]:
         """The words that the treebank makes of a written word.  Known words have no clitics."""
