@@ -17,7 +17,7 @@ import torch
 
 from pyropunct import Sentence, read_treebank
 from pyropunct.nets.training import Progress
-from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.restore.scores import average_edit_distance
 from pyropunct.rivals.restoration.trivial import ended_in, final_mark
 from pyropunct.rivals.taggers.kinds import RIVALS
 from pyropunct.rivals.taggers.recipes import RivalRecipe

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences
 from pyropunct.rivals.shieber_tao_2003.system import CommaSystem
-from pyropunct.treebank.constituency.phrase_trees import PhraseTree, read_phrase_trees
-from pyropunct.treebank.constituency.reading import without_empty_elements
-from pyropunct.treebank.lines import opened, read_lines
+from pyropunct.text.lines import opened, read_lines
+from pyropunct.treebank.brackets import without_empty_elements
+from pyropunct.treebank.phrase_trees import PhraseTree, read_phrase_trees
 
 KINDS = 10
 """How many kinds have a row; those behind them share one."""

@@ -28,16 +28,16 @@ from pyropunct.nets.reader.reader import windows_of
 from pyropunct.nets.reader.scores import count
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.restore.cases import in_their_cases
-from pyropunct.restore.mark_scores import RestorationScores
-from pyropunct.restore.raw_words import RawSentence, line_of
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
-from pyropunct.treebank.marks import START, Surface
+from pyropunct.text.marks import START, Surface
+from pyropunct.text.raw_sentence import RawSentence, line_of
 from pyropunct.treebank.sentence import Sentence, by_document
 from pyropunct.treebank.tree import Tree
 

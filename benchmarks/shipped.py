@@ -38,18 +38,18 @@ from pyropunct.nets.reader.encoding import Document, documents
 from pyropunct.nets.reader.training import evaluate
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.restore.deciding import decide
-from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.fitting import COPIES
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+from pyropunct.text.marks import Surface
 from pyropunct.train.adapting import LearnedText
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.parsed_trees import fit_parsed
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.train.text_settings import TextSettings
-from pyropunct.treebank.marks import Surface
 
 MARKS = ",.?!"
 """The marks whose F1 is told, besides that of all."""

@@ -19,11 +19,11 @@ from pathlib import Path
 import torch
 
 import pyropunct
-from pyropunct.restore.mark_scores import RestorationScores
-from pyropunct.restore.raw_words import line_of
 from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
+from pyropunct.text.raw_sentence import line_of
 
 MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 COUNTED_AS = {"!": ".", ";": ".", ":": ",", "-": ",", "–": ",", "—": ","}

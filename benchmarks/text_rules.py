@@ -23,8 +23,8 @@ from pyropunct import RECIPES, Sentence, fit
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.tasks.explain.relations import RelationPunctemes, relation_punctemes
 from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, learned_rules
+from pyropunct.text.marks import display
 from pyropunct.train.texts import TextSentence, with_parses
-from pyropunct.treebank.marks import display
 
 TREES, LEAST, SHOWN = 2, 5, 12
 

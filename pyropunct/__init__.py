@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from pyropunct.fitted.recipes import RECIPES, Recipe, named_recipe
     from pyropunct.punctuator import Punctuator, load
+    from pyropunct.text.lines import TreebankError
     from pyropunct.train.adapting import adapt
     from pyropunct.train.fitting import fit
-    from pyropunct.treebank.constituency.reading import read_brackets
-    from pyropunct.treebank.errors import TreebankError
+    from pyropunct.treebank.brackets import read_brackets
     from pyropunct.treebank.reading import Treebank, read_text, read_treebank
     from pyropunct.treebank.sentence import Sentence
 
@@ -32,14 +32,14 @@ _HOMES = {
     "adapt": "train.adapting",
     "fit": "train.fitting",
     "load": "punctuator",
-    "read_brackets": "treebank.constituency.reading",
+    "read_brackets": "treebank.brackets",
     "Punctuator": "punctuator",
     "RECIPES": "fitted.recipes",
     "Recipe": "fitted.recipes",
     "named_recipe": "fitted.recipes",
     "Sentence": "treebank.sentence",
     "Treebank": "treebank.reading",
-    "TreebankError": "treebank.errors",
+    "TreebankError": "text.lines",
     "read_text": "treebank.reading",
     "read_treebank": "treebank.reading",
 }

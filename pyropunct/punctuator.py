@@ -13,14 +13,13 @@ from pyropunct.fitted.registry import Trusted
 from pyropunct.inference.threads import WHOLE
 from pyropunct.restore.deciding import Posteriors, decide, tagged
 from pyropunct.restore.details import Word
-from pyropunct.restore.given import Known, evidence_about
 from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.posterior import Posterior
-from pyropunct.restore.raw_words import RawReader
+from pyropunct.restore.posterior import Known, Posterior, evidence_about
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
+from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.tree import Tree
 
 
@@ -121,7 +120,7 @@ class Punctuator(FittedModel):
     ) -> list[Surface]:
         """Punctuation for raw words, or for trees (Li, Wang & Eisner 2019, section 6.1).
 
-        `pyropunct.treebank.printing.print_words` makes text of the result.
+        `pyropunct.text.printing.print_words` makes text of the result.
 
         :param sentences: for each sentence its words, which are parsed, or its tree.
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.

@@ -18,7 +18,7 @@ from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.attach.attributes import TREEBANK
 from pyropunct.models.attach.correcting import string_number
 from pyropunct.models.trees import PRETRAINED, TreeBatch
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]

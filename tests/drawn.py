@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pyropunct.draws import Draws
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 
 
 def draws_of(surfaces: Sequence[Surface], weights: Sequence[float] | None = None) -> Draws:

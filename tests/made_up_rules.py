@@ -8,7 +8,7 @@ from pyropunct.fitted.stories import build_story
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 
 TOKENS = (START, ABBREVIATION_DOT, UNKNOWN, "!", ",", "—", ".", "”")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from phrase_structures import leaf, phrase
 
-from pyropunct.treebank.constituency.phrase_trees import PhraseTree
+from pyropunct.treebank.phrase_trees import PhraseTree
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

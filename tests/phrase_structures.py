@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from pyropunct.treebank.conllu_block import FORM, MISC, XPOS, Block, misc_entries
-from pyropunct.treebank.constituency.phrase_trees import PhraseTree
+from pyropunct.treebank.phrase_trees import PhraseTree
 
 PHRASES = [
     "NP",

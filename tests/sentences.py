@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 

@@ -16,8 +16,8 @@ from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.brackets import bracketed
+from pyropunct.text.marks import Surface, unpaired
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.marks import Surface, unpaired
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

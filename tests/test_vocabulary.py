@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.trees import join_surfaces
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import OTHER, TooManyMarksError, Vocabulary, build_vocabulary, word_shape
 

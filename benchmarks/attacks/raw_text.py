@@ -18,7 +18,7 @@ from pyropunct.draws import Draws
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, words_of
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 from pyropunct.treebank.tree import Tree
 
 BY_MODEL = 10

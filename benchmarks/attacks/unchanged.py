@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from pyropunct.restore.prose import is_mark
+from pyropunct.text.prose import is_mark
 
 WIDTHLESS = "\u200b\ufeff"
 """White space that Python does not take for such."""

@@ -26,6 +26,7 @@ WAY = {
     "nets": "words → trees, ends of sentences, marks",
     "vocabulary": "trees and slots → a flat batch of numbers",
     "treebank": "CoNLL-U, brackets → sentences: a tree T, n + 1 slots x",
+    "text": "bytes → lines → words and slots → lines",
     "models": "T → punctemes T' → edits → x, as a Pyro model",
     "inference": "p(x | T) = sum over T' of p(T' | T) p(x | T')",
 }

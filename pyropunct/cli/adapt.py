@@ -11,8 +11,8 @@ from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import fit_watches
 from pyropunct.files import model_path
 from pyropunct.limits import Placeholder, Seed
+from pyropunct.text.marks import display
 from pyropunct.train.text_settings import TextSettings
-from pyropunct.treebank.marks import display
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator

@@ -33,7 +33,7 @@ def compare_joint(
     from pyropunct.rivals.ma_2014.treatments import have_language_tags
     from pyropunct.rivals.zhang_2013.comparison import compare_joint as run
     from pyropunct.rivals.zhang_2013.streams import SENTENCES, streams
-    from pyropunct.treebank.errors import TreebankError
+    from pyropunct.text.lines import TreebankError
 
     use.start()
     restores = use.load(model) if RESTORATION in settings.systems else None

@@ -40,7 +40,7 @@ def _require_trees(sentences: "Sequence[MarkedSentence]", path: str, settings: P
 
     :raises TreebankError: if there is not.
     """
-    from pyropunct.treebank.errors import TreebankError
+    from pyropunct.text.lines import TreebankError
 
     if not any(sentence.marks.count(False) > 1 for sentence in sentences):
         raise TreebankError(path, "there is no sentence of two words or more, so no arc to learn from")

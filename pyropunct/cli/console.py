@@ -10,7 +10,7 @@ from errno import EBADF
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from pyropunct.files import json_text
-from pyropunct.treebank.errors import shortened, visible
+from pyropunct.text.lines import shortened, visible
 
 if TYPE_CHECKING:
     from pyropunct.compare.table import Table

@@ -12,7 +12,7 @@ from pyropunct.cli.outputs import CONLLU, check_output, text_output
 from pyropunct.limits import Placeholder
 
 if TYPE_CHECKING:
-    from pyropunct.treebank.constituency.reading import Conversion
+    from pyropunct.treebank.brackets import Conversion
 
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
 
@@ -36,8 +36,8 @@ def convert(
     :param out: CoNLL-U file to write; by default the standard output.
     :param head_rules: which daughter is the head of a phrase.
     """
-    from pyropunct.treebank.constituency.head_rules import load_head_rules
-    from pyropunct.treebank.constituency.reading import Conversion
+    from pyropunct.treebank.brackets import Conversion
+    from pyropunct.treebank.head_rules import load_head_rules
 
     if json and out is None:
         raise click.UsageError("--json reports what was written: give a file with --out")
@@ -55,7 +55,7 @@ def convert(
 
 def _blocks(conversion: "Conversion", file: str) -> Iterator[str]:
     """The sentences of a file as CoNLL-U, with a progress bar."""
-    from pyropunct.treebank.lines import opened, read_lines
+    from pyropunct.text.lines import opened, read_lines
 
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
         for block in conversion.blocks(read_lines(stream, name), name):

@@ -5,12 +5,12 @@ from typing import Any
 
 from pyropunct.cli.restore_output import JsonOutput, Printer, TextOutput
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import Restored, words_of
 from pyropunct.tasks.correct.explaining import Explainer, Sprout
 from pyropunct.tasks.correct.system import Change, changes
-from pyropunct.treebank.marks import display, displayed
+from pyropunct.text.marks import display, displayed
+from pyropunct.text.raw_sentence import RawSentence
 
 NOTHING = "∅"
 """Stands for a slot without marks."""

@@ -12,7 +12,7 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
     The perplexity with trees is that of heads, relations, tags and punctuation together.
     """
     from pyropunct.cli.evaluate_output import Result, measured
-    from pyropunct.treebank.lines import Part, opened
+    from pyropunct.text.lines import Part, opened
     from pyropunct.treebank.reading import nothing_kept
 
     punctuator = use.load(model)

@@ -15,8 +15,7 @@ from pyropunct.files import json_text
 from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
 from pyropunct.fitted.story import ImpossibleSentenceError
 from pyropunct.punctuator import Punctuator
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import Part
+from pyropunct.text.lines import Part, TreebankError
 from pyropunct.treebank.sentence import Sentence
 
 LEGEND = """\

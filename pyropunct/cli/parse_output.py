@@ -11,10 +11,9 @@ from pyropunct.restore.restoring import Restored, Source, words_of
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.reading import Omission
-from pyropunct.treebank.retree import read_again, with_tree
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.text.lines import TreebankError
+from pyropunct.treebank.reading import Omission, read_again
+from pyropunct.treebank.sentence import Sentence, with_tree
 from pyropunct.treebank.tree import Tree
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from pyropunct.cli.examples import Learned, Report
 from pyropunct.compare.table import cells_table
 from pyropunct.tasks.explain.relations import RelationPunctemes
-from pyropunct.treebank.marks import displayed_string
+from pyropunct.text.marks import displayed_string
 
 EMPTY = "ε"
 

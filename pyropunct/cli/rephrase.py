@@ -220,7 +220,7 @@ def _watched(
 
     :param halved: gets the identifiers of sentences with brackets or quotation marks whose partner is gone.
     """
-    from pyropunct.treebank.marks import unpaired
+    from pyropunct.text.marks import unpaired
 
     for sentence, several in zip(sentences, results, strict=True):
         if any(unpaired(one.surface) > unpaired(sentence.surface) for one in several):
@@ -229,7 +229,7 @@ def _watched(
 
 
 def _described(sentence: "Sentence") -> dict[str, Any]:
-    from pyropunct.treebank.marks import displayed
+    from pyropunct.text.marks import displayed
 
     marks = [displayed(slot) for slot in sentence.surface]
     return {"text": sentence.text(), "words": list(sentence.tree.forms), "marks": marks}

@@ -8,14 +8,14 @@ from pyropunct.compare.table import cells_table
 from pyropunct.files import json_text
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.details import details, length
-from pyropunct.restore.mark_scores import MarkScore, RestorationScores
-from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import BadLine, Item
 from pyropunct.restore.restoring import Restored, Source, raw_text, words_of
-from pyropunct.treebank.conventions import at_the_beginning
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.marks import ABBREVIATION_DOT, display, displayed
-from pyropunct.treebank.printing import print_conllu
+from pyropunct.restore.scores import MarkScore, RestorationScores
+from pyropunct.text.conventions import at_the_beginning
+from pyropunct.text.lines import TreebankError
+from pyropunct.text.marks import ABBREVIATION_DOT, display, displayed
+from pyropunct.text.raw_sentence import RawSentence
+from pyropunct.treebank.conllu_writer import print_conllu
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
 

@@ -8,7 +8,7 @@ from pyropunct.compare.table import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.rules import COUNTED, GAP, LearnedPair, LearnedRules, Outcome
 from pyropunct.tasks.explain.side_by_side import SeveralOutcomes, side_by_side
 from pyropunct.tasks.explain.weights import LearnedWeight
-from pyropunct.treebank.marks import display, displayed_string
+from pyropunct.text.marks import display, displayed_string
 
 LEGEND = """\
 underlying   two neighbouring underlying marks, a and b; ^ is the beginning of

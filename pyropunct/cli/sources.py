@@ -10,14 +10,12 @@ from pyropunct.corpus.shards import Reject, Work
 from pyropunct.errors import UserError
 from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import NoParserError
-from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.parses import LONGEST_WHOLE, NoParserError
 from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
-from pyropunct.restore.windows import LONGEST_WHOLE
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import ByteLines, Part
+from pyropunct.text.lines import ByteLines, Part, TreebankError
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
 

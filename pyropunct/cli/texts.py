@@ -39,7 +39,7 @@ class TextCommand(Command):
 
     def run(self, values: dict[str, Any]) -> None:
         """Work on a file."""
-        from pyropunct.treebank.lines import Part, opened
+        from pyropunct.text.lines import Part, opened
 
         if "places" in values:
             model, file = _model_and_file(values["places"])

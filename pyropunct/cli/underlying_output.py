@@ -15,8 +15,8 @@ from pyropunct.tasks.explain.brackets import bracketed, misc_entries
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.doubts import doubts
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
-from pyropunct.treebank.lines import Part
-from pyropunct.treebank.marks import display
+from pyropunct.text.lines import Part
+from pyropunct.text.marks import display
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
 

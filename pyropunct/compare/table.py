@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from pyropunct.compare.significance import PERMUTATIONS, Statistic, Totals, permutation_test, total
 from pyropunct.files import json_text
-from pyropunct.treebank.errors import visible
+from pyropunct.text.lines import visible
 
 NO_VALUE = "–"
 """The cell of a missing number."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pyropunct.errors import UserError, installing
-from pyropunct.treebank.lines import SIZE, STANDARD_INPUT, Part, standard_input
+from pyropunct.text.lines import SIZE, STANDARD_INPUT, Part, standard_input
 
 TEXT, CONLLU = (".txt", ".text"), (".conllu",)
 """How the names of raw text and of CoNLL-U end, before what says that they are compressed."""

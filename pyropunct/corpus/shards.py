@@ -19,9 +19,8 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
 from pyropunct.corpus.inputs import COMPRESSED, CorpusError, contents, without_compression
 from pyropunct.files import written_whole
 from pyropunct.shipped import place_of
+from pyropunct.text.lines import SIZE, ByteLines, Part, Start, TreebankError, decoded, visible
 from pyropunct.treebank.conllu_reader import is_comment, recognised
-from pyropunct.treebank.errors import TreebankError, visible
-from pyropunct.treebank.lines import SIZE, ByteLines, Part, Start, decoded
 
 LARGEST = 64 << 20
 """The bytes of its text behind which a shard ends, however few its sentences are."""

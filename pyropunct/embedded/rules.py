@@ -14,7 +14,7 @@ from math import inf, log
 from typing import Literal
 
 from pyropunct.embedded.channel import surface_distribution
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.tree import Tree
 
 # What the rules look at
@@ -356,7 +356,7 @@ def true_log_prob(tree: Tree, surface: Surface) -> float:
     constituent are complete once its children are known, so that only the strings that it
     contributes to the slots at its two edges have to be remembered.
 
-    :param surface: the tokens of the slots 0..n, :data:`~pyropunct.treebank.marks.START` and the
+    :param surface: the tokens of the slots 0..n, :data:`~pyropunct.text.marks.START` and the
         abbreviation dots included.
     :return: minus infinity for a surface that the true parameters exclude.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyropunct.tasks.explain.derivations import SlotDerivation
-from pyropunct.treebank.marks import displayed, displayed_string
+from pyropunct.text.marks import displayed, displayed_string
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 
 from pyropunct.tasks.explain.relations import RelationPunctemes
 from pyropunct.tasks.explain.rules import LearnedPair
-from pyropunct.treebank.marks import display
+from pyropunct.text.marks import display
 
 STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
 """Settings for identifiers that do not change from run to run, and for text that is not turned into paths."""

@@ -34,7 +34,7 @@ from pyropunct.nets.tagger.scores import log_mixture
 from pyropunct.nets.trained import TrainedWordNetwork
 from pyropunct.nets.vectors import KIND as VECTORS
 from pyropunct.shipped import lacking, place_of
-from pyropunct.treebank.conventions import Conventions
+from pyropunct.text.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
 
 

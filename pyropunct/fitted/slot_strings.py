@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pyropunct.files import texts, whole_numbers
-from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.text.marks import Surface, marks_of
 
 String = tuple[str, ...]
 

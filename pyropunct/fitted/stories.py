@@ -14,7 +14,7 @@ from pyropunct.models.learned import fixed_names, require_like, require_names, s
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.words import Words
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 from pyropunct.vocabulary import Vocabulary
 
 SYNTAX_TABLE = "syntax.probabilities"

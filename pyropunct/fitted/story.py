@@ -28,8 +28,8 @@ from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.pretrained import Pretrained, features_of_words
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.marks import Surface, display, unpaired
+from pyropunct.text.lines import TreebankError
+from pyropunct.text.marks import Surface, display, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

@@ -18,7 +18,7 @@ from pyropunct.files import texts, types
 from pyropunct.inference.forward import renumber
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.nets.words import padded
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, displayed_string, marks_of
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, displayed_string, marks_of
 from pyropunct.vocabulary import MARK_COUNT
 
 SlotString = tuple[str, ...]

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pyropunct.files import types
 from pyropunct.nets.pretrained import Pretrained
-from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.text.marks import Surface, marks_of
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
 """The padding, number 0, and the type that stands for all types that are too rare in training."""

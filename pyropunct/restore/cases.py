@@ -8,8 +8,8 @@ from torch import Tensor
 
 from pyropunct.nets.reader.case import CAPITAL, OTHER, case_of, in_case
 from pyropunct.nets.reader.reader import RunningReader
-from pyropunct.restore.raw_words import Multiword, RawSentence
 from pyropunct.restore.settings import CaseMode
+from pyropunct.text.raw_sentence import Multiword, RawSentence
 
 
 def loses_case(words: Sequence[str], mode: CaseMode) -> bool:

@@ -23,7 +23,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from pyropunct.restore.settings import THRESHOLD, Thresholds
-from pyropunct.treebank.marks import PAIRED, Surface, marks_of, unpaired
+from pyropunct.text.marks import PAIRED, Surface, marks_of, unpaired
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from pyropunct.restore.raw_words import RawSentence, parted
 from pyropunct.restore.restoring import Restored, Source
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, marks_of
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import ABBREVIATION_DOT, marks_of, parted
+from pyropunct.text.raw_sentence import RawSentence
 
 Marks = tuple[str, ...]
 

@@ -1,13 +1,27 @@
-"""Reading sentences to restore one by one, from raw text or CoNLL-U of any length."""
+"""Sentences to restore, one by one, from raw text, running text or CoNLL-U of any length."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from pyropunct.restore.raw_words import RawReader, RawSentence
+from pyropunct.errors import UserError
+from pyropunct.nets.reader.reader import RunningReader
+from pyropunct.restore.running import LONGEST_SENTENCE, SentenceFinder, ends_sentence
+from pyropunct.restore.settings import RestoreSettings
+from pyropunct.text.lines import (
+    BEGINNING,
+    LONGEST_LINE,
+    NO_SENTENCE,
+    ByteLines,
+    Start,
+    TreebankError,
+    decoded,
+    lines_or_errors,
+    numbered,
+)
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_reader import recognised
-from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
-from pyropunct.treebank.lines import BEGINNING, LONGEST_LINE, ByteLines, Start, decoded, lines_or_errors
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 
@@ -99,11 +113,10 @@ def _raw_lines(
     lines: Iterable[bytes], name: str, reader: RawReader, running: bool, start: Start
 ) -> Iterator[RawSentence | BadLine]:
     """:param running: whether a line that has no end goes on in the next one."""
-    number, offset, whole = start.line, start.offset, True
-    for line in lines:
+    for line, number, offset, begins in numbered(lines, start):
         end = "\r\n" if line.endswith(b"\r\n") else "" if running and not line.endswith(b"\n") else "\n"
         try:
-            text = decoded(line, name, number, offset) if whole or running else None
+            text = decoded(line, name, number, offset) if begins or running else None
             yield (
                 BadLine(_kept(line), None)
                 if text is None
@@ -111,9 +124,6 @@ def _raw_lines(
             )
         except TreebankError as error:
             yield BadLine(_kept(line), error)
-        offset += len(line)
-        whole = line.endswith(b"\n")
-        number += whole
 
 
 def _kept(line: bytes) -> str:
@@ -138,3 +148,89 @@ def chunks(items: Iterable[Item], lines: AtHand) -> Iterator[list[Item]]:
             chunk = []
     if chunk:
         yield chunk
+
+
+class NoReaderError(UserError, ValueError):
+    """Raised when a model without a reader of running text is to find sentences or cases."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the model has no reader of running text, so it finds neither sentences nor capital letters: "
+            "fit one with `pyropunct fit TRAIN --parser`, or give one sentence a line, as it is written"
+        )
+
+
+def require_reader(reader: RunningReader | None, settings: RestoreSettings) -> None:
+    """:raises NoReaderError: if settings ask for a reader of running text, and there is none."""
+    if reader is None and (settings.running or settings.case == "restore"):
+        raise NoReaderError
+
+
+class SentenceStream(Iterator[Item]):
+    """The sentences of lines of raw text, as soon as they are certain; other items in their places.
+
+    A line that is not running text is a sentence, unless it is too long, or marks inside of it end sentences.
+
+    :param items: lines, and items of other kinds.
+    :param reader: finds sentence ends and cases; with None each line is a sentence.
+    :param settings: say whether lines are running text, and which case they get.
+    :param lines: the source of the items, for `at_hand`; by default all are at hand.
+    :param tell_long: called with lines that are running text because they are too long for sentences.
+    :param last_end: ends the last line if nothing does.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[Item],
+        reader: RunningReader | None,
+        settings: RestoreSettings,
+        *,
+        lines: AtHand | None = None,
+        tell_long: Callable[[RawSentence], None] | None = None,
+        last_end: str = "",
+    ) -> None:
+        self._items, self._reader, self._settings = items, reader, settings
+        self._lines, self._tell_long, self._last_end = lines, tell_long, last_end
+        self._groups = self._sentences_of_each()
+        self._group: Iterator[Item] = iter(())
+        self._next: Item | None = None
+
+    def _sentences_of_each(self) -> Iterator[Iterator[Item]]:
+        """The sentences that become certain with each item, which may be none; or just the item."""
+        if self._reader is None:
+            yield from (iter((item,)) for item in self._items)
+            return
+        finder = SentenceFinder(self._reader, self._settings.case, capital=self._settings.capital)
+        for item in self._items:
+            if not isinstance(item, RawSentence):
+                yield finder.finish()
+                yield iter((item,))
+            elif self._settings.running:
+                yield finder.add(item)
+            elif (is_long := len(item.words) > LONGEST_SENTENCE) or _has_ends(item):
+                if is_long and self._tell_long is not None:
+                    self._tell_long(item)
+                yield finder.add(item)
+                yield finder.finish()
+            else:
+                yield iter((item,))
+        yield finder.finish(self._last_end)
+
+    def __next__(self) -> Item:
+        item, self._next = self._next, None
+        while item is None:
+            item = next(self._group, None)
+            if item is None:
+                self._group = next(self._groups)
+        return item
+
+    def at_hand(self) -> bool:
+        """Whether the next sentence can be had without waiting for input, if that is certain already."""
+        if self._next is None:
+            self._next = next(self._group, None)
+        return self._next is not None or self._lines is None or self._lines.at_hand()
+
+
+def _has_ends(line: RawSentence) -> bool:
+    """Whether marks inside of a line end sentences."""
+    return any(map(ends_sentence, line.surface[1:-1], line.words[1:]))

@@ -14,10 +14,8 @@ from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.details import Word, details_of_text
-from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
-from pyropunct.restore.prose import is_restorable
-from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.reading import CHUNK, LONGEST_PIECE, Item, read_items
+from pyropunct.restore.posterior import LONGEST_OPEN, evidence_of_marks
+from pyropunct.restore.reading import CHUNK, LONGEST_PIECE, Item, SentenceStream, read_items, require_reader
 from pyropunct.restore.restoring import Restored, Source, has_marks, punctuated, raw_text
 from pyropunct.restore.rewriting import (
     Rewriting,
@@ -28,10 +26,12 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
-from pyropunct.restore.running import SentenceStream, require_reader
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, Part
-from pyropunct.treebank.marks import ABBREVIATION_DOT, STRAIGHT
+from pyropunct.text.lines import LONGEST_LINE, ByteLines, Part
+from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
+from pyropunct.text.prose import is_restorable
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
 
 
 class MarkError(UserError, ValueError):
@@ -159,7 +159,7 @@ class Restorer:
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         """Restore sentences, which may have punctuation already; a line without words is unchanged.
 
-        Long lines of raw text are restored in windows: see `pyropunct.restore.windows`.
+        Long lines of raw text are restored in windows: see `pyropunct.restore.parses`.
 
         :raises NoParserError: if words have to be parsed and the model has no parser.
         """

@@ -6,13 +6,12 @@ from typing import NamedTuple
 from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.decoders import Decision, Shares
-from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.parses import LONGEST_WHOLE, joined, weighted_trees, windows
 from pyropunct.restore.settings import DecisionSettings
-from pyropunct.restore.windows import LONGEST_WHOLE, joined, windows
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
-from pyropunct.treebank.printing import print_words
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.text.printing import print_words
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -55,7 +54,7 @@ def punctuated(
 ) -> Iterator[Restored]:
     """Sentences with new punctuation: their words are parsed, and their marks decided on.
 
-    Long lines of raw text are punctuated in windows: see `pyropunct.restore.windows`.  A line without words
+    Long lines of raw text are punctuated in windows: see `pyropunct.restore.parses`.  A line without words
     is unchanged.
 
     :param model: parses words.

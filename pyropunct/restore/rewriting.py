@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, unpaired
+from pyropunct.text.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, unpaired
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws

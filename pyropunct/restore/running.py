@@ -5,12 +5,12 @@ paragraph in fixed windows, so that results do not depend on how many words are 
 windows and the current sentence are in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from torch import Tensor, stack
 
-from pyropunct.errors import UserError
 from pyropunct.nets.reader.reader import (
     CORE,
     LIKELY,
@@ -21,12 +21,9 @@ from pyropunct.nets.reader.reader import (
     windows_of,
 )
 from pyropunct.restore.cases import loses_case, lowered, recased
-from pyropunct.restore.raw_words import Multiword, RawSentence, parted
-from pyropunct.restore.reading import AtHand, Item
-from pyropunct.restore.settings import CaseMode, RestoreSettings
-from pyropunct.treebank.marks import ABBREVIATION_DOT
-from pyropunct.treebank.printing import Slot
-from pyropunct.treebank.spacing import space_between_words
+from pyropunct.restore.settings import CaseMode
+from pyropunct.text.marks import ABBREVIATION_DOT, parted, space_between_words
+from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
 
 LONGEST_SENTENCE, LEAST_CUT = 200, 50
 """The most words of a sentence; where no end is found for so long, it is cut at the likeliest place, which
@@ -45,7 +42,7 @@ INNER = frozenset(",;:،؛，；：、")
 """Marks behind which no sentence ends."""
 
 
-class _Word(NamedTuple):
+class _PlacedWord(NamedTuple):
     """A word of a paragraph.
 
     :ivar form: the word.
@@ -99,7 +96,7 @@ class SentenceFinder:
 
     def __init__(self, reader: RunningReader, mode: CaseMode = "auto", *, capital: bool = True) -> None:
         self._reader, self._mode, self._capital = reader, mode, capital
-        self._words: list[_Word] = []
+        self._words: list[_PlacedWord] = []
         self._judged: list[_Judged] = []
         self._line, self._number = 0, 0  # those of the last sentence: see `RawSentence.number`
         self._clear()
@@ -144,7 +141,9 @@ class SentenceFinder:
         closed = set(line.inside)
         written = {multiword.first: multiword.text for multiword in line.multiwords}
         self._words += [
-            _Word(form, line.line, line.slots[slot], slot in closed, slot in line.fixed, written.get(slot))
+            _PlacedWord(
+                form, line.line, line.slots[slot], slot in closed, slot in line.fixed, written.get(slot)
+            )
             for slot, form in enumerate(line.words, start=1)
         ]
         self._end = line.behind + line.end
@@ -215,7 +214,7 @@ class SentenceFinder:
 
     def _is_marked(self, number: int) -> bool:
         behind = self._words[number + 1].form if number + 1 < len(self._words) else ""
-        return _ends_sentence(self._words[number].slot.tokens, behind)
+        return ends_sentence(self._words[number].slot.tokens, behind)
 
     def _cut(self, last: int) -> RawSentence:
         """The sentence that ends with a word."""
@@ -231,7 +230,7 @@ class SentenceFinder:
         self._line = words[0].line
         sentence = RawSentence(
             line=self._line,
-            text=_as_it_was(slots, words),
+            text="",
             words=tuple(word.form for word in words),
             slots=slots,
             multiwords=tuple(_multiwords(words)),
@@ -244,6 +243,9 @@ class SentenceFinder:
                 stack([word.marks for word in judged]), [*[False] * (len(words) - 1), True]
             ),
         )
+        forms, _, around = sentence.as_written(sentence.surface)
+        behind = (form + slot.text for form, slot in zip(forms, around[1:], strict=True))
+        sentence = replace(sentence, text="".join([around[0].text, *behind]))
         self._opening, self._before, self._begun = opening, "", last + 1
         cases = [word.cases for word in judged if word.cases is not None]
         if len(cases) < len(words):
@@ -258,7 +260,7 @@ class SentenceFinder:
         self._told -= gone
 
 
-def _ends_sentence(slot: Sequence[str], behind: str) -> bool:
+def ends_sentence(slot: Sequence[str], behind: str) -> bool:
     """Whether marks end a sentence; several dots, together or one by one, need not.
 
     :param behind: the next word, nothing if there is none.
@@ -271,11 +273,6 @@ def _ends_sentence(slot: Sequence[str], behind: str) -> bool:
     return not (quoted and behind[:1].islower() and not opening)
 
 
-def _has_ends(line: RawSentence) -> bool:
-    """Whether marks inside of a line end sentences."""
-    return any(map(_ends_sentence, line.surface[1:-1], line.words[1:]))
-
-
 def _where_white_space_is(slot: Slot, place: int) -> int:
     """The place with white space that is nearest to another place between marks, or this if there is none."""
     spaces = [*(mark.space for mark in slot.marks), slot.space]
@@ -284,7 +281,7 @@ def _where_white_space_is(slot: Slot, place: int) -> int:
     )
 
 
-def _multiwords(words: Sequence[_Word]) -> Iterator[Multiword]:
+def _multiwords(words: Sequence[_PlacedWord]) -> Iterator[Multiword]:
     """The written words of several words."""
     place = 0
     while place < len(words):
@@ -295,94 +292,3 @@ def _multiwords(words: Sequence[_Word]) -> Iterator[Multiword]:
         if written is not None:
             yield Multiword(place + 1, last + 1, written)
         place = last + 1
-
-
-def _as_it_was(slots: Sequence[Slot], words: Sequence[_Word]) -> str:
-    """The text of a sentence."""
-    inside = (False, *(word.closed for word in words))
-    forms = (
-        "" if part else word.form if word.written is None else word.written
-        for word, part in zip(words, inside, strict=False)
-    )
-    return slots[0].text + "".join(form + slot.text for form, slot in zip(forms, slots[1:], strict=True))
-
-
-class NoReaderError(UserError, ValueError):
-    """Raised when a model without a reader of running text is to find sentences or cases."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the model has no reader of running text, so it finds neither sentences nor capital letters: "
-            "fit one with `pyropunct fit TRAIN --parser`, or give one sentence a line, as it is written"
-        )
-
-
-def require_reader(reader: RunningReader | None, settings: RestoreSettings) -> None:
-    """:raises NoReaderError: if settings ask for a reader of running text, and there is none."""
-    if reader is None and (settings.running or settings.case == "restore"):
-        raise NoReaderError
-
-
-class SentenceStream(Iterator[Item]):
-    """The sentences of lines of raw text, as soon as they are certain; other items in their places.
-
-    A line that is not running text is a sentence, unless it is too long, or marks inside of it end sentences.
-
-    :param items: lines, and items of other kinds.
-    :param reader: finds sentence ends and cases; with None each line is a sentence.
-    :param settings: say whether lines are running text, and which case they get.
-    :param lines: the source of the items, for `at_hand`; by default all are at hand.
-    :param tell_long: called with lines that are running text because they are too long for sentences.
-    :param last_end: ends the last line if nothing does.
-    """
-
-    def __init__(
-        self,
-        items: Iterable[Item],
-        reader: RunningReader | None,
-        settings: RestoreSettings,
-        *,
-        lines: AtHand | None = None,
-        tell_long: Callable[[RawSentence], None] | None = None,
-        last_end: str = "",
-    ) -> None:
-        self._items, self._reader, self._settings = items, reader, settings
-        self._lines, self._tell_long, self._last_end = lines, tell_long, last_end
-        self._groups = self._sentences_of_each()
-        self._group: Iterator[Item] = iter(())
-        self._next: Item | None = None
-
-    def _sentences_of_each(self) -> Iterator[Iterator[Item]]:
-        """The sentences that become certain with each item, which may be none; or just the item."""
-        if self._reader is None:
-            yield from (iter((item,)) for item in self._items)
-            return
-        finder = SentenceFinder(self._reader, self._settings.case, capital=self._settings.capital)
-        for item in self._items:
-            if not isinstance(item, RawSentence):
-                yield finder.finish()
-                yield iter((item,))
-            elif self._settings.running:
-                yield finder.add(item)
-            elif (is_long := len(item.words) > LONGEST_SENTENCE) or _has_ends(item):
-                if is_long and self._tell_long is not None:
-                    self._tell_long(item)
-                yield finder.add(item)
-                yield finder.finish()
-            else:
-                yield iter((item,))
-        yield finder.finish(self._last_end)
-
-    def __next__(self) -> Item:
-        item, self._next = self._next, None
-        while item is None:
-            item = next(self._group, None)
-            if item is None:
-                self._group = next(self._groups)
-        return item
-
-    def at_hand(self) -> bool:
-        """Whether the next sentence can be had without waiting for input, if that is certain already."""
-        if self._next is None:
-            self._next = next(self._group, None)
-        return self._next is not None or self._lines is None or self._lines.at_hand()

@@ -34,18 +34,18 @@ from pyropunct.nets.reader.encoding import Document
 from pyropunct.nets.reader.training import TUNED, TUNED_RATE, evaluate
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
-from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
+from pyropunct.text.lines import Part
 from pyropunct.train.parsed_trees import fit_parsed, perplexity_over_trees
 from pyropunct.train.parts import Parts, Watching, unwatched
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.train.text_settings import TextSettings
 from pyropunct.train.texts import Texts, collected, documents_of, with_parses
-from pyropunct.treebank.conventions import Capitals
-from pyropunct.treebank.lines import Part
+from pyropunct.treebank.conventions import learn_capitals
 from pyropunct.treebank.sentence import Sentence
 
 REPLACED = ("parsed", "tagger", "reader")
@@ -215,7 +215,7 @@ def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
 
 def with_capitals(model: Punctuator, text: LearnedText) -> Punctuator:
     """The model, which knows how text writes capital letters too."""
-    capitals = model.conventions.capitals + Capitals.learn(text.once)
+    capitals = model.conventions.capitals + learn_capitals(text.once)
     return replace(model, conventions=replace(model.conventions, capitals=capitals))
 
 

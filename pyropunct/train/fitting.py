@@ -14,6 +14,7 @@ from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
+from pyropunct.text.lines import Part
 from pyropunct.train.adapting import LearnedText, with_capitals
 from pyropunct.train.parsed_trees import fit_parsed
 from pyropunct.train.parts import Parts, Watching, checkpoint_of, unwatched
@@ -21,8 +22,7 @@ from pyropunct.train.ranks import ALONE, Ranks
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.train.text_settings import TextSettings
 from pyropunct.train.training import Training, Watch, held_out
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.lines import Part
+from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
@@ -238,7 +238,7 @@ def fit_story(
     return replace(
         best,
         report={**best.report, "directions": tried, "seed": seed},
-        conventions=Conventions.learn(main or train),
+        conventions=learn_conventions(main or train),
         slot_strings=SlotStrings.count(surfaces, len(vocabulary.tokens) - 1),
         attach_pretrained=pretrained,
     )

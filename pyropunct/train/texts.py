@@ -13,11 +13,11 @@ from typing import NamedTuple
 from pyropunct.errors import UserError
 from pyropunct.nets.parser import Parser
 from pyropunct.nets.reader.encoding import Document, joined
-from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import words_of
+from pyropunct.text.marks import ABBREVIATION_DOT, START
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_block import Block
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.repunctuate import Layout
 from pyropunct.treebank.sentence import Sentence
 

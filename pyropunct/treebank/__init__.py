@@ -1,1 +1,1 @@
-"""Treebanks: reading and writing, trees, marks, and how a treebank writes them."""
+"""Treebanks: reading and writing, trees, sentences, and how a treebank writes."""

@@ -13,6 +13,7 @@ from typing import Any
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
+from pyropunct.text.lines import BEGINNING, Start, TreebankError
 from pyropunct.treebank.conllu_block import (
     COLUMN_NAMES,
     HEAD,
@@ -23,8 +24,7 @@ from pyropunct.treebank.conllu_block import (
     MultiwordRange,
     Token,
 )
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import BEGINNING, Start
+from pyropunct.treebank.tree import top_down
 
 
 def blocks_or_errors(
@@ -196,22 +196,8 @@ def _check_tree(block: Block) -> None:
         listed = ", ".join(map(str, roots))
         row = block.tokens[roots[1] - 1].row
         raise block.error(f"the words {listed} are all roots (give one word only the head 0)", row)
-    if not _all_reach_root([token.head for token in block.tokens]):
+    if len(top_down([token.head for token in block.tokens])) < size:  # some do not hang on the root
         raise _cycle_error(block)
-
-
-def _all_reach_root(heads: list[int]) -> bool:
-    """Whether every path of heads ends at 0; each word is visited once."""
-    reaches = [True] + [False] * len(heads)
-    for start in range(1, len(heads) + 1):
-        path = [start]
-        while not reaches[path[-1]]:
-            if len(path) > len(heads):
-                return False
-            path.append(heads[path[-1] - 1])
-        for word in path:
-            reaches[word] = True
-    return True
 
 
 def _cycle_error(block: Block) -> TreebankError:

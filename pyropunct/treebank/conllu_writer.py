@@ -2,8 +2,12 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import DOUBLE, SINGLE, Surface
+from pyropunct.text.printing import PlacedToken, as_text, placed_tokens
+from pyropunct.text.raw_sentence import Slot
 from pyropunct.treebank.conllu_block import (
     DEPS,
     FORM,
@@ -15,10 +19,11 @@ from pyropunct.treebank.conllu_block import (
     misc_entries,
     with_space_after,
 )
-from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, print_text, range_form, spaces_after
+from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, printed, range_form, spaces_after
+from pyropunct.treebank.tree import Tree, mark_heads
 
 _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
-_QUOTE_TAGS = {"“": "``", "‘": "``", "”": "''", "’": "''"}
+_OPENING = (DOUBLE[0], SINGLE[0])
 _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
 
 
@@ -103,7 +108,7 @@ class _Rewriting:
         return numbers
 
     def lines(self) -> Iterator[str]:
-        text = print_text(self.layout, self.items)
+        text = printed(self.layout, self.items).text
         for line in self.block.lines:
             if line.lstrip().startswith("#"):
                 yield retitled(line, text)
@@ -141,11 +146,9 @@ class _Rewriting:
         return columns
 
     def _new_columns(self, item: Item) -> list[str]:
-        """A new mark.  The tag of a straight quotation mark says which way it points."""
         head = self.numbers[str(self.mark_heads[item.slot])]
-        tag = "_" if item.form == item.mark else _QUOTE_TAGS[item.mark]
         enhanced = f"{head}:punct" if self.enhanced else "_"
-        return ["", item.form, item.form, "PUNCT", tag, "_", head, "punct", enhanced, "_"]
+        return ["", *_mark_columns(item.form, item.mark, head), enhanced, "_"]
 
     def _empty_node_lines(self, token: int) -> Iterator[str]:
         for node in self.empty_nodes.get(token, ()):
@@ -161,3 +164,75 @@ class _Rewriting:
         arcs = [arc.partition(":") for arc in column.split("|")]
         kept = [f"{self.numbers[head]}:{relation}" for head, _, relation in arcs if head in self.numbers]
         return "|".join(kept) or "_"
+
+
+def print_conllu(
+    tree: Tree,
+    surface: Surface,
+    conventions: Conventions,
+    identifier: str,
+    *,
+    capital: bool = False,
+    slots: Sequence[Slot] | None = None,
+    text: str | None = None,
+    multiword: Mapping[int, tuple[int, str]] | None = None,
+) -> str:
+    """The tree with its punctuation as CoNLL-U, and the blank line behind it.
+
+    Words and marks are written as by `print_words`, with single spaces.  A mark depends, with relation
+    ``punct``, on the highest word from which its arc crosses no other arc.
+
+    :param identifier: for the comment ``sent_id``.
+    :param text: the text, if it is not just words and marks.
+    :param multiword: for the first word of each multiword token the last word, and its form; no mark stands
+        inside.
+    :raises ValueError: if the tree has n words and there are not n + 1 slots, or if a word, a tag or a
+        relation is empty or has a tab or a line end, so that nobody could read it again.
+    """
+    _require_readable((*tree.forms, *tree.tags, *tree.relations))
+    _require_readable(form for _, form in (multiword or {}).values())
+    tokens, spaces = placed_tokens(tree.forms, surface, conventions, capital=capital, slots=slots)
+    spaces = [" " if space else "" for space in spaces]
+    numbers = [0, *(number for number, token in enumerate(tokens, 1) if not token.written.mark)]
+    word_heads = [numbers[head] for head in tree.heads]
+    heads_of_marks = [numbers[head] for head in mark_heads(tree)]
+    lines = [f"# sent_id = {identifier}", f"# text = {text or as_text(tokens, spaces)}"]
+    spaces.append(" ")  # the text behind the last token is unknown
+    covered = 0
+    for number, (token, space) in enumerate(zip(tokens, spaces, strict=True), 1):
+        if multiword and not token.written.mark and token.slot in multiword:
+            last, form = multiword[token.slot]
+            covered = number + last - token.slot
+            lines.append(_line(f"{number}-{covered}", [form, *"_" * 6], spaces[covered - 1]))
+        space = " " if number <= covered else space
+        columns = (
+            _mark_columns(*token.written, str(heads_of_marks[token.slot]))
+            if token.written.mark
+            else _word_columns(token, tree, word_heads)
+        )
+        lines.append(_line(str(number), columns, space))
+    return as_written(lines)
+
+
+def _line(identifier: str, columns: Sequence[str], space: str) -> str:
+    """A line, given the columns FORM to DEPREL."""
+    return "\t".join([identifier, *columns, "_", "_" if space else "SpaceAfter=No"])
+
+
+def _require_readable(columns: Iterable[str]) -> None:
+    """:raises ValueError: if one of them would not be read again."""
+    for column in columns:
+        if not column or not set(column).isdisjoint("\t\n\r"):
+            raise ValueError(f"{column!r} cannot be written: it is empty, or has a tab or a line end")
+
+
+def _word_columns(token: PlacedToken, tree: Tree, heads: Sequence[int]) -> list[str]:
+    """The columns FORM to DEPREL of a word."""
+    word = token.slot - 1
+    return [token.written.form, "_", tree.tags[word], "_", "_", str(heads[word]), tree.relations[word]]
+
+
+def _mark_columns(form: str, mark: str, head: str) -> list[str]:
+    """The columns FORM to DEPREL of a new mark.  The tag of a straight quotation mark tells its direction."""
+    tag = "_" if form == mark else "``" if mark in _OPENING else "''"
+    return [form, form, "PUNCT", tag, "_", head, "punct"]

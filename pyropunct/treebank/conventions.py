@@ -1,113 +1,59 @@
-"""How a treebank writes: spaces, quotation marks, abbreviations, capital letters.
-
-Restored punctuation follows the conventions of the training treebank.  Where the treebank gives no evidence,
-the rules of `pyropunct.treebank.spacing` hold.
-"""
+"""What a treebank shows of how it writes: see `pyropunct.text.conventions`."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
 
-from pyropunct.files import texts, whole_numbers
+from pyropunct.text.conventions import (
+    BETWEEN_WORDS,
+    UNSPACED_WORD,
+    WORD,
+    Capitals,
+    Conventions,
+    SpacingStatistics,
+    Written,
+    folded,
+    kinds_of,
+)
+from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT, space_between_words
 from pyropunct.treebank.conllu_block import FORM
-from pyropunct.treebank.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.treebank.repunctuate import Layout, original_spaces
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.spacing import space_beside_mark, space_between_words
-from pyropunct.treebank.splits import Splits, learn_splits
 
-ALIKE = 2.0
-"""The weight of a word's tag, in observations of the word."""
+LEAST_ABBREVIATIONS = 2
+"""The least number of occurrences with an abbreviation dot that makes a word an abbreviation."""
 
-TAGS_ALIKE = 10.0
-"""The weight of the rule that proper nouns have a capital letter, in observations of a tag."""
-
-CapitalCounts = Mapping[str, tuple[int, int]]
+LEAST_SPLITS = 2
+"""How often a written word must have been split to be known."""
 
 
-@dataclass(frozen=True)
-class Capitals:
-    """Which words a treebank writes with a capital letter inside sentences.
+def learn_conventions(sentences: Iterable[Sentence]) -> Conventions:
+    """The conventions that the sentences of a treebank show."""
+    sentences = tuple(sentences)
+    return Conventions(
+        learn_spacing(sentences),
+        _quote_style(sentences),
+        _abbreviations(sentences),
+        learn_capitals(sentences),
+        learn_splits(sentences),
+    )
 
-    A word that was seen n times, c of them with a capital letter, has one with probability
-    (c + k r) / (n + k).  Here k is `ALIKE`, and r is the probability for its tag.  That is given by the same
-    formula with the counts of the tag, where k is `TAGS_ALIKE`, and r is 1 for proper nouns and for pronouns
-    of one letter, 0 for all others.
 
-    :ivar words: for each lower-cased word its (c, n).
-    :ivar tags: for each universal tag its (c, n).
+def learn_capitals(sentences: Iterable[Sentence]) -> Capitals:
+    """Count capital letters of words that can have one.
+
+    The first word of a sentence and words that follow a mark are not counted.
     """
-
-    words: CapitalCounts = field(default_factory=dict)
-    tags: CapitalCounts = field(default_factory=dict)
-
-    @classmethod
-    def learn(cls, sentences: Iterable[Sentence]) -> "Capitals":
-        """Count capital letters of words that can have one.
-
-        The first word of a sentence and words that follow a mark are not counted.
-        """
-        words: Counter[tuple[str, bool]] = Counter()
-        tags: Counter[tuple[str, bool]] = Counter()
-        for sentence in sentences:
-            tree = sentence.tree
-            inside = list(zip(tree.forms, tree.tags, sentence.surface, strict=False))[1:]
-            for form, tag, marks in inside:
-                if not marks and form[:1].lower() != form[:1].upper():
-                    words[form.lower(), form[:1].isupper()] += 1
-                    tags[tag, form[:1].isupper()] += 1
-        return cls(_shares(words), _shares(tags))
-
-    def __add__(self, other: "Capitals") -> "Capitals":
-        """The counts of both."""
-        return Capitals(_added(self.words, other.words), _added(self.tags, other.tags))
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain dictionaries, from which `from_json` makes equal counts."""
-        return {"words": dict(sorted(self.words.items())), "tags": dict(sorted(self.tags.items()))}
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> "Capitals":
-        """The counts that `to_json` wrote.
-
-        :raises ValueError: if the input holds anything but counts.
-        """
-        columns = (plain[name].items() for name in ("words", "tags"))
-        what = "the counts of capital letters"
-        return cls(*({key: _two_counts(what, counts) for key, counts in column} for column in columns))
-
-    def has_capital(self, form: str, tag: str) -> bool:
-        """Whether a word is written with a capital letter inside sentences."""
-        # A pronoun of one letter, such as English "I", is treated as a proper noun.
-        rule = float(tag == "PROPN" or (tag == "PRON" and len(form) == 1))
-        by_tag = _smoothed(self.tags.get(tag, (0, 0)), rule, TAGS_ALIKE)
-        return _smoothed(self.words.get(form.lower(), (0, 0)), by_tag, ALIKE) > 0.5
-
-    def inside(self, form: str, tag: str) -> str:
-        """How the first word of a sentence is written inside one; acronyms stay as they are."""
-        if self.has_capital(form, tag) or any(map(str.isupper, form[1:])):
-            return form
-        return form[:1].lower() + form[1:]
-
-
-def _added(some: CapitalCounts, others: CapitalCounts) -> CapitalCounts:
-    both = dict(some)
-    for key, (capital, seen) in others.items():
-        before = both.get(key, (0, 0))
-        both[key] = before[0] + capital, before[1] + seen
-    return both
-
-
-def at_the_beginning(form: str) -> str:
-    """How a word is written at the beginning of a sentence; one with capital letters, as "iPhone", stays."""
-    return form if any(map(str.isupper, form)) else form[:1].title() + form[1:]
-
-
-def _two_counts(name: str, plain: Any) -> tuple[int, int]:
-    first, second = whole_numbers(name, plain)
-    return first, second
+    words: Counter[tuple[str, bool]] = Counter()
+    tags: Counter[tuple[str, bool]] = Counter()
+    for sentence in sentences:
+        tree = sentence.tree
+        inside = list(zip(tree.forms, tree.tags, sentence.surface, strict=False))[1:]
+        for form, tag, marks in inside:
+            if not marks and form[:1].lower() != form[:1].upper():
+                words[form.lower(), form[:1].isupper()] += 1
+                tags[tag, form[:1].isupper()] += 1
+    return Capitals(_shares(words), _shares(tags))
 
 
 def _shares(counts: Counter[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
@@ -115,203 +61,24 @@ def _shares(counts: Counter[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
     return {key: (counts[key, True], counts[key, True] + counts[key, False]) for key in keys}
 
 
-def _smoothed(counts: tuple[int, int], prior: float, weight: float) -> float:
-    capital, seen = counts
-    return (capital + weight * prior) / (seen + weight)
+def learn_spacing(sentences: Iterable[Sentence]) -> SpacingStatistics:
+    """Count the spaces of a treebank.
 
-
-WORD, UNSPACED_WORD = "\tword", "\tunspaced word"
-"""The two kinds of words: ordinary ones, and those that begin or end in a script without spaces, such as
-Chinese."""
-
-BESIDE_MARKS, BETWEEN_WORDS = 2, 10
-"""The weight of the rules, in observations: beside a mark, and between two words."""
-
-LEAST_ABBREVIATIONS = 2
-"""The least number of occurrences with an abbreviation dot that makes a word an abbreviation."""
-
-
-class Written(NamedTuple):
-    """A token as it is to be printed.
-
-    :ivar form: the written form.
-    :ivar mark: the mark, directed if it is a quotation mark; empty for a word.
+    If every mark of the treebank has a space on either side, the treebank does not record spaces (with
+    ``SpaceAfter=No``), and nothing is learned.
     """
-
-    form: str
-    mark: str = ""
-
-
-Counts = Mapping[tuple[str, str], tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class SpacingStatistics:
-    """Where a treebank leaves spaces.
-
-    The probability of a space between two neighbours a and b is (spaces + k r) / (pairs + k).  Here ``pairs``
-    is how often a b occurs in the treebank, and ``spaces`` how often with a space between.  The prior r is 1
-    or 0 according to the rules of `pyropunct.treebank.spacing`, for words of different kinds as for the kind
-    that the treebank has more of; its weight k is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as
-    itself, a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between two marks, r is the smaller of two
-    probabilities: of a space between a and a word, and between a word and b.
-
-    :ivar counts: for each pair (a, b) its (spaces, pairs); empty if the treebank does not record spaces.
-    :ivar enclitics: lower-cased words that are mostly written together with the word before, such as "n't".
-    :ivar proclitics: lower-cased words that are mostly written together with the next word, such as "$".
-    :ivar joined: pairs of other words that are mostly written together, such as "can" and "not".
-    """
-
-    counts: Counts = field(default_factory=dict)
-    enclitics: frozenset[str] = frozenset()
-    proclitics: frozenset[str] = frozenset()
-    joined: frozenset[tuple[str, str]] = frozenset()
-
-    @classmethod
-    def learn(cls, sentences: Iterable[Sentence]) -> "SpacingStatistics":
-        """Count the spaces of a treebank.
-
-        If every mark of the treebank has a space on either side, the treebank does not record spaces (with
-        ``SpaceAfter=No``), and nothing is learned.
-        """
-        seen: Counter[tuple[str, str, bool]] = Counter()
-        words: Counter[tuple[str, str, bool]] = Counter()
-        for sentence in sentences:
-            for left, right, space in _neighbours(sentence.layout):
-                seen[*_kinds(left, right), space] += 1
-                if not left.mark and not right.mark:
-                    words[_folded(left.form), _folded(right.form), space] += 1
-        kinds = {WORD, UNSPACED_WORD}
-        if all(space or {left, right} <= kinds for left, right, space in seen):
-            return cls()
-        counts = {(a, b): (seen[a, b, True], seen[a, b, True] + seen[a, b, False]) for a, b, _ in seen}
-        return cls(counts, *_together(words))
-
-    def space(self, left: Written, right: Written) -> bool:
-        """Whether a space stands between two neighbours."""
-        if not left.mark and not right.mark:
-            first, second = _folded(left.form), _folded(right.form)
-            if second in self.enclitics or first in self.proclitics or (first, second) in self.joined:
-                return False
-        return self.probability(left, right) > 0.5
-
-    def probability(self, left: Written, right: Written) -> float:
-        """The probability of a space between two neighbours; a word counts only as one of its kind."""
-        spaces, pairs = self.counts.get(_kinds(left, right), (0, 0))
-        weight = BESIDE_MARKS if left.mark or right.mark else BETWEEN_WORDS
-        return (spaces + weight * self._prior(left, right)) / (pairs + weight)
-
-    def _prior(self, left: Written, right: Written) -> float:
-        if not left.mark and not right.mark:
-            kinds = set(_kinds(left, right))
-            return float(self._is_spaced if len(kinds) > 1 else kinds == {WORD})
-        if left.mark and right.mark and self.counts:
-            as_words = Written(left.form), Written(right.form)
-            return min(self.probability(left, as_words[1]), self.probability(as_words[0], right))
-        marks = bool(left.mark), bool(right.mark)
-        return float(space_beside_mark(left.mark or left.form, right.mark or right.form, *marks))
-
-    @property
-    def _is_spaced(self) -> bool:
-        """Whether most words of the treebank are ordinary ones: then a Chinese one has spaces around it."""
-        ordinary, unspaced = (self.counts.get((kind, kind), (0, 0))[1] for kind in (WORD, UNSPACED_WORD))
-        return ordinary > unspaced
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists, from which `from_json` makes equal statistics."""
-        return {
-            "counts": [[*pair, *counts] for pair, counts in sorted(self.counts.items())],
-            "enclitics": sorted(self.enclitics),
-            "proclitics": sorted(self.proclitics),
-            "joined": sorted(map(list, self.joined)),
-        }
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> "SpacingStatistics":
-        """The statistics that `to_json` wrote.
-
-        :raises ValueError: if the input holds no such statistics.
-        """
-        counts = {}
-        for left, right, spaces, pairs in plain["counts"]:
-            texts("a pair of tokens", [left, right])
-            counts[left, right] = _two_counts("the counts of a pair of tokens", [spaces, pairs])
-        enclitics, proclitics = (
-            frozenset(texts(f"the list of {name}", plain[name])) for name in ("enclitics", "proclitics")
-        )
-        for pair in plain["joined"]:
-            texts("a pair of words", pair)
-        joined = frozenset((left, right) for left, right in plain["joined"])
-        return cls(counts, enclitics, proclitics, joined)
-
-
-@dataclass(frozen=True)
-class Conventions:
-    """How a treebank writes.  Without anything learned, the usual rules hold.
-
-    :ivar spacing: where it leaves spaces.
-    :ivar quotes: the form of each directed quotation mark that it writes differently, mostly a straight one.
-    :ivar abbreviations: lower-cased words, without their dot, that mostly have an abbreviation dot.
-    :ivar capitals: which words have a capital letter inside sentences.
-    :ivar splits: the written words that it splits into several.
-    """
-
-    spacing: SpacingStatistics = SpacingStatistics()
-    quotes: Mapping[str, str] = field(default_factory=dict)
-    abbreviations: frozenset[str] = frozenset()
-    capitals: Capitals = field(default_factory=Capitals)
-    splits: Splits = field(default_factory=dict)
-
-    @classmethod
-    def learn(cls, sentences: Iterable[Sentence]) -> "Conventions":
-        """The conventions that the sentences of a treebank show."""
-        sentences = tuple(sentences)
-        return cls(
-            SpacingStatistics.learn(sentences),
-            _quote_style(sentences),
-            _abbreviations(sentences),
-            Capitals.learn(sentences),
-            learn_splits(sentences),
-        )
-
-    def written(self, mark: str) -> Written:
-        """A mark as this treebank writes it."""
-        return Written(self.quotes.get(mark, mark), mark)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists and dictionaries, from which `from_json` makes equal conventions."""
-        return {
-            "spacing": self.spacing.to_json(),
-            "quotes": dict(self.quotes),
-            "abbreviations": sorted(self.abbreviations),
-            "capitals": self.capitals.to_json(),
-            "splits": {text: list(words) for text, words in sorted(self.splits.items())},
-        }
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> "Conventions":
-        """The conventions that `to_json` wrote; older versions wrote nothing about capital letters.
-
-        :raises ValueError: if the input holds no conventions.
-        """
-        spacing = SpacingStatistics.from_json(plain["spacing"])
-        capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
-        splits = {text: texts("a split", words) for text, words in plain.get("splits", {}).items()}
-        forms = texts("the quotation marks", [*plain["quotes"].values()])
-        quotes = dict(zip(plain["quotes"], forms, strict=True))
-        abbreviations = frozenset(texts("the list of abbreviations", plain["abbreviations"]))
-        return cls(spacing, quotes, abbreviations, capitals, splits)
-
-
-def _folded(form: str) -> str:
-    """A word in lower case; a single letter stays, so that an initial "M" differs from the "m" of "I'm"."""
-    return form if len(form) == 1 else form.lower()
-
-
-def _kinds(left: Written, right: Written) -> tuple[str, str]:
-    """The keys of two neighbours in the counts: a mark counts as itself, a word as its kind."""
-    first = left.mark or (WORD if space_between_words(left.form, "x") else UNSPACED_WORD)
-    return first, right.mark or (WORD if space_between_words("x", right.form) else UNSPACED_WORD)
+    seen: Counter[tuple[str, str, bool]] = Counter()
+    words: Counter[tuple[str, str, bool]] = Counter()
+    for sentence in sentences:
+        for left, right, space in _neighbours(sentence.layout):
+            seen[*kinds_of(left, right), space] += 1
+            if not left.mark and not right.mark:
+                words[folded(left.form), folded(right.form), space] += 1
+    kinds = {WORD, UNSPACED_WORD}
+    if all(space or {left, right} <= kinds for left, right, space in seen):
+        return SpacingStatistics()
+    counts = {(a, b): (seen[a, b, True], seen[a, b, True] + seen[a, b, False]) for a, b, _ in seen}
+    return SpacingStatistics(counts, *_together(words))
 
 
 def _neighbours(layout: Layout) -> Iterator[tuple[Written, Written, bool]]:
@@ -403,3 +170,49 @@ def _abbreviations(sentences: Iterable[Sentence]) -> frozenset[str]:
     return frozenset(
         form for form, count in with_dot.items() if count >= LEAST_ABBREVIATIONS and count > without[form]
     )
+
+
+def learn_splits(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ...]]:
+    """The written words that a treebank mostly splits in one way.
+
+    Written words are multiword tokens and words without a space between them.  Those with a digit are left
+    out: there are too many.
+    """
+    seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for sentence in sentences:
+        for text, words in _written(sentence.layout):
+            if not any(map(str.isdigit, text)):
+                seen[text.lower(), tuple(map(str.lower, words))] += 1
+    best: dict[str, tuple[str, ...]] = {}
+    for (form, parts), count in seen.most_common():
+        best.setdefault(form, parts if count >= LEAST_SPLITS else ())
+    return {form: parts for form, parts in best.items() if len(parts) > 1}
+
+
+def _written(layout: Layout) -> Iterator[tuple[str, list[str]]]:
+    """The written words of a sentence, each with the words that it is made of."""
+    text, words = "", list[str]()
+    spaces, marks = original_spaces(layout.block), {mark for slot in layout.marks for mark in slot}
+    for form, first, last in _units(layout):
+        tokens = range(first, last + 1)
+        if words and (marks.intersection(tokens) or not space_between_words(text, form)):
+            yield text, words
+            text, words = "", []
+        if not marks.intersection(tokens):
+            text, words = text + form, words + [layout.form(token) for token in tokens]
+            if spaces[last]:
+                yield text, words
+                text, words = "", []
+    if words:
+        yield text, words
+
+
+def _units(layout: Layout) -> Iterator[tuple[str, int, int]]:
+    """The multiword tokens and the other tokens of a sentence: the form, the first id and the last."""
+    ranges = {multiword.first: multiword for multiword in layout.block.ranges}
+    token = 1
+    while token <= len(layout.block.tokens):
+        multiword = ranges.get(token)
+        last = token if multiword is None else multiword.last
+        yield (layout.form(token) if multiword is None else multiword.columns[FORM]), token, last
+        token = last + 1

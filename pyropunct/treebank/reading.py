@@ -10,12 +10,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, overload
 
+from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, read_lines
+from pyropunct.text.marks import ABBREVIATION_DOT, START, direct_quotes
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token
 from pyropunct.treebank.conllu_reader import blocks_or_errors
 from pyropunct.treebank.conllu_writer import as_written
-from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
-from pyropunct.treebank.lines import BEGINNING, Start, opened, read_lines
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, direct_quotes
 from pyropunct.treebank.repunctuate import Layout
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, projectivise
@@ -166,6 +165,17 @@ def read_sentences(
         if isinstance(sentence, TreebankError):
             raise sentence
         yield sentence
+
+
+def read_again(written: str, tree: Tree) -> Sentence | None:
+    """The one sentence of a CoNLL-U text that was written for a tree.
+
+    :returns: None, if it is read otherwise: a word that is also a mark may be.
+    """
+    for sentence in read_sentences(written.split("\n"), "<string>"):
+        if isinstance(sentence, Sentence) and sentence.tree == tree:
+            return sentence
+    return None
 
 
 def sentences_or_errors(

@@ -10,9 +10,16 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    START,
+    STRAIGHT,
+    UNKNOWN,
+    Surface,
+    space_beside_mark,
+    space_between_words,
+)
 from pyropunct.treebank.conllu_block import FORM, Block, MultiwordRange, has_space_after
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface
-from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +248,3 @@ def printed(layout: Layout, items: Sequence[Item]) -> Printed:
         text += form + (" " if spaces[position] else "")
         position += 1
     return Printed(text.rstrip(" "), tuple(places))
-
-
-def print_text(layout: Layout, items: Sequence[Item]) -> str:
-    """The printed text of the items."""
-    return printed(layout, items).text

@@ -1,12 +1,17 @@
 """One sentence of a treebank: its unpunctuated tree, its surface punctuation, and how to print both."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from pyropunct.text.marks import Surface, displayed
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
-from pyropunct.treebank.marks import Surface
-from pyropunct.treebank.repunctuate import Layout, arrange, print_text, printed, written_words
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.repunctuate import Layout, arrange, printed, written_words
+from pyropunct.treebank.tree import Tree, mark_heads
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 
 @dataclass(frozen=True)
@@ -16,8 +21,8 @@ class Sentence:
     :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
     :ivar tree: the unpunctuated, projective tree.  A form that ended in an abbreviation dot lost it.
     :ivar surface: for each of the slots 0..n its punctuation tokens from left to right.  Slot 0
-        starts with :data:`~pyropunct.treebank.marks.START`; slot i starts with
-        :data:`~pyropunct.treebank.marks.ABBREVIATION_DOT` if word i lost its dot.  Quotation marks are
+        starts with :data:`~pyropunct.text.marks.START`; slot i starts with
+        :data:`~pyropunct.text.marks.ABBREVIATION_DOT` if word i lost its dot.  Quotation marks are
         directed.  Rare marks are as written.
     :ivar lifted: the number of words that projectivisation gave another head.
     :ivar layout: where words and marks stand in the original.
@@ -40,7 +45,8 @@ class Sentence:
         :param surface: the punctuation tokens of the slots 0..n.
         :raises ValueError: if the number of slots is not n + 1.
         """
-        return print_text(self.layout, arrange(self.layout, self.surface if surface is None else surface))
+        items = arrange(self.layout, self.surface if surface is None else surface)
+        return printed(self.layout, items).text
 
     def passage(self, tokens: Collection[int], slot: int) -> tuple[str, str, str]:
         """The original text in three parts: the text before certain tokens, theirs, and the text behind them.
@@ -63,6 +69,32 @@ class Sentence:
     def words_apart(self, slots: Collection[int]) -> list[str]:
         """The words as the original writes them: see `pyropunct.treebank.repunctuate.written_words`."""
         return written_words(self.layout, slots)
+
+    def graph(self, punctemes: Sequence[tuple[Sequence[str], Sequence[str]]] | None = None) -> "DiGraph":
+        """The tree as a directed graph of networkx, with an edge from each head to each of its dependents.
+
+        A node is the number of a word, 1..n.  It has the attributes ``form``, ``tag``, ``relation`` and, as
+        lists of marks that a person can read, ``before`` and ``behind``: those of the slots beside the word.
+        An edge has the ``relation`` of the dependent.  The name of the graph is the identifier.
+
+        :param punctemes: for each word the left and the right puncteme of its constituent, as
+            `pyropunct.fitted.story.FittedStory.underlying` gives them; they become ``left`` and ``right``.
+        :raises ValueError: if there are not n pairs of punctemes.
+        """
+        from networkx import DiGraph  # which takes long, and few need it
+
+        tree, slots = self.tree, list(map(displayed, self.surface))
+        graph = DiGraph(name=self.identifier)
+        columns = zip(tree.forms, tree.tags, tree.relations, slots[:-1], slots[1:], strict=True)
+        for word, (form, tag, relation, before, behind) in enumerate(columns, 1):
+            graph.add_node(word, form=form, tag=tag, relation=relation, before=before, behind=behind)
+        for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True), 1):
+            if head:
+                graph.add_edge(head, word, relation=relation)
+        if punctemes is not None:
+            for word, (left, right) in zip(range(1, len(tree) + 1), punctemes, strict=True):
+                graph.nodes[word].update(left=displayed(left), right=displayed(right))
+        return graph
 
     def conllu(self, misc: Sequence[Mapping[str, str]] | None = None) -> str:
         """The original lines and the blank line behind them.
@@ -95,26 +127,6 @@ class Sentence:
         return write_items(self.layout, items, heads)
 
 
-def mark_heads(tree: Tree) -> list[int]:
-    """For each slot the highest word that a mark there can depend on without crossing an arc.
-
-    In a projective tree the arcs over a slot are nested, and this word is the head of the innermost
-    arc.  There is no arc over the first and the last slot, for which it is the root.
-    """
-    from_left: list[list[tuple[int, int]]] = [[] for _ in range(len(tree) + 1)]
-    for word, head in enumerate(tree.heads, 1):
-        if head:
-            from_left[min(word, head)].append((max(word, head), head))
-    over: list[tuple[int, int]] = [(len(tree) + 1, tree.root)]  # right ends and heads, the innermost arc last
-    heads = []
-    for slot, arcs in enumerate(from_left):
-        while over[-1][0] <= slot:
-            over.pop()
-        over.extend(sorted(arcs, reverse=True))
-        heads.append(over[-1][1])
-    return heads
-
-
 NEW_DOCUMENT = "# newdoc"
 """How the comment begins that stands before the first sentence of a document (CoNLL-U)."""
 
@@ -127,3 +139,27 @@ def by_document(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
             parts.append([])
         parts[-1].append(sentence)
     return parts
+
+
+PUNCTUATION = "punct"
+"""The relation of a mark to its head in Universal Dependencies."""
+
+
+def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
+    """The sentence with the heads, relations and universal tags of another tree of its words.
+
+    Each mark depends on the highest word from which its arc crosses no other arc.  The
+    enhanced graph, which describes the old tree, is dropped; all else stays as it is.
+
+    :raises ValueError: if the tree is not of the same words.
+    """
+    if tree.forms != sentence.tree.forms:
+        raise ValueError("the tree is not of the words of the sentence")
+    layout, words = sentence.layout, (0, *sentence.layout.words)
+    columns = {}
+    for token, head, relation, tag in zip(words[1:], tree.heads, tree.relations, tree.tags, strict=True):
+        old = layout.block.tokens[token - 1].columns[UPOS]
+        columns[token] = {HEAD: str(words[head]), DEPREL: relation, UPOS: tag or old, DEPS: "_"}
+    for marks, head in zip(layout.marks, mark_heads(tree), strict=True):
+        columns |= {mark: {HEAD: str(words[head]), DEPREL: PUNCTUATION, DEPS: "_"} for mark in marks}
+    return replace(sentence, tree=tree, lifted=0, layout=replace(layout, block=layout.block.changed(columns)))

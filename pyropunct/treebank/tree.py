@@ -166,19 +166,6 @@ def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
 MAIN_TREEBANK = ""
 """The treebank of all trees about which nothing else is known."""
 
-SHOWN = 40
-"""Characters of a string that an error shows."""
-
-
-def require_words(words: object) -> None:
-    """Check that the words of a sentence are not one string, whose letters would be taken for words.
-
-    :raises TypeError: if they are.
-    """
-    if isinstance(words, str):
-        start = words if len(words) <= SHOWN else words[:SHOWN] + "..."
-        raise TypeError(f"{start!r} is a string: a sequence of words is needed, such as its split()")
-
 
 @dataclass(frozen=True)
 class Tree:
@@ -240,3 +227,23 @@ class Tree:
         The slots at its edges are first(w) - 1 and last(w).
         """
         return tuple((first, last) for first, last, _ in spans(self.heads))
+
+
+def mark_heads(tree: Tree) -> list[int]:
+    """For each slot the highest word that a mark there can depend on without crossing an arc.
+
+    In a projective tree the arcs over a slot are nested, and this word is the head of the innermost
+    arc.  There is no arc over the first and the last slot, for which it is the root.
+    """
+    from_left: list[list[tuple[int, int]]] = [[] for _ in range(len(tree) + 1)]
+    for word, head in enumerate(tree.heads, 1):
+        if head:
+            from_left[min(word, head)].append((max(word, head), head))
+    over: list[tuple[int, int]] = [(len(tree) + 1, tree.root)]  # right ends and heads, the innermost arc last
+    heads = []
+    for slot, arcs in enumerate(from_left):
+        while over[-1][0] <= slot:
+            over.pop()
+        over.extend(sorted(arcs, reverse=True))
+        heads.append(over[-1][1])
+    return heads

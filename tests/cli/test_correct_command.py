@@ -11,8 +11,8 @@ from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.restore.reading import CHUNK
 from pyropunct.tasks.correct.correcting import Corrector
+from pyropunct.text.conventions import Conventions
 from pyropunct.train.fitting import NetworkRecipes
-from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

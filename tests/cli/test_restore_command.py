@@ -15,16 +15,16 @@ from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.details import details
-from pyropunct.restore.given import evidence_of_marks
-from pyropunct.restore.mark_scores import RestorationScores
-from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Source
 from pyropunct.restore.rewriting import Rewriting
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
-from pyropunct.treebank.printing import print_words
+from pyropunct.text.marks import ABBREVIATION_DOT, Surface
+from pyropunct.text.printing import print_words
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.vocabulary import Vocabulary
 

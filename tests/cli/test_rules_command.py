@@ -19,7 +19,7 @@ from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.languages import is_english
 from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, learned_rules
-from pyropunct.treebank.marks import display
+from pyropunct.text.marks import display
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

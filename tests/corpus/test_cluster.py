@@ -13,7 +13,7 @@ from pyropunct.corpus import cluster
 from pyropunct.corpus.cluster import ClusterError, check_workers, completed, connected, cut_all, make_all
 from pyropunct.corpus.inputs import CorpusError
 from pyropunct.corpus.shards import Job, Shard
-from pyropunct.treebank.lines import Start
+from pyropunct.text.lines import Start
 
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
 

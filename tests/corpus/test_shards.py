@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pyropunct.corpus import shards
 from pyropunct.corpus.shards import Job, Shard, cut, make, text_of
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import LONGEST_LINE, ByteLines, Part, Start, lines_or_errors
+from pyropunct.text.lines import LONGEST_LINE, ByteLines, Part, Start, TreebankError, lines_or_errors
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 

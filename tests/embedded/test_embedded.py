@@ -35,7 +35,7 @@ from pyropunct.embedded.rules import (
     true_attach,
     true_log_prob,
 )
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, display
+from pyropunct.text.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.reading import Treebank, read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree

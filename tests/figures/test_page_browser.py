@@ -22,7 +22,7 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.brackets import bracketed
 from pyropunct.tasks.explain.derivations import Derivations
-from pyropunct.treebank.marks import START, display
+from pyropunct.text.marks import START, display
 from pyropunct.treebank.reading import Treebank, read_treebank
 
 NONE = "\t"

@@ -8,7 +8,7 @@ import pytest
 from pyropunct.figures.page import Fate, token_fates
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, Sprouted
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 
 KEEP, LEFT, RIGHT, TRANSPOSITION = EDITS
 MIRRORED = (KEEP, RIGHT, LEFT, TRANSPOSITION)

@@ -29,7 +29,7 @@ from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import Punctuator
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

@@ -14,7 +14,7 @@ from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.evidence import SlotEvidence, any_over, exactly
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.punctuator import Punctuator
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 from pyropunct.treebank.reading import read_treebank
 
 

@@ -19,7 +19,7 @@ from pyropunct.fitted.variant_options import (
     with_options,
 )
 from pyropunct.punctuator import Punctuator
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
 
 BAD_INPUT = 2

@@ -18,7 +18,7 @@ from generator.grammar import Grammar
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.embedded.channel import KEEP, Edits
 from pyropunct.embedded.rules import TRUE_EDITS, Constituent, Pair, true_attach
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, display
+from pyropunct.text.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.tree import Tree
 
 SIZES = {"train": 1700, "dev": 200, "test": 200}

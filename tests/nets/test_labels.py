@@ -8,7 +8,7 @@ import pytest
 from sentences import sentence
 
 from pyropunct.nets.labels import Labels, Spelling, collect_labels
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 DOTS = [sentence("a b", "", ",", ".")] * 5
 RARE = [sentence("a b", "“", "★", ", ."), sentence("a b", "“", "", ". ,")]

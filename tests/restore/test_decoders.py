@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from pyropunct.draws import Draws
 from pyropunct.restore.decoders import DECODERS, FAINT, WHOLE, decoder_with
-from pyropunct.restore.edit_distance import surface_distance
+from pyropunct.restore.scores import surface_distance
 from pyropunct.restore.settings import thresholds
-from pyropunct.treebank.marks import marks_of, unpaired
+from pyropunct.text.marks import marks_of, unpaired
 
 seeds = given(st.integers(0, 2**32 - 1))
 """Draws are made from a random seed, since examples that hypothesis makes itself have few equal strings."""

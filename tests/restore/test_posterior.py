@@ -12,11 +12,10 @@ from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, o
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
-from pyropunct.restore.posterior import Posterior
+from pyropunct.restore.posterior import LONGEST_OPEN, Posterior, evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, marks_of
+from pyropunct.text.marks import ABBREVIATION_DOT, START, marks_of
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.treebank.tree import Tree
 

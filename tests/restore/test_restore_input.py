@@ -6,12 +6,12 @@ import os
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.reading import CHUNK, BadLine, Item, chunks, read_items
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import LONGEST_LINE, ByteLines
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.lines import LONGEST_LINE, ByteLines, TreebankError
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.reading import Omission, read_text
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary

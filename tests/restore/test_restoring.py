@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,17 +21,17 @@ from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import FIRST_ROUND, READER_SHARE, decide
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.restore.edit_distance import average_edit_distance
-from pyropunct.restore.given import evidence_of_marks
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.restore.raw_words import RawReader
+from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
-from pyropunct.restore.settings import RestoreSettings
+from pyropunct.restore.scores import average_edit_distance
+from pyropunct.restore.settings import DecisionSettingError, RestoreSettings
 from pyropunct.rivals.restoration.trivial import ended_in, final_mark
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.reading import Sentence, Treebank, read_treebank
 from pyropunct.treebank.tree import Tree
 
@@ -392,3 +393,22 @@ def test_the_reader_of_running_text_is_mixed_in(model: Punctuator, dev: Treebank
     read = slots.draw(np.vstack([[1, 0, 0], reading]), FIRST_ROUND, generator_for(tree.forms, 2))
     assert found == DECODERS["mbr"](without_unknown(mixture([draws, read], [1 - READER_SHARE, READER_SHARE])))
     assert {surface[0] for surface in map(read.surface, range(FIRST_ROUND))} == {(START,)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"case": "x"}, "case is 'x': it must be one of auto, restore, keep"),
+        ({"case": None}, "case is None: it must be one of auto, restore, keep"),
+        ({"decoder": "best"}, "decoder is 'best': it must be one of mbr, slot-mbr, map, f1"),
+        ({"samples": 0}, "samples is 0: it must be 1 or more"),
+        ({"seed": -1}, "seed is -1: it must be 0 to 4294967295"),
+    ],
+)
+def test_values_that_nobody_knows(settings: dict[str, Any], problem: str) -> None:
+    with pytest.raises(DecisionSettingError, match=problem):
+        RestoreSettings(**settings)
+
+
+def test_a_decoder_may_be_left_open() -> None:
+    assert RestoreSettings(decoder=None, case="keep", samples=1).decoder is None

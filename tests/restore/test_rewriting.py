@@ -14,7 +14,7 @@ from pyropunct.restore.rewriting import (
     with_probable_changes,
     without_unknown,
 )
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 DRAWS = draws_of(
     [

@@ -16,23 +16,22 @@ from pyropunct.nets.reader.encoding import ReaderVocabulary
 from pyropunct.nets.reader.reader import CORE, Reading, RunningNetwork, Window
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.restore.cases import in_their_cases, loses_case
-from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.restore.reading import BadLine, chunks, cut_between_words, read_items
-from pyropunct.restore.running import (
-    AHEAD,
-    LEAST_CUT,
-    LONGEST_MARKED,
-    LONGEST_SENTENCE,
+from pyropunct.restore.reading import (
+    BadLine,
     NoReaderError,
-    SentenceFinder,
     SentenceStream,
+    chunks,
+    cut_between_words,
+    read_items,
     require_reader,
 )
+from pyropunct.restore.running import AHEAD, LEAST_CUT, LONGEST_MARKED, LONGEST_SENTENCE, SentenceFinder
 from pyropunct.restore.settings import CaseMode, RestoreSettings
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import ByteLines
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.lines import ByteLines, TreebankError
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.vocabulary import Vocabulary
 
 MARKS = (START, ABBREVIATION_DOT, UNKNOWN, ",", ".", "?", "“", "”", "(", ")")

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.restore.prose import has_text
-from pyropunct.restore.raw_words import RawReader, RawSentence
-from pyropunct.treebank.conventions import Conventions, SpacingStatistics
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.printing import print_words
+from pyropunct.text.conventions import Conventions, SpacingStatistics
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.printing import print_words
+from pyropunct.text.prose import has_text
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
+from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import Vocabulary
 
@@ -118,7 +120,7 @@ def test_where_marks_were_taken_off(text: str, without_marks: str) -> None:
 
 
 def test_sentences_of_a_treebank() -> None:
-    conventions = Conventions.learn(read_treebank(embedded_treebank_path("train")))
+    conventions = learn_conventions(read_treebank(embedded_treebank_path("train")))
     marks = {
         mark for one in read_treebank(embedded_treebank_path("dev")) for slot in one.surface for mark in slot
     }

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.raw_words import RawReader, RawSentence
+from pyropunct.restore.parses import CORE, LONGEST_WHOLE, MARGIN, joined, weighted_trees, windows
 from pyropunct.restore.restoring import Restored, Source, in_windows
-from pyropunct.restore.windows import CORE, LONGEST_WHOLE, MARGIN, joined, windows
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.tree import Tree, is_projective
 from pyropunct.vocabulary import Vocabulary
 

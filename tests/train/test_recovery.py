@@ -12,8 +12,8 @@ from pyropunct.embedded.rules import TRUE_DIRECTION, TRUE_EDITS, true_log_prob
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.punctuator import Punctuator
+from pyropunct.text.marks import display
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.marks import display
 from pyropunct.treebank.reading import Sentence, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.restore.raw_words import RawSentence
+from pyropunct.text.marks import ABBREVIATION_DOT, START
+from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
 from pyropunct.train.texts import (
     BLOCK,
     HELD_OUT,
@@ -23,8 +24,6 @@ from pyropunct.train.texts import (
     why_left_out,
     with_parses,
 )
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
-from pyropunct.treebank.printing import Slot, WrittenMark
 from pyropunct.treebank.tree import Tree
 
 KNOWN = frozenset(["the", "cat", "saw", "a", "dog", "sat", "down", "it", "then"])

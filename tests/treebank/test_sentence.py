@@ -1,17 +1,20 @@
-"""A sentence with other punctuation, as text and as CoNLL-U."""
+"""Sentences: printed with other punctuation, and with another tree."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from limits import within
+from sentences import embedded
 from treebank_strategies import Written, head_lists, sentences, surfaces
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.reading import read_text
-from pyropunct.treebank.sentence import Sentence, by_document, mark_heads
-from pyropunct.treebank.tree import Tree, projectivise
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.reading import read_again, read_text
+from pyropunct.treebank.sentence import Sentence, by_document, with_tree
+from pyropunct.treebank.tree import Tree, mark_heads, projectivise
 
 ENGLISH = """\
 # sent_id = e1
@@ -239,3 +242,94 @@ def test_documents_begin_where_comments_say() -> None:
     treebank = read_text(f"{word}{word}# newdoc id = b\n{word}")
     assert [len(part) for part in by_document(treebank.sentences)] == [2, 1]
     assert [len(part) for part in by_document(treebank.sentences[:2])] == [2]
+
+
+WRITTEN = """# sent_id = one
+# text = “Go home,” she said.
+1	“	“	PUNCT	``	_	2	punct	2:punct	SpaceAfter=No
+2	Go	go	VERB	VB	Mood=Imp	7	ccomp	7:ccomp	_
+3	home	home	ADV	RB	_	2	advmod	2:advmod	SpaceAfter=No
+4	,	,	PUNCT	,	_	6	punct	6:punct	SpaceAfter=No
+5	”	”	PUNCT	''	_	2	punct	2:punct	_
+6	she	she	PRON	PRP	_	7	nsubj	7:nsubj	_
+7	said	say	VERB	VBD	_	0	root	0:root	SpaceAfter=No
+8	.	.	PUNCT	.	_	7	punct	7:punct	_
+
+"""
+
+
+def test_words_and_marks_get_the_heads_of_the_new_tree() -> None:
+    [sentence] = read_text(WRITTEN)
+    tree = Tree(
+        (0, 1, 4, 1),
+        ("root", "obl", "nsubj", "parataxis"),
+        ("NOUN", "ADV", "PRON", "VERB"),
+        sentence.tree.forms,
+    )
+    found = with_tree(sentence, tree)
+    rows = [line.split("\t") for line in found.conllu().split("\n") if line and line[0] != "#"]
+    assert [row[6] for row in rows] == ["2", "0", "2", "2", "2", "7", "2", "2"]
+    assert [row[7] for row in rows] == [
+        "punct",
+        "root",
+        "obl",
+        "punct",
+        "punct",
+        "nsubj",
+        "parataxis",
+        "punct",
+    ]
+    assert [row[3] for row in rows] == ["PUNCT", "NOUN", "ADV", "PUNCT", "PUNCT", "PRON", "VERB", "PUNCT"]
+    assert {row[8] for row in rows} == {"_"}
+    old = [line.split("\t") for line in WRITTEN.split("\n") if line and line[0] != "#"]
+    for column in (0, 1, 2, 4, 5, 9):
+        assert [row[column] for row in rows] == [row[column] for row in old]
+    assert (found.tree, found.surface) == (tree, sentence.surface)
+    assert read_again(found.conllu(), tree) == replace(
+        found, layout=read_text(found.conllu()).sentences[0].layout
+    )
+
+
+def test_the_same_tree_leaves_words_as_they_are() -> None:
+    for sentence in embedded("dev", 30):
+        assert with_tree(sentence, sentence.tree).tree == sentence.tree
+        assert read_again(with_tree(sentence, sentence.tree).conllu(), sentence.tree) is not None
+
+
+def test_what_is_refused() -> None:
+    [sentence] = read_text(WRITTEN)
+    with pytest.raises(ValueError, match="not of the words"):
+        with_tree(sentence, replace(sentence.tree, forms=("a", "b", "c", "d")))
+    assert read_again(WRITTEN, replace(sentence.tree, tags=("X",) * 4)) is None
+
+
+@given(sentences())
+def test_the_graph_is_the_tree(written: Written) -> None:
+    [sentence] = read_text(written.conllu)
+    tree, graph = sentence.tree, sentence.graph()
+    assert networkx.is_arborescence(graph)
+    assert list(graph) == list(range(1, len(tree) + 1))
+    assert {dependent: head for head, dependent in graph.edges} == {
+        word: head for word, head in enumerate(tree.heads, 1) if head
+    }
+    for name, column in ("form", tree.forms), ("tag", tree.tags), ("relation", tree.relations):
+        assert tuple(graph.nodes[word][name] for word in graph) == column
+    assert all(graph.edges[edge]["relation"] == tree.relations[edge[1] - 1] for edge in graph.edges)
+
+
+def test_marks_and_punctemes_of_the_graph() -> None:
+    [sentence] = read_text(ENGLISH)
+    none: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    graph = sentence.graph([none] * 2 + [(("(",), (")",))] + [none] * 6)
+    assert graph.nodes[3] == {
+        "form": "ever",
+        "tag": "ADV",
+        "relation": "advmod",
+        "before": ["("],
+        "behind": [")"],
+        "left": ["("],
+        "right": [")"],
+    }
+    assert (graph.nodes[1]["before"], graph.nodes[7]["behind"]) == (["“"], ["abbr.", "”", ","])
+    with pytest.raises(ValueError, match="shorter"):
+        sentence.graph([none])

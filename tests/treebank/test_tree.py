@@ -1,11 +1,14 @@
-"""What a tree tells of itself, against the definitions."""
+"""What a tree tells of itself, and how it is made projective, against the definitions."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
+from limits import within
 from treebank_strategies import bare, head_lists
 
-from pyropunct.treebank.tree import Tree, projectivise
+from pyropunct.treebank.tree import Tree, is_projective, projectivise, spans
 
 
 def ancestors(tree: Tree, word: int) -> list[int]:
@@ -37,3 +40,92 @@ def test_what_is_worked_out_does_not_make_a_tree_another() -> None:
     assert tree.children == ((2,), (), (1,))
     assert (tree, hash(tree)) == (bare([2, 0]), hash(bare([2, 0])))
     assert replace(tree, heads=(0, 1)).children == ((1,), (2,), ())
+
+
+def descendants(heads: Sequence[int], word: int) -> set[int]:
+    below = {word}
+    while True:
+        more = below | {child for child, head in enumerate(heads, 1) if head in below}
+        if more == below:
+            return below
+        below = more
+
+
+@pytest.mark.parametrize(
+    ("heads", "lifted"),
+    [
+        ([0], [0]),
+        ([2, 0, 2], [2, 0, 2]),
+        # the arc from 1 to 3 passes over the root
+        ([2, 0, 1], [2, 0, 2]),
+        # 6 climbs twice, from 4 over 2 to 1, because of 5
+        ([0, 1, 2, 2, 1, 4], [0, 1, 2, 2, 1, 1]),
+        # the short arc from 3 to 1 goes first; the long one first would give 2, 0, 2, 3
+        ([3, 0, 2, 1], [2, 0, 2, 2]),
+        # of two short arcs the left one goes first; the right one first would give 2, 3, 0, 3, 3
+        ([2, 5, 0, 1, 3], [2, 3, 0, 5, 3]),
+    ],
+)
+def test_lifting(heads: list[int], lifted: list[int]) -> None:
+    assert projectivise(heads) == tuple(lifted)
+
+
+@given(head_lists())
+def test_spans_are_those_of_the_descendants(heads: list[int]) -> None:
+    for word, (first, last, size) in enumerate(spans(heads), 1):
+        below = descendants(heads, word)
+        assert (first, last, size) == (min(below), max(below), len(below))
+
+
+@given(head_lists())
+def test_every_constituent_is_one_span_after_lifting(heads: list[int]) -> None:
+    lifted = projectivise(heads)
+    for word in range(1, len(heads) + 1):
+        below = descendants(lifted, word)
+        assert sorted(below) == list(range(min(below), max(below) + 1))
+
+
+@given(head_lists())
+def test_a_lifted_tree_is_a_tree_whose_new_heads_are_old_ancestors(heads: list[int]) -> None:
+    lifted = projectivise(heads)
+    assert descendants(lifted, lifted.index(0) + 1) == set(range(1, len(heads) + 1))
+    assert lifted.index(0) == heads.index(0)
+    for word, head in enumerate(lifted, 1):
+        assert head == 0 or word in descendants(heads, head)
+
+
+@given(head_lists())
+def test_a_projective_tree_is_left_alone(heads: list[int]) -> None:
+    lifted = projectivise(heads)
+    assert projectivise(lifted) == lifted
+    if is_projective(heads):
+        assert list(lifted) == heads
+
+
+def lifted_one_by_one(heads: Sequence[int]) -> tuple[int, ...]:
+    """As the definition says."""
+    lifted = list(heads)
+    while not is_projective(lifted):
+        crossed = [
+            (abs(word - head), min(word, head), word)
+            for word, head in enumerate(lifted, 1)
+            if head and not set(range(min(word, head), max(word, head))) <= descendants(lifted, head) | {word}
+        ]
+        *_, word = min(crossed)
+        lifted[word - 1] = lifted[lifted[word - 1] - 1]
+    return tuple(lifted)
+
+
+@given(head_lists())
+def test_the_shortest_arc_goes_first(heads: list[int]) -> None:
+    assert projectivise(heads) == lifted_one_by_one(heads)
+
+
+@pytest.mark.parametrize("chains", [2, 7])
+def test_many_interleaved_words(chains: int) -> None:
+    """Chains of words of which each hangs on that before it in its chain, or behind it."""
+    size = 3000
+    heads = [0, *(max(1, word - chains) for word in range(2, size + 1))]
+    with within(5):
+        assert set(projectivise(heads)) == {0, 1}
+        assert set(projectivise([size + 1 - head if head else 0 for head in reversed(heads)])) == {0, size}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treebank_strategies import Written, sentences
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT
+from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT
 from pyropunct.treebank.reading import NO_WORD, Sentence, Treebank, TreebankError, read_text, read_treebank
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from limits import within
 
-from pyropunct.treebank.lines import read_lines
+from pyropunct.text.lines import read_lines
 from pyropunct.treebank.reading import TreebankError, read_text, read_treebank, require_punctuation
 
 

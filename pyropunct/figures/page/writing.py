@@ -27,7 +27,7 @@ from pyropunct.inference.machines.products import (
 )
 from pyropunct.tasks.explain.brackets import bracket_slots
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit
-from pyropunct.treebank.marks import display, displayed
+from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
 
 SLIP, OTHER = "slip", "other change"

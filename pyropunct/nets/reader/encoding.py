@@ -10,7 +10,7 @@ from pyropunct.files import types
 from pyropunct.nets.labels import SlotString, SlotVocabulary, slot_strings
 from pyropunct.nets.reader.case import OTHER, case_of
 from pyropunct.nets.words import WordTypes, known_characters, known_forms
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence, by_document
 
 NO_CASE = -1

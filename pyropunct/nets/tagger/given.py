@@ -25,7 +25,7 @@ from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.ragged import Floats
 from pyropunct.nets.labels import Probabilities, SlotString
 from pyropunct.nets.tagger.tagger import SlotTagger, generator_for
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 from pyropunct.vocabulary import Vocabulary
 
 NEGLIGIBLE = 1e-12

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 
 
 class SlotScores(NamedTuple):

@@ -16,7 +16,7 @@ from pyropunct.nets.parser.parser import BATCH_WORDS, BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.trained import TrainedNetwork
 from pyropunct.nets.words import in_batches
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 
 
 class SlotNetwork(nn.Module):

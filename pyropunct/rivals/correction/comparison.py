@@ -13,15 +13,15 @@ from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.edit_distance import surface_distance
 from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.scores import surface_distance
 from pyropunct.rivals.correction.settings import CHANNEL, SYSTEMS, CorrectionSettings
 from pyropunct.rivals.correction.systems import Channel, Parses, System, fitted
 from pyropunct.tasks.correct.channel_fitting import Pair
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_surfaces
 from pyropunct.tasks.correct.learners import Corrected
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 GOLD, PREDICTED = "gold", "predicted"

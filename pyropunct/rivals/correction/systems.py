@@ -19,7 +19,7 @@ from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel, decisions
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.system import Correcting
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 FOUND = ", rate found"

@@ -13,8 +13,8 @@ from enum import StrEnum
 from itertools import compress, groupby
 from typing import Any, NamedTuple
 
+from pyropunct.text.marks import CLOSERS, direct_quotes
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS
-from pyropunct.treebank.marks import CLOSERS, direct_quotes
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import projectivise
 

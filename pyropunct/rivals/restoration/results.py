@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.nets.parser import AttachmentScores
-from pyropunct.restore.mark_scores import MarkScore, RestorationScores
-from pyropunct.treebank.marks import Surface, display
+from pyropunct.restore.scores import MarkScore, RestorationScores
+from pyropunct.text.marks import Surface, display
 from pyropunct.treebank.reading import Omission
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"

@@ -22,10 +22,10 @@ from pyropunct.rivals.restoration.trivial import ended_in, final_mark
 from pyropunct.rivals.taggers.kinds import BiGRUAttention, BiLSTMCRF, load_rival
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
+from pyropunct.text.marks import Surface
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parsed_trees import fit_parsed
 from pyropunct.train.tagged_words import fit_tagger
-from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 Model = TypeVar("Model")

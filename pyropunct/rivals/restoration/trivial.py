@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.sentence import Sentence
 
 

@@ -18,8 +18,8 @@ from pyropunct.rivals.shieber_tao_2003.comparison import CommaResult, compare_co
 from pyropunct.rivals.shieber_tao_2003.sentences import read_comma_sentences, require_commas
 from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
-from pyropunct.treebank.constituency.reading import read_brackets
-from pyropunct.treebank.errors import TreebankError
+from pyropunct.text.lines import TreebankError
+from pyropunct.treebank.brackets import read_brackets
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.treebank.constituency.penn_tags import EMPTY_ELEMENT
-from pyropunct.treebank.constituency.phrase_trees import PhraseTree, read_phrase_trees
-from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
-from pyropunct.treebank.lines import opened, read_lines
+from pyropunct.text.lines import NO_SENTENCE, TreebankError, opened, read_lines
+from pyropunct.treebank.phrase_trees import EMPTY_ELEMENT, PhraseTree, read_phrase_trees
 
 COMMA = ","
 

@@ -12,8 +12,8 @@ from pyropunct.rivals.shieber_tao_2003.comparison import CommaResult
 from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaSentence
 from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
-from pyropunct.treebank.constituency.reading import read_brackets
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.treebank.brackets import read_brackets
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -74,7 +74,7 @@ def story_commas(
     :param model: the model, which has a comma among its marks.
     :param sentences: sentences of a file of phrase-structure trees.
     :param converted: sentences of the same file as dependency trees, see
-        `pyropunct.treebank.constituency.reading.read_brackets`.
+        `pyropunct.treebank.brackets.read_brackets`.
     :param parse: find trees with the model's parser instead of taking the converted ones.
     :param settings: the number of draws of the posterior of each sentence, and their seed.
     :param advance: called after each sentence with 1.

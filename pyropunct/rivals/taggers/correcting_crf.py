@@ -16,7 +16,7 @@ from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.rivals.taggers.words import KINDS, RivalVocabulary, SlotBatch, WordVectors
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 STRING_SIZE = 64

@@ -15,11 +15,11 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.trained import TrainedWordNetwork
 from pyropunct.nets.words import by_length
-from pyropunct.restore.edit_distance import slot_distance
+from pyropunct.restore.scores import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.words import RivalVocabulary, SlotBatch, WordVectors
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 BATCH_SLOTS = 4000

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.conllu_block import UPOS, XPOS
-from pyropunct.treebank.marks import Surface
 from pyropunct.treebank.sentence import Sentence, by_document
 
 STOPS, PAUSES = frozenset(".?!。？！"), frozenset(",:;，：；、")

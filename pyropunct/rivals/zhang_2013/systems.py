@@ -9,7 +9,6 @@ from pyropunct.compare.progress import Advance, Watch
 from pyropunct.compare.runner import Runner, Trained
 from pyropunct.nets.parser.jackknife import folds_of, in_order, others_of
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.raw_words import line_of
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
@@ -19,6 +18,7 @@ from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe
 from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.zhang_2013.streams import Stream, marks_in
 from pyropunct.rivals.zhang_2013.training import train_arc_eager
+from pyropunct.text.raw_sentence import line_of
 
 Streams = Sequence[Stream]
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from pyropunct.files import texts
 from pyropunct.tasks.correct.learner_errors import SUBJECTS
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, display
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, display
 from pyropunct.treebank.tree import Tree
 
 String = tuple[str, ...]

@@ -16,7 +16,7 @@ from pyropunct.tasks.correct.channel import Context, Error, ErrorChannel, String
 from pyropunct.tasks.correct.fitting import with_drawn_trees
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
 from pyropunct.tasks.correct.learners import Corrected
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -34,7 +34,7 @@ from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import Correcting
-from pyropunct.treebank.marks import ABBREVIATION_DOT, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, Surface
 from pyropunct.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

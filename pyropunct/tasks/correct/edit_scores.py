@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.text.marks import Surface, marks_of
 
 String = Sequence[str]
 

@@ -13,7 +13,7 @@ from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
 from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.treebank.marks import Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
 
 

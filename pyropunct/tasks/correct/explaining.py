@@ -9,7 +9,7 @@ from pyropunct.fitted.story import FittedStory
 from pyropunct.tasks.correct.error_trees import read_errors
 from pyropunct.tasks.correct.system import Change
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.treebank.marks import START, Surface
+from pyropunct.text.marks import START, Surface
 from pyropunct.treebank.tree import Tree
 
 

@@ -31,7 +31,7 @@ from pyropunct.nets.labels import Probabilities
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.tagger import SlotTagger
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
-from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.text.marks import Surface, marks_of
 from pyropunct.treebank.tree import Tree
 
 Floats = NDArray[np.float64]

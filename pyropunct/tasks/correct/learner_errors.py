@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyropunct.treebank.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyropunct.errors import UserError
 from pyropunct.tasks.correct.channel import String
-from pyropunct.treebank.marks import START, STRAIGHT, Surface, direct_quotes
+from pyropunct.text.marks import START, STRAIGHT, Surface, direct_quotes
 
 
 class LearnersError(UserError, ValueError):

@@ -10,12 +10,12 @@ from pyropunct.fitted.registry import Trusted
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
-from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, Source, punctuated
 from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, WrongSentence
 from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
-from pyropunct.treebank.marks import Surface, marks_of
+from pyropunct.text.marks import Surface, marks_of
+from pyropunct.text.raw_sentence import RawSentence
 
 
 class Change(NamedTuple):
@@ -98,7 +98,7 @@ class Correcting(ABC):
     ) -> Iterator[Restored]:
         """Correct the punctuation of some sentences; a line without words is unchanged.
 
-        Long lines of raw text are corrected in windows: see `pyropunct.restore.windows`.
+        Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
 
         :param rate: see `decide`; it is that of one writer.
         :raises NoParserError: if words have to be parsed and the model has no parser.

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pyropunct.treebank.marks import display, displayed
+from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

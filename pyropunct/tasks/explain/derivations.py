@@ -16,7 +16,7 @@ from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.machines.paths import Made, Path, Ways
 from pyropunct.inference.machines.products import EDITS, KEEP
 from pyropunct.models.channel.slip import SLIP
-from pyropunct.treebank.marks import START, UNKNOWN, Surface
+from pyropunct.text.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -1,7 +1,7 @@
 """Drawn sentences as text, in which tags stand for words that the vocabulary does not have."""
 
 from pyropunct.inference.pyro.told import Told
-from pyropunct.treebank.marks import displayed
+from pyropunct.text.marks import displayed
 from pyropunct.vocabulary import Vocabulary, in_shape
 
 

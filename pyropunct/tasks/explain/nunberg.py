@@ -23,7 +23,7 @@ from itertools import product
 from typing import NamedTuple
 
 from pyropunct.models.symmetry import FACING
-from pyropunct.treebank.marks import ABBREVIATION_DOT
+from pyropunct.text.marks import ABBREVIATION_DOT
 
 STRENGTHS: tuple[tuple[str, ...], ...] = (
     (",",),
@@ -64,7 +64,7 @@ class NunbergRule(NamedTuple):
     """The outcome of two neighbouring underlying marks.
 
     :ivar before: the marks, as on the page; the abbreviation dot is
-        `pyropunct.treebank.marks.ABBREVIATION_DOT`.
+        `pyropunct.text.marks.ABBREVIATION_DOT`.
     :ivar after: what they become.
     :ivar schema: the schema that the rule belongs to, one of `SCHEMATA`.
     """

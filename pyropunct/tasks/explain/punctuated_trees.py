@@ -28,9 +28,8 @@ from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.parser.eisner import best_tree
 from pyropunct.nets.words import with_marks
-from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.windows import LONGEST_PARSED
-from pyropunct.treebank.marks import Surface
+from pyropunct.restore.parses import LONGEST_PARSED, weighted_trees
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
 
 DRAWS = 200

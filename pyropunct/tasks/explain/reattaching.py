@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD
-from pyropunct.treebank.retree import PUNCTUATION
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sentence import PUNCTUATION, Sentence
 
 
 def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) -> dict[int, int]:

@@ -12,7 +12,7 @@ from pyropunct.fitted.story import FittedStory, Puncteme
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.inference.problem import choice_rows
 from pyropunct.models.symmetry import symmetry_class
-from pyropunct.treebank.marks import display, displayed_string
+from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
 
 SYMMETRIC = {"the same on both sides", "matched", "matched and more"}

@@ -18,7 +18,7 @@ from pyropunct.inference.machines.products import EDITS
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.settings import RuleSettings
-from pyropunct.treebank.marks import START, display
+from pyropunct.text.marks import START, display
 from pyropunct.treebank.sentence import Sentence
 
 CONFIDENT = RuleSettings.confidence

@@ -8,7 +8,7 @@ import torch
 
 from pyropunct.fitted.story import FittedStory
 from pyropunct.tasks.explain.rules import Advance, part_by_part
-from pyropunct.treebank.marks import display
+from pyropunct.text.marks import display
 from pyropunct.treebank.sentence import Sentence
 
 

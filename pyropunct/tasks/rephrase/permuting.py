@@ -12,8 +12,8 @@ from pyropunct.tasks.rephrase.choices import BASE, FULL, VARIANTS
 from pyropunct.tasks.rephrase.ordering import WordOrder, families
 from pyropunct.tasks.rephrase.rephrasing import Rephraser, hung, sentence_of
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
+from pyropunct.text.conventions import Conventions
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS
-from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.repunctuate import Item
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree

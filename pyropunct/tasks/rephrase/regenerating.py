@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.models.channel.slip import SLIP
-from pyropunct.treebank.marks import UNKNOWN
+from pyropunct.text.marks import UNKNOWN
 
 String = tuple[int, ...]
 

@@ -20,15 +20,15 @@ from pyropunct.tasks.explain.derivations import Derivations, Sprouted
 from pyropunct.tasks.explain.reattaching import uncrossed
 from pyropunct.tasks.rephrase.regenerating import Regenerator
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
+from pyropunct.text.conventions import Capitals, Conventions, Written, at_the_beginning
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, with_space_after
 from pyropunct.treebank.conllu_reader import read_block
 from pyropunct.treebank.conllu_writer import retitled, write_items
-from pyropunct.treebank.conventions import Capitals, Conventions, Written, at_the_beginning
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange
-from pyropunct.treebank.sentence import Sentence, mark_heads
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree, mark_heads
 
 Choose = Callable[[Sequence[str]], tuple[str, ...]]
 """From an underlying string to a surface string."""

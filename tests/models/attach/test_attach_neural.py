@@ -38,7 +38,7 @@ from pyropunct.models.story import Story
 from pyropunct.models.trees import PRETRAINED, TreeBatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.testing import check_attach
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 

@@ -13,7 +13,7 @@ from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.parser.eisner import best_tree
 from pyropunct.nets.parser.parser import BESIDE
 from pyropunct.nets.words import with_marks
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 

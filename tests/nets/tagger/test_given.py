@@ -11,7 +11,7 @@ from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, o
 from pyropunct.nets.labels import Labels, SlotString, SlotVocabulary
 from pyropunct.nets.tagger.given import GivenSlots, TaggerConditioner
 from pyropunct.nets.tagger.tagger import SlotTagger
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
 from pyropunct.vocabulary import Vocabulary
 
 MARKS = (ABBREVIATION_DOT, UNKNOWN, ",", ".")

@@ -17,8 +17,8 @@ from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagge
 from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
 from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.punctuator import Punctuator
+from pyropunct.text.marks import START, Surface
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.treebank.marks import START, Surface
 from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
 

@@ -12,7 +12,7 @@ from pyropunct.rivals.correction.settings import SYSTEMS
 from pyropunct.rivals.correction.systems import FOUND
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 from pyropunct.treebank.reading import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -18,7 +18,7 @@ from pyropunct.rivals.restoration.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.treebank.marks import START, Surface
+from pyropunct.text.marks import START, Surface
 
 SENTENCES, WORDS = 40, 3
 TRUTH: Surface = [(START,), (",",), (), (".",)]

@@ -19,7 +19,7 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, attachment_scores
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.restore.scores import average_edit_distance
 from pyropunct.rivals.restoration.comparison import RestorationComparison as Comparison
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.measuring import compare

@@ -9,7 +9,7 @@ from made_up import SENTENCES, TRUTH, comparison, four_systems, outcome, repeate
 
 from pyropunct.rivals.restoration.comparison import COLUMNS, SCORES, RestorationComparison
 from pyropunct.rivals.restoration.results import GOLD, NONE, PREDICTED, Outcome
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 BY_KEY = {column.key: column for column in COLUMNS}
 

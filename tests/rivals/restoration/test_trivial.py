@@ -6,7 +6,7 @@ import pytest
 from sentences import sentence
 
 from pyropunct.rivals.restoration.trivial import ended_in, final_mark
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 
 def test_most_frequent_final_mark_and_nothing_else() -> None:

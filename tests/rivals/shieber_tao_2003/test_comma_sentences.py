@@ -10,8 +10,8 @@ from pyropunct.rivals.shieber_tao_2003.sentences import (
     read_comma_sentences,
     require_commas,
 )
-from pyropunct.treebank.constituency.phrase_trees import read_phrase_trees
-from pyropunct.treebank.errors import TreebankError
+from pyropunct.text.lines import TreebankError
+from pyropunct.treebank.phrase_trees import read_phrase_trees
 
 
 def sentence(text: str) -> CommaSentence:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.restore.scores import average_edit_distance
 from pyropunct.rivals.taggers.correcting_crf import (
     MARKS_READ,
     CorrectingCRF,
@@ -17,7 +17,7 @@ from pyropunct.rivals.taggers.correcting_crf import (
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.words import KINDS, RivalVocabulary
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import Sentence, read_treebank
 
 SMALL = RivalRecipe(

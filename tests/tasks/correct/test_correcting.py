@@ -16,9 +16,8 @@ from pyropunct.fitted.stories import build_story
 from pyropunct.models.attach.correcting import ERROR_COLUMNS, string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.edit_distance import average_edit_distance
 from pyropunct.restore.parses import NoParserError
-from pyropunct.restore.raw_words import RawSentence
+from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.correcting import Corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
 from pyropunct.tasks.correct.error_trees import ErrorTree, read_errors, read_parses
@@ -38,8 +37,8 @@ from pyropunct.tasks.correct.system import (
     Change,
     changes,
 )
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.printing import Slot, WrittenMark
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
 from pyropunct.treebank.reading import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from pyropunct.tasks.correct.edit_scores import EditScores, SlotEdit, edit_scores, gold_edits, shared_edits
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 
 strings = st.lists(st.sampled_from([",", ".", "”"]), max_size=4)
 

@@ -8,7 +8,7 @@ import pytest
 
 from pyropunct.tasks.correct.channel import Error, ErrorChannel, contexts
 from pyropunct.tasks.correct.channel_fitting import NoErrorsError, Pair, error_between, fit_channel
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.tree import Tree
 
 CHANNEL = ErrorChannel(

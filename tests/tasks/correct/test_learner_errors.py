@@ -17,7 +17,7 @@ from pyropunct.tasks.correct.learner_errors import (
     wrong_copies,
     wrong_surfaces,
 )
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import Sentence, read_treebank
 from pyropunct.treebank.tree import Tree
 

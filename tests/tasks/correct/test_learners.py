@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pyropunct.tasks.correct.learners import LearnersError, read_learners
-from pyropunct.treebank.marks import START
+from pyropunct.text.marks import START
 
 PAIR = {"id": "dev-7-2", "words": ["so", "go"], "wrong": [[], [], ["."]], "right": [[], [","], ["."]]}
 

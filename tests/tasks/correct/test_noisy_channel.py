@@ -14,7 +14,7 @@ from model_files import changed
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.edit_distance import average_edit_distance
+from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.explaining import Explainer
@@ -31,7 +31,7 @@ from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.tasks.correct.noisy_channel import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import changes
-from pyropunct.treebank.marks import START, Surface, unpaired
+from pyropunct.text.marks import START, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

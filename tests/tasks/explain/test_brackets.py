@@ -4,7 +4,7 @@ import pytest
 from punctuated import french
 
 from pyropunct.tasks.explain.brackets import bracketed, misc_entries
-from pyropunct.treebank.marks import ABBREVIATION_DOT, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.tree import Tree
 

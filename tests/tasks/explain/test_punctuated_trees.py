@@ -14,7 +14,7 @@ from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError
 from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
-from pyropunct.treebank.marks import START, Surface
+from pyropunct.text.marks import START, Surface
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.tree import Tree
 

@@ -29,8 +29,8 @@ from pyropunct.tasks.explain.rules import (
     precision,
     recall,
 )
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, display
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, display
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

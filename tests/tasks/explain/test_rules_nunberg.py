@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from pyropunct.tasks.explain.nunberg import MARKS, SCHEMATA, nunberg_rules
-from pyropunct.treebank.marks import ABBREVIATION_DOT
+from pyropunct.text.marks import ABBREVIATION_DOT
 
 RULES = {rule.before: rule for rule in nunberg_rules()}
 

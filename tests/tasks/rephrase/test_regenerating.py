@@ -12,7 +12,7 @@ from pyropunct.inference.machines.paths import MOST_STRINGS
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, TRANSPOSITION
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.rephrase.regenerating import Regenerator
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 
 def random_model(seed: int, direction: str) -> Punctuator:

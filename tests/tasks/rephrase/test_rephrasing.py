@@ -16,8 +16,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.rephrase.rephrasing import Rephraser, hung, unchanged_slots
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
-from pyropunct.treebank.conventions import Capitals, Conventions, SpacingStatistics
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START
+from pyropunct.text.conventions import Capitals, Conventions, SpacingStatistics
+from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree

@@ -9,7 +9,7 @@ from treebank_strategies import Written, sentences
 
 from pyropunct.tasks.explain.derivations import SlotDerivation, Sprouted, underlying_strings
 from pyropunct.tasks.rephrase.underlying_tree import EditError, UnderlyingTree, is_relation
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import is_projective

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pyropunct.treebank.errors import TreebankError
-from pyropunct.treebank.lines import opened, read_lines
+from pyropunct.text.lines import TreebankError, opened, read_lines
 
 
 @pytest.mark.parametrize(

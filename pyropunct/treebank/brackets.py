@@ -16,19 +16,21 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from pyropunct.text.lines import NO_SENTENCE, TreebankError, opened, read_lines
+from pyropunct.text.marks import space_beside_mark, space_between_words
 from pyropunct.treebank.conllu_writer import as_written, escaped
-from pyropunct.treebank.constituency.head_rules import HeadRules, load_head_rules
-from pyropunct.treebank.constituency.penn_tags import EMPTY_ELEMENT, OTHER, as_printed, universal_tag
-from pyropunct.treebank.constituency.phrase_trees import (
+from pyropunct.treebank.head_rules import HeadRules, load_head_rules
+from pyropunct.treebank.phrase_trees import (
+    EMPTY_ELEMENT,
+    OTHER,
     PhraseTree,
+    as_printed,
     category_of,
     function_tags,
     read_phrase_trees,
+    universal_tag,
 )
-from pyropunct.treebank.errors import NO_SENTENCE, TreebankError
-from pyropunct.treebank.lines import opened, read_lines
 from pyropunct.treebank.reading import Progress, Treebank, read_text
-from pyropunct.treebank.spacing import space_beside_mark, space_between_words
 
 PROJECTION_SEPARATOR = ">"
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from limits import within
 
-from pyropunct.restore import raw_words
-from pyropunct.restore.raw_words import RawReader
-from pyropunct.treebank.conventions import Capitals, Conventions, SpacingStatistics
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text import raw_reader
+from pyropunct.text.conventions import Capitals, Conventions, SpacingStatistics
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.raw_reader import RawReader
 from pyropunct.vocabulary import Vocabulary
 
 DOT = ABBREVIATION_DOT
@@ -172,7 +172,7 @@ def test_a_model_without_marks() -> None:
 
 
 def test_words_are_read_as_before_whatever_else_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raw_words, "REMEMBERED", 2)
+    monkeypatch.setattr(raw_reader, "REMEMBERED", 2)
     reader, lines = RawReader(VOCABULARY, READER.conventions), ["Hello, Ann!", "mr. Ann!", "Hello, mr. Bo..."]
     assert [reader.read(line) for line in lines * 2] == [READER.read(line) for line in lines * 2]
 

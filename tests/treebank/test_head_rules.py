@@ -5,13 +5,7 @@ from pathlib import Path
 import pytest
 from phrase_structures import leaf, phrase
 
-from pyropunct.treebank.constituency.head_rules import (
-    ANY,
-    HeadRulesError,
-    Rule,
-    load_head_rules,
-    parse_head_rules,
-)
+from pyropunct.treebank.head_rules import ANY, HeadRulesError, Rule, load_head_rules, parse_head_rules
 
 
 @pytest.mark.parametrize(("side", "expected"), [("left", 2), ("right", 3), ("leftmost", 1), ("rightmost", 4)])

@@ -18,18 +18,12 @@ from phrase_structures import (
     written,
 )
 
+from pyropunct.text.lines import TreebankError
+from pyropunct.treebank.brackets import Conversion, read_brackets, relation_of, without_empty_elements
 from pyropunct.treebank.conllu_block import DEPREL, FORM, MISC, UPOS, XPOS, Block
 from pyropunct.treebank.conllu_reader import blocks_or_errors
-from pyropunct.treebank.constituency.head_rules import HeadRules, load_head_rules
-from pyropunct.treebank.constituency.penn_tags import UNIVERSAL, as_printed, universal_tag
-from pyropunct.treebank.constituency.phrase_trees import PhraseTree
-from pyropunct.treebank.constituency.reading import (
-    Conversion,
-    read_brackets,
-    relation_of,
-    without_empty_elements,
-)
-from pyropunct.treebank.errors import TreebankError
+from pyropunct.treebank.head_rules import HeadRules, load_head_rules
+from pyropunct.treebank.phrase_trees import UNIVERSAL, PhraseTree, as_printed, universal_tag
 from pyropunct.treebank.reading import NO_WORD, read_text
 
 ENGLISH = load_head_rules("english")
@@ -233,7 +227,7 @@ def test_printed_words(word: str, tag: str, printed: str) -> None:
 
 # The pages in docs/
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 GUIDE, REFERENCE = (
     (DOCS / part / "constituency.md").read_text(encoding="utf-8") for part in ("guide", "reference")
 )

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from pyropunct.cli.restore_output import Printer
 from pyropunct.draws import Draws
-from pyropunct.restore.raw_words import RawReader
 from pyropunct.restore.restoring import Restored, raw_text
 from pyropunct.restore.rewriting import without_marks_in
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.raw_reader import RawReader
+from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.reading import Treebank, read_text
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
@@ -76,7 +77,7 @@ def treebank(language: str) -> Treebank:
 @cache
 def reader(language: str) -> RawReader:
     words = Vocabulary((START, ABBREVIATION_DOT, UNKNOWN, ",", "."), ("",), ("",), ("",), ((),))
-    return RawReader(words, Conventions.learn(treebank(language)))
+    return RawReader(words, learn_conventions(treebank(language)))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_text_comes_back(language: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("language", WRITTEN)
 def test_splits_are_kept_with_the_conventions(language: str) -> None:
-    conventions = Conventions.learn(treebank(language))
+    conventions = learn_conventions(treebank(language))
     plain = json.loads(json.dumps(conventions.to_json()))
     assert Conventions.from_json(plain) == conventions
     assert conventions.splits
@@ -126,7 +127,7 @@ def test_splits_are_kept_with_the_conventions(language: str) -> None:
 
 def test_what_is_mostly_one_word_is_not_split() -> None:
     text = sentence("la=le|a mer") + sentence("la mer") * 3 + sentence("une=un|e mer")
-    assert Conventions.learn(read_text(text)).splits == {}
+    assert learn_conventions(read_text(text)).splits == {}
 
 
 def test_no_mark_comes_into_a_written_word() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyropunct.errors import UserError
-from pyropunct.treebank.constituency.phrase_trees import PhraseTree
+from pyropunct.treebank.phrase_trees import PhraseTree
 
 ANY = "*"
 """The label of the rule for phrases without a rule of their own."""

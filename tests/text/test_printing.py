@@ -6,9 +6,12 @@ from dataclasses import replace
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.treebank.conventions import Conventions, SpacingStatistics
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.treebank.printing import Slot, WrittenMark, print_conllu, print_words
+from pyropunct.text.conventions import Conventions, SpacingStatistics
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.printing import print_words
+from pyropunct.text.raw_sentence import Slot, WrittenMark
+from pyropunct.treebank.conllu_writer import print_conllu
+from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.tree import Tree
 
@@ -152,7 +155,7 @@ def test_words_that_nobody_could_read_again(word: str) -> None:
 
 
 def test_learned_text_is_the_text_of_the_treebank() -> None:
-    conventions = Conventions.learn(read_treebank(embedded_treebank_path("train")))
+    conventions = learn_conventions(read_treebank(embedded_treebank_path("train")))
     for sentence in read_treebank(embedded_treebank_path("dev")):
         assert print_words(sentence.tree.forms, sentence.surface, conventions) == sentence.text()
 

@@ -1,13 +1,69 @@
-"""Text files, line by line, of any length."""
+"""Text files, line by line, of any length, and errors that name a place in them."""
 
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from select import select
 from typing import BinaryIO, NamedTuple
 
-from pyropunct.treebank.errors import TreebankError
+from pyropunct.errors import UserError
+
+_UNSEEN = frozenset(["Cc", "Cs", "Zl", "Zp"])
+"""Categories of characters that end a line, do something to a terminal, or cannot be printed."""
+
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that change the direction of the following text."""
+
+
+def visible(text: str) -> str:
+    """The text with all that is not seen itself but does something as escapes, so that it is one line."""
+    return "".join(
+        repr(character)[1:-1]
+        if unicodedata.category(character) in _UNSEEN or character in _TURNING
+        else character
+        for character in text
+    )
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters; of a longer one the middle is left out."""
+    if len(text) <= most:
+        return text
+    left_out = " ... "
+    end = (most - len(left_out)) // 3
+    return text[: most - len(left_out) - end] + left_out + text[-end:]
+
+
+LONGEST_PROBLEM = 400
+"""The most characters in which an error describes the problem."""
+
+NO_SENTENCE = "there is no sentence in the file"
+"""The problem of an empty file, of whatever format."""
+
+
+class TreebankError(UserError, ValueError):
+    """A treebank that cannot be used.
+
+    Its text is one line, ``FILE:LINE: sentence 'ID': problem (remedy)``.  Parts that do
+    not apply are left out.
+
+    :ivar path: the file.
+    :ivar line: the line, counted from 1, or None if the error is not about a line.
+    :ivar sentence: the identifier of the sentence, or None if the error is not about a sentence.
+    :ivar reason: the text without file and line.
+    """
+
+    def __init__(self, path: str, problem: str, line: int | None = None, sentence: str | None = None) -> None:
+        self.path = path
+        self.line = line
+        self.sentence = sentence
+        place = path if line is None else f"{path}:{line}"
+        whose = "" if sentence is None else f"sentence {shortened(repr(sentence), LONGEST_PROBLEM)}: "
+        self.reason = visible(f"{whose}{shortened(problem, LONGEST_PROBLEM)}")
+        super().__init__(f"{visible(place)}: {self.reason}")
+
 
 LONGEST_LINE = 1 << 20
 """The most bytes that a line may have: one line at a time is kept in memory."""
@@ -148,16 +204,27 @@ def lines_or_errors(
 
     :param start: where the lines begin.
     """
-    number, offset, whole = start.line, start.offset, True
-    for line in lines:
-        if whole:  # the rest of a line that is too long is left out with its first piece
+    for line, number, offset, begins in numbered(lines, start):
+        if begins:  # the rest of a line that is too long is left out with its first piece
             try:
                 yield decoded(line, name, number, offset).rstrip("\r\n")
             except TreebankError as error:
                 yield error
+
+
+def numbered(lines: Iterable[bytes], start: Start = BEGINNING) -> Iterator[tuple[bytes, int, int, bool]]:
+    """Lines, or pieces of long ones, with their numbers, and how many bytes come before them.
+
+    Last is whether it is the beginning of a line.
+
+    :param start: where the lines begin.
+    """
+    number, offset, begins = start.line, start.offset, True
+    for line in lines:
+        yield line, number, offset, begins
         offset += len(line)
-        whole = line.endswith(b"\n")
-        number += whole
+        begins = line.endswith(b"\n")
+        number += begins
 
 
 def decoded(line: bytes, name: str, number: int, offset: int) -> str:

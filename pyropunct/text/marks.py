@@ -1,5 +1,6 @@
-"""Marks of punctuation: marks that are not on the page, marks in pairs, directed quotation marks."""
+"""Marks of punctuation: those that are not on the page, pairs, quotation marks, and spaces beside marks."""
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 Surface = Sequence[Sequence[str]]
@@ -70,8 +71,8 @@ SINGLE = ("‘", "’")
 STRAIGHT = {'"': DOUBLE, "''": DOUBLE, "``": DOUBLE, "＂": DOUBLE, "'": SINGLE, "`": SINGLE, "＇": SINGLE}
 """Marks that do not show their direction, or show it in ASCII, each with its directed pair."""
 
-_OPENING = {"``", "`"}
-_CLOSING = {"''"}
+_OPENING_TAGS = {"``", "`"}
+_CLOSING_TAGS = {"''"}
 
 
 def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int]) -> list[str]:
@@ -94,14 +95,71 @@ def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int
             continue
         opening, closing = STRAIGHT[form]
         partners = waiting.setdefault((head, STRAIGHT[form]), [])
-        if tag in _OPENING or (form in _OPENING and tag not in _CLOSING):
+        if tag in _OPENING_TAGS or (form in _OPENING_TAGS and tag not in _CLOSING_TAGS):
             directed[index] = opening
             partners.append(index)
         elif partners:
             directed[partners.pop()] = opening
             directed[index] = closing
-        elif tag in _CLOSING:
+        elif tag in _CLOSING_TAGS:
             directed[index] = closing
         else:
             partners.append(index)
     return directed
+
+
+_OPENING = frozenset("([{“‘„‚«‹¿¡「『《〈【〔〖（［｛")
+_CLOSING = frozenset(".,;:!?…)]}”’»›\"'%、。，．；：！？」』》〉】〕〗）］｝।॥،؛؟۔")
+_JOINING = frozenset("-/‐‑·‧・ـ")
+
+
+def _is_unspaced(character: str) -> bool:
+    """Whether the character belongs to a script without spaces, such as Chinese, Japanese or Thai."""
+    if unicodedata.category(character) == "So":  # such as emoji, which are wide too
+        return False
+    if unicodedata.east_asian_width(character) in "WF":
+        return not unicodedata.name(character, "").startswith("HANGUL")
+    return unicodedata.name(character, "").startswith(("THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"))
+
+
+def space_between_words(left: str, right: str) -> bool:
+    """Whether a space stands between two neighbouring words: in most scripts it does."""
+    return not (_is_unspaced(left[-1]) or _is_unspaced(right[0]))
+
+
+def space_beside_mark(left: str, right: str, left_is_mark: bool, right_is_mark: bool) -> bool:
+    """Whether to write a space between two tokens, one or both of them marks.
+
+    Opening marks stick to the next token, closing marks to the previous one, hyphens and slashes to
+    both; dashes and all other marks stand alone.  Quotation marks must be directed already.
+    """
+    if left_is_mark and (set(left) <= _OPENING or left in _JOINING):
+        return False
+    if right_is_mark and (set(right) <= _CLOSING or right in _JOINING):
+        return False
+    return space_between_words(left, right)
+
+
+def opens(mark: str) -> bool:
+    """Whether a mark sticks only to the word after it; a straight quotation mark may."""
+    before, behind = _spaces_beside(mark)
+    return (before and not behind) or mark in STRAIGHT
+
+
+def parted(slot: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The marks between two words: those that stick to the first, and opening ones of the second."""
+    place = len(slot)
+    while place and slot[place - 1] != ABBREVIATION_DOT and opens(slot[place - 1]):
+        place -= 1
+    return tuple(slot[:place]), tuple(slot[place:])
+
+
+def closes(mark: str) -> bool:
+    """Whether a mark sticks only to the word before it; a straight quotation mark may."""
+    before, behind = _spaces_beside(mark)
+    return (behind and not before) or mark in STRAIGHT
+
+
+def _spaces_beside(mark: str) -> tuple[bool, bool]:
+    """Whether a mark between words has a space before it, and whether it has one after it."""
+    return space_beside_mark("x", mark, False, True), space_beside_mark(mark, "x", True, False)

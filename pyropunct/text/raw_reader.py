@@ -5,17 +5,19 @@ that the model knows, and on the abbreviations of its treebank.
 """
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from pyropunct.nets.labels import Probabilities
-from pyropunct.restore.prose import (
-    HYPHENS,
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    direct_quotes,
+)
+from pyropunct.text.prose import (
     beginning_of,
     has_text,
     is_address,
@@ -24,33 +26,19 @@ from pyropunct.restore.prose import (
     is_mark,
     is_operator,
     is_pronounceable,
-    is_symbol,
 )
-from pyropunct.restore.runs_of_marks import RunsOfMarks
-from pyropunct.treebank.abbreviations import abbreviations_like
-from pyropunct.treebank.conventions import Conventions
-from pyropunct.treebank.marks import ABBREVIATION_DOT, START, STRAIGHT, Surface, direct_quotes
-from pyropunct.treebank.printing import Slot, WrittenMark
-from pyropunct.treebank.spacing import space_beside_mark, space_between_words
-from pyropunct.treebank.splits import split_word
-from pyropunct.vocabulary import Vocabulary
+from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot, WrittenMark
+from pyropunct.text.typed_marks import TypedMarks
+from pyropunct.text.words import abbreviations_like, split_word
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
 """Text without white space, non-breaking included, and without the two characters for a space of no width."""
 
-_APOSTROPHES = frozenset("'`’")
-"""Marks that are often letters of a word, as in "dogs'", and so are not split off."""
-
 _QUOTED = re.compile(r"‘([^‘]*?)’(?!\w)")
 """A quotation, whose closing mark is not an apostrophe."""
 
-_BRACKETS = {")": "(", "]": "[", "}": "{"}
-
 _BEHIND_DOTS = frozenset(",;:?!")
 """Marks that follow an abbreviation dot, but no period."""
-
-_WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
-"""The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
 
 LEAST_ORDINARY = 5
 """How often a treebank must have an abbreviation in small letters without a dot: then it is a word too."""
@@ -68,122 +56,21 @@ _OPEN, _CLOSED = "``", "''"
 """Tags that make a quotation mark opening or closing; see `direct_quotes`."""
 
 
-class Multiword(NamedTuple):
-    """A written word that was read as several words.
-
-    :ivar first: the first of them, counted from 1.
-    :ivar last: the last of them.
-    :ivar text: how it is written, without an abbreviation dot.
-    """
-
-    first: int
-    last: int
-    text: str
-
-    def contracted(self, words: Sequence[str]) -> bool:
-        """Whether it is not just its words side by side, as French "du" is not.
-
-        :param words: of the sentence.
-        """
-        return "".join(words[self.first - 1 : self.last]) != self.text
-
-
-@dataclass(frozen=True)
-class RawSentence:
-    """A sentence of raw text: a line, or a sentence of running text.
-
-    :ivar line: its number, counted from 1.
-    :ivar text: the original line; of a sentence of running text, what stands behind ``before``.
-    :ivar words: its n words; abbreviations have lost their dots.
-    :ivar slots: its punctuation and white space, in the slots 0..n.
-    :ivar multiwords: the written words that were read as several.
-    :ivar fixed: the words, counted from 1, whose capital letters stay as they are, such as code.
-    :ivar before: the white space at the beginning of the line, with list markers.
-    :ivar behind: the white space at its end.
-    :ivar end: what ends the line, or stands between it and the next sentence in running text.
-    :ivar found: whether it is a sentence of running text, whose case is decided.
-    :ivar number: its number among the sentences that begin in its line, counted from 1.
-    :ivar marks: (n, labels) how probable the reader of running text finds the strings behind its words.
-    """
-
-    line: int
-    text: str
-    words: tuple[str, ...]
-    slots: tuple[Slot, ...]
-    multiwords: tuple[Multiword, ...] = ()
-    fixed: frozenset[int] = frozenset()
-    before: str = ""
-    behind: str = ""
-    end: str = "\n"
-    found: bool = False
-    number: int = 1
-    marks: Probabilities | None = field(default=None, compare=False)
-
-    @cached_property
-    def surface(self) -> tuple[tuple[str, ...], ...]:
-        """Its punctuation, in the slots 0..n."""
-        first, *others = (slot.tokens for slot in self.slots)
-        return ((START, *first), *others)
+class KnownTypes(Protocol):
+    """The types that a model knows, such as a `pyropunct.vocabulary.Vocabulary`."""
 
     @property
-    def identifier(self) -> str:
-        """Its line, and its number there if it is not the first: no other sentence has the same."""
-        return str(self.line) if self.number == 1 else f"{self.line}-{self.number}"
-
-    def part(self, first: int, last: int) -> "RawSentence":
-        """The words of some neighbouring slots, as a line of its own.
-
-        :param first: the slot where it starts, which loses its marks; not inside a written word.
-        :param last: the slot where it ends; not inside a written word either.
-        """
-        shifted = (
-            multiword._replace(first=multiword.first - first, last=multiword.last - first)
-            for multiword in self.multiwords
-        )
-        start = self.slots[0] if first == 0 else Slot()
-        return RawSentence(
-            self.line,
-            self.text,
-            self.words[first:last],
-            (start, *self.slots[first + 1 : last + 1]),
-            tuple(
-                multiword for multiword in shifted if multiword.first > 0 and multiword.last <= last - first
-            ),
-            frozenset(word - first for word in self.fixed if first < word <= last),
-        )
+    def tokens(self) -> Sequence[str]:
+        """Its marks."""
+        ...
 
     @property
-    def inside(self) -> list[int]:
-        """The slots inside written words, where no mark can stand."""
-        return [slot for multiword in self.multiwords for slot in range(multiword.first, multiword.last)]
-
-    @cached_property
-    def closed(self) -> list[int]:
-        """The slots where no mark is put: inside written words, and beside symbols, such as "=" and ":)"."""
-        symbols = [number for number, word in enumerate(self.words, 1) if is_symbol(word)]
-        return sorted({*self.inside, *symbols, *(number - 1 for number in symbols)})
-
-    def as_written(self, surface: Surface) -> tuple[Sequence[str], Surface, Sequence[Slot]]:
-        """The written words, with the marks of a surface around them, and what stood in their slots."""
-        texts, closed = list(self.words), set(self.inside)
-        for multiword in self.multiwords:
-            texts[multiword.first - 1] = multiword.text
-        kept = [slot for slot in range(len(surface)) if slot not in closed]
-        starts = [slot for slot in kept if slot < len(texts)]
-        return (
-            [texts[slot] for slot in starts],
-            [surface[slot] for slot in kept],
-            [self.slots[slot] for slot in kept],
-        )
+    def forms(self) -> Sequence[str]:
+        """Its words, lower-cased."""
+        ...
 
 
-def line_of(words: Sequence[str]) -> RawSentence:
-    """Words as a line of raw text without punctuation."""
-    slots = (Slot(), *[Slot(space=" ")] * (len(words) - 1), *[Slot()] * bool(words))
-    return RawSentence(1, " ".join(words), tuple(words), slots)
-
-
-class _Mark(NamedTuple):
+class _MarkPiece(NamedTuple):
     """A mark of the text.
 
     :ivar tag: the tag of a quotation mark of which the direction is seen; or the mark itself, if that is not
@@ -196,7 +83,7 @@ class _Mark(NamedTuple):
     space: str = ""
 
 
-class _Word(NamedTuple):
+class _WordPiece(NamedTuple):
     """A written word.
 
     :ivar forms: the words that it is made of.
@@ -207,7 +94,7 @@ class _Word(NamedTuple):
     dot: bool = False
 
 
-_Piece = _Mark | _Word
+_Piece = _MarkPiece | _WordPiece
 
 
 class _Found:
@@ -215,23 +102,20 @@ class _Found:
 
     def __init__(self) -> None:
         self.words: list[str] = []
-        self.marks: list[list[_Mark]] = [[]]
+        self.marks: list[list[_MarkPiece]] = [[]]
         self.spaces = [""]
         self.together: list[Multiword] = []
         self.fixed: set[int] = set()
         self._behind_operator = False
 
-    def add_mark(self, mark: _Mark) -> None:
-        self.marks[-1].append(mark)
-
-    def add_word(self, word: _Word, space: str, *, is_fixed: bool) -> None:
+    def add_word(self, word: _WordPiece, space: str, *, is_fixed: bool) -> None:
         """:param space: the white space in front of it."""
         first, last = len(self.words) + 1, len(self.words) + len(word.forms)
         self.spaces[-1] = space
         self.words += word.forms
         self.marks += [[] for _ in word.forms]
         self.spaces += [""] * len(word.forms)
-        self.marks[-1] += [_Mark(".", ABBREVIATION_DOT)] * word.dot
+        self.marks[-1] += [_MarkPiece(".", ABBREVIATION_DOT)] * word.dot
         if last > first:
             self.together.append(Multiword(first, last, word.text))
         operates = is_operator(word.text)
@@ -246,7 +130,7 @@ class _Found:
 class RawReader:
     """Splits raw text into the words and marks of a model.
 
-    - A token is a mark if the model knows it as a mark of prose, see `pyropunct.restore.prose`.  Otherwise it
+    - A token is a mark if the model knows it as a mark of prose, see `pyropunct.text.prose`.  Otherwise it
       is a word if the model knows it as a word, such as "&" or ":)".  Any other token is a mark if it can be
       one of prose.  Operators are words, and so are dashes between two numbers.
     - List markers at the beginning of a line belong to its white space.
@@ -267,7 +151,7 @@ class RawReader:
     :ivar conventions: the conventions of its treebank.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: KnownTypes
     conventions: Conventions
 
     def read(self, text: str, line: int = 1, end: str = "\n") -> RawSentence:
@@ -277,7 +161,7 @@ class RawReader:
         :param end: what ends it.
         """
         if not has_text(text):
-            marks = (mark for _, token in _tokens(text) for mark in self._any.apart(token))
+            marks = (mark for _, token in _tokens(text) for mark in self._marks.any.apart(token))
             return RawSentence(
                 line, text, (), (Slot(tuple(WrittenMark(mark, mark) for mark in marks)),), end=end
             )
@@ -288,8 +172,8 @@ class RawReader:
         found = _Found()
         for space, pieces in self._read_tokens(tokens):
             for piece in pieces:
-                if isinstance(piece, _Mark):
-                    found.add_mark(piece._replace(space=space))
+                if isinstance(piece, _MarkPiece):
+                    found.marks[-1].append(piece._replace(space=space))
                 else:
                     found.add_word(piece, space, is_fixed=self._is_fixed(piece, found.words))
                 space = ""
@@ -297,7 +181,7 @@ class RawReader:
         together, fixed = tuple(found.together), frozenset(found.fixed)
         return RawSentence(line, text, tuple(found.words), slots, together, fixed, before, behind, end)
 
-    def _is_fixed(self, word: _Word, before: Sequence[str]) -> bool:
+    def _is_fixed(self, word: _WordPiece, before: Sequence[str]) -> bool:
         """Whether the case of a word stays as it is.
 
         :param before: the words in front of it.
@@ -316,17 +200,17 @@ class RawReader:
             pieces = self._pieces_of(token)
             match pieces:
                 case _ if is_between_numbers(before, token, behind):
-                    pieces = [_Word(token, [token])]
-                case [*front, _Word() as word, _Mark(".")] if self._is_short(
+                    pieces = [_WordPiece(token, [token])]
+                case [*front, _WordPiece() as word, _MarkPiece(".")] if self._is_short(
                     word, before, behind, has_capitals
                 ):
                     pieces = [*front, word._replace(dot=True)]
-                case [_Word() as word, _Mark('"'), *rest] if word.text[-1].isdigit() and not quoted:
-                    pieces = [_Word(word.text + '"', [word.text + '"']), *rest]
-            quoted ^= sum(isinstance(piece, _Mark) and piece.form == '"' for piece in pieces) % 2 == 1
+                case [_WordPiece() as word, _MarkPiece('"'), *rest] if word.text[-1].isdigit() and not quoted:
+                    pieces = [_WordPiece(word.text + '"', [word.text + '"']), *rest]
+            quoted ^= sum(isinstance(piece, _MarkPiece) and piece.form == '"' for piece in pieces) % 2 == 1
             yield space if number else "", pieces
 
-    def _is_short(self, word: _Word, before: str, behind: str, has_capitals: bool) -> bool:
+    def _is_short(self, word: _WordPiece, before: str, behind: str, has_capitals: bool) -> bool:
         """Whether a word with a dot, an ordinary word too, is an abbreviation between its neighbours.
 
         :param has_capitals: whether there are capital letters in the line.
@@ -337,10 +221,10 @@ class RawReader:
         small = behind[:1].islower() and has_capitals
         return behind[:1].isdigit() or small or (word.text[0].isupper() and inside)
 
-    def _directed(self, slots: Sequence[Sequence[_Mark]]) -> Iterator[tuple[WrittenMark, ...]]:
+    def _directed(self, slots: Sequence[Sequence[_MarkPiece]]) -> Iterator[tuple[WrittenMark, ...]]:
         """The marks of each slot, quotation marks directed."""
         marks = [mark for slot in slots for mark in slot]
-        forms = [self._narrow.get(mark.form, mark.form) for mark in marks]
+        forms = [self._marks.narrow.get(mark.form, mark.form) for mark in marks]
         directed = iter(direct_quotes(forms, [mark.tag for mark in marks], [0] * len(marks)))
         for slot in slots:
             tokens = islice(directed, len(slot))
@@ -365,9 +249,9 @@ class RawReader:
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
         if self._is_mark(token):
-            yield from map(_Mark, self._any.apart(token))
+            yield from map(_MarkPiece, self._marks.any.apart(token))
         elif token.lower() in self._words or not has_text(token):
-            yield _Word(token, self._words_of(token))
+            yield _WordPiece(token, self._words_of(token))
         elif is_address(token):
             yield from self._word(token)
         else:
@@ -376,19 +260,19 @@ class RawReader:
     def _split(self, token: str) -> Iterator[_Piece]:
         """An unknown token, split at the marks inside it."""
         start = 0
-        for separator in self._separators.finditer(token):
+        for separator in self._marks.separators.finditer(token):
             before, behind = (
                 token[max(0, separator.start() - 1) : separator.start()],
                 token[separator.end() : separator.end() + 1],
             )
             if not (before.isdigit() and behind.isdigit()):
                 yield from self._word(token[start : separator.start()])
-                yield _Mark(separator.group())
+                yield _MarkPiece(separator.group())
                 start = separator.end()
         yield from self._word(token[start:])
 
     def _is_mark(self, token: str) -> bool:
-        if token in self._known:
+        if token in self._marks.known:
             return True
         if token.lower() in self._words:
             return False
@@ -396,25 +280,13 @@ class RawReader:
 
     def _word(self, token: str) -> Iterator[_Piece]:
         """A word with marks at its ends."""
-        front, core, back = self._peeled(token)
-        yield from (_Mark(form, _OPEN) for form in front)
+        front, core, back = self._marks.peeled(token)
+        yield from (_MarkPiece(form, _OPEN) for form in front)
         if core:
             dot = back[:1] == ["."] and (self._is_abbreviation(core) or bool(_BEHIND_DOTS & set(back[1:2])))
-            yield _Word(core, self._words_of(core), dot)
+            yield _WordPiece(core, self._words_of(core), dot)
             back = back[dot:]
-        yield from (_Mark(form, _CLOSED) for form in back)
-
-    def _peeled(self, token: str) -> tuple[list[str], str, list[str]]:
-        """The known marks in front of a word, the word, and those behind it."""
-        start = self._front.end_of_first(token)
-        end = max(start, self._back.start_of_last(token))
-        for closing, opening in _BRACKETS.items():
-            core = token[start:end]
-            if core.count(opening) > core.count(closing) and token[end : end + 1] == closing:
-                end += 1
-            elif core.count(closing) > core.count(opening) and token[start - 1 : start] == opening:
-                start -= 1
-        return self._any.apart(token[:start]), token[start:end], self._any.apart(token[end:])
+        yield from (_MarkPiece(form, _CLOSED) for form in back)
 
     def _words_of(self, token: str) -> list[str]:
         """The words that the treebank makes of a written word.  Known words have no clitics."""
@@ -430,7 +302,7 @@ class RawReader:
 
     def _signed(self, clitics: Iterable[str]) -> list[str]:
         """Clitics with an apostrophe or another sign, which marks them off from the rest of any word."""
-        signed = [clitic for clitic in clitics if clitic not in self._known and not clitic.isalnum()]
+        signed = [clitic for clitic in clitics if clitic not in self._marks.known and not clitic.isalnum()]
         straight = {clitic.replace("’", "'") for clitic in signed}
         return sorted(straight, key=lambda clitic: (-len(clitic), clitic))
 
@@ -456,43 +328,12 @@ class RawReader:
         return seen - capital >= LEAST_ORDINARY and word not in _NEVER_WORDS
 
     @cached_property
-    def _known(self) -> frozenset[str]:
-        """The marks that the model knows, as they may be typed."""
-        straight = {form for form, pair in STRAIGHT.items() if self._tokens & set(pair)}
-        return self._tokens | straight | frozenset(self._narrow)
-
-    @cached_property
-    def _tokens(self) -> frozenset[str]:
-        return frozenset(mark for mark in self.vocabulary.tokens if is_mark(mark))
-
-    @cached_property
-    def _narrow(self) -> dict[str, str]:
-        """The model's mark for each mark of full width that it does not know itself."""
-        wide = {mark.translate(_WIDE): mark for mark in self._tokens}
-        return {form: mark for form, mark in wide.items() if form not in self._tokens}
+    def _marks(self) -> TypedMarks:
+        return TypedMarks(self.vocabulary.tokens)
 
     @cached_property
     def _words(self) -> frozenset[str]:
         return frozenset(self.vocabulary.forms)
-
-    @cached_property
-    def _any(self) -> RunsOfMarks:
-        return RunsOfMarks(self._known)
-
-    @cached_property
-    def _separators(self) -> re.Pattern[str]:
-        """A pattern for any mark that splits a token, longer ones first; nothing if there are none."""
-        marks = [mark for mark in self._known if _is_dash(mark) or not space_between_words(mark, mark)]
-        longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
-        return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
-
-    @cached_property
-    def _front(self) -> RunsOfMarks:
-        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if opens(mark) or _is_dash(mark))
-
-    @cached_property
-    def _back(self) -> RunsOfMarks:
-        return RunsOfMarks(mark for mark in self._known - _APOSTROPHES if _closes(mark) or _is_dash(mark))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -505,33 +346,3 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         for first, last in pairwise([match.start(), *inside, match.end()]):
             yield text[end:first], text[first:last]
             end = last
-
-
-def _is_dash(mark: str) -> bool:
-    """Whether a mark is a dash other than the hyphen, which belongs to words."""
-    return mark not in HYPHENS and all(unicodedata.category(character) == "Pd" for character in mark)
-
-
-def opens(mark: str) -> bool:
-    """Whether a mark sticks only to the word after it; a straight quotation mark may."""
-    before, behind = _spaces(mark)
-    return (before and not behind) or mark in STRAIGHT
-
-
-def parted(slot: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The marks between two words: those that stick to the first, and opening ones of the second."""
-    place = len(slot)
-    while place and slot[place - 1] != ABBREVIATION_DOT and opens(slot[place - 1]):
-        place -= 1
-    return tuple(slot[:place]), tuple(slot[place:])
-
-
-def _closes(mark: str) -> bool:
-    """Whether a mark sticks only to the word before it; a straight quotation mark may."""
-    before, behind = _spaces(mark)
-    return (behind and not before) or mark in STRAIGHT
-
-
-def _spaces(mark: str) -> tuple[bool, bool]:
-    """Whether a mark between words has a space before it, and whether it has one after it."""
-    return space_beside_mark("x", mark, False, True), space_beside_mark(mark, "x", True, False)

@@ -1,0 +1,132 @@
+"""Punctuated words as text, made from words and marks alone."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from pyropunct.text.conventions import Conventions, Written, at_the_beginning
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of
+from pyropunct.text.raw_sentence import Slot
+from pyropunct.text.words import require_words
+
+
+class PlacedToken(NamedTuple):
+    """A word or a mark in its place.
+
+    :ivar written: how it is written.
+    :ivar slot: for a mark, the slot in which it stands; for the i-th word, i.
+    :ivar space: the white space that stood in front of it, if its slot is as it was.
+    """
+
+    written: Written
+    slot: int
+    space: str | None = None
+
+
+def print_words(
+    words: Sequence[str],
+    surface: Surface,
+    conventions: Conventions,
+    *,
+    capital: bool = False,
+    slots: Sequence[Slot] | None = None,
+) -> str:
+    """The text of n words with punctuation in the slots 0..n.
+
+    Spaces and quotation marks follow the conventions.  An abbreviation dot becomes part of the word before
+    its slot, and absorbs a period directly after it.  Unknown marks are left out.
+
+    :param conventions: those of a treebank.
+    :param capital: whether the first word gets a capital letter; a word that has one anywhere stays.
+    :param slots: what stood in the slots of a text.  A slot with the same marks stays as it is.  Elsewhere
+        white space between words stays: marks come in front of it, opening ones behind it.
+    :raises ValueError: if there are not n + 1 slots.
+    :raises TypeError: if the words are one string.
+    """
+    return as_text(*placed_tokens(words, surface, conventions, capital=capital, slots=slots))
+
+
+def placed_tokens(
+    words: Sequence[str],
+    surface: Surface,
+    conventions: Conventions,
+    *,
+    capital: bool,
+    slots: Sequence[Slot] | None,
+) -> tuple[list[PlacedToken], list[str]]:
+    """Words and marks as `print_words` writes them, and the white space between neighbours."""
+    require_words(words)
+    if len(surface) != len(words) + 1:
+        raise ValueError(f"{len(words)} words have {len(words) + 1} slots, not {len(surface)}")
+    tokens: list[PlacedToken] = []
+    space: str | None = None
+    for number, marks in enumerate(surface):
+        dot = number > 0 and ABBREVIATION_DOT in marks
+        if number:
+            word = at_the_beginning(words[0]) if capital and number == 1 else words[number - 1]
+            tokens.append(PlacedToken(Written(word + "." * dot), number, space))
+        there = Slot() if slots is None else slots[number]
+        same = slots is not None and marks_of(marks) == there.tokens
+        space = there.space if same else None
+        if same:
+            kept = (mark for mark in there.marks if not (dot and mark.token == ABBREVIATION_DOT))
+            tokens += [PlacedToken(Written(form, token), number, before) for token, form, before in kept]
+        else:
+            forms = {mark.token: mark.form for mark in there.marks}
+            new = map(conventions.written, _printed(marks, dot))
+            tokens += [PlacedToken(Written(forms.get(mark, form), mark), number) for form, mark in new]
+    return tokens, _spaces(tokens, conventions, slots)
+
+
+def _printed(marks: Sequence[str], dot: bool) -> Iterator[str]:
+    """The marks of a slot that are printed.
+
+    :param dot: whether they follow an abbreviation dot.
+    """
+    real = [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
+    if dot and real[:1] == ["."]:
+        del real[0]
+    return (mark for mark in real if mark != UNKNOWN)
+
+
+def _spaces(
+    tokens: Sequence[PlacedToken], conventions: Conventions, slots: Sequence[Slot] | None
+) -> list[str]:
+    """The white space between neighbouring tokens."""
+    spaces: list[str] = []
+    first = 0  # the place of the first white space of the slot, which is that behind the word before it
+    for left, right in pairwise(tokens):
+        is_first = not left.written.mark
+        first = len(spaces) if is_first else first
+        if right.space is not None:
+            spaces.append(right.space)
+            continue
+        spaces.append(" " * conventions.spacing.space(left.written, right.written))
+        gap = slots[left.slot].gap if slots is not None and left.slot and not right.written.mark else None
+        if gap is not None and is_first:
+            spaces[-1] = gap
+        elif gap:
+            _put(gap, spaces, first)
+    return spaces
+
+
+def _put(gap: str, spaces: list[str], first: int) -> None:
+    """Put the white space between two words to the last place where marks between them leave some.
+
+    :param spaces: ends with the spaces around the marks; a mark that sticks to both words, as many a dash,
+        stands alone instead.
+    :param first: the place of the space between the first word and the first mark.
+    """
+    places = [place for place in range(first, len(spaces)) if spaces[place]]
+    if not places:
+        spaces[first] = " "
+    spaces[places[-1] if places else -1] = gap
+
+
+def as_text(tokens: Sequence[PlacedToken], spaces: Sequence[str]) -> str:
+    """The text of tokens.
+
+    :param spaces: between neighbours, and none or more behind the last.
+    """
+    pairs = zip(tokens, (*spaces, ""), strict=False)  # without tokens, there is one space too many
+    return "".join(token.written.form + space for token, space in pairs)

@@ -1,1 +1,0 @@
-"""Phrase-structure treebanks, read as dependency trees."""

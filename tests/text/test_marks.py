@@ -1,0 +1,87 @@
+"""Marks of punctuation: quotation marks, halves of pairs, runs."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyropunct.text.marks import direct_quotes, unpaired
+from pyropunct.text.typed_marks import RunsOfMarks
+
+
+@pytest.mark.parametrize(
+    ("forms", "tags", "heads", "directed"),
+    [
+        # by tags
+        (['"', '"'], ["``", "''"], [1, 2], "“ ”"),
+        (["'", "'"], ["``", "''"], [1, 1], "‘ ’"),
+        (['"'], ["''"], [1], "”"),
+        # a tag on something that is no quotation mark
+        ([",", "「", "-"], ["``", "''", "''"], [1, 1, 1], ", 「 -"),
+        # marks of ASCII typesetting, with and without tags
+        (["``", "''"], ["``", "''"], [1, 1], "“ ”"),
+        (["``", "''"], ["_", "_"], [1, 1], "“ ”"),
+        (["`", "'"], ["``", "'"], [1, 1], "‘ ’"),
+        # by the shared head
+        (['"', ",", '"'], ["_", "_", "_"], [4, 4, 4], "“ , ”"),
+        (['"', '"', '"', '"'], ["_"] * 4, [1, 1, 1, 1], "“ ” “ ”"),
+        (['"', '"', '"', '"'], ["_"] * 4, [1, 2, 2, 1], "“ “ ” ”"),
+        (['"', "'", "'", '"'], ["_"] * 4, [1, 1, 1, 1], "“ ‘ ’ ”"),
+        # the last one that is open is closed
+        (['"', "``", '"'], ["_"] * 3, [1, 1, 1], '" “ ”'),
+        # unpaired
+        (['"', '"'], ["_", "_"], [1, 2], '" "'),
+        (['"', "'"], ["_", "_"], [1, 1], "\" '"),
+        (['"', '"', '"'], ["_"] * 3, [1, 1, 1], '“ ” "'),
+        # one of two has a tag
+        (['"', '"'], [",", "''"], [1, 1], "“ ”"),
+        # already directed
+        (["“", "”", "’"], ["_"] * 3, [1, 1, 1], "“ ” ’"),
+    ],
+)
+def test_directions(forms: list[str], tags: list[str], heads: list[int], directed: str) -> None:
+    assert direct_quotes(forms, tags, heads) == directed.split()
+
+
+@pytest.mark.parametrize(
+    ("surface", "alone"),
+    [
+        ([("“",), (",", "”")], 0),
+        ([("(", "“"), ("”",), (")", ".")], 0),
+        ([("„",), ("“", ".")], 0),
+        ([("„",), ("”", ".")], 0),
+        ([("»",), ("«",)], 0),
+        ([("«",), ("»",), ("«", "“"), ("”", "»")], 0),
+        ([(), (",",), (".",)], 0),
+        ([("“",), (".",)], 1),
+        ([(), (")",)], 1),
+        ([("”",), ("“",)], 2),
+        ([("(",), ("”",), (")",)], 1),
+    ],
+)
+def test_halves_of_pairs(surface: list[tuple[str, ...]], alone: int) -> None:
+    assert unpaired(surface) == alone
+
+
+LONGEST = 5
+MARKS = st.lists(st.text("ab.", min_size=1, max_size=3), max_size=4)
+
+
+@given(marks=MARKS, text=st.text("ab.", max_size=LONGEST))
+def test_runs_are_the_longest(marks: list[str], text: str) -> None:
+    """Among all ways to put marks together."""
+    runs = {"".join(some) for count in range(LONGEST + 1) for some in product(set(marks), repeat=count)}
+    found = RunsOfMarks(marks)
+    assert found.end_of_first(text) == max(end for end in range(len(text) + 1) if text[:end] in runs)
+    assert found.start_of_last(text) == min(start for start in range(len(text) + 1) if text[start:] in runs)
+    apart = found.apart(text)
+    assert "".join(apart) == text
+    assert set(apart) <= (set(marks) if text in runs else {text})
+
+
+def test_longer_marks_come_first_where_nothing_is_left_over() -> None:
+    runs = RunsOfMarks([".", "...", "?", "?!", "!!"])
+    assert runs.apart("....?!!") == ["...", ".", "?", "!!"]
+    assert runs.apart("...a") == ["...a"]
+    assert runs.apart("") == []
