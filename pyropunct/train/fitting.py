@@ -17,7 +17,6 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.train.adapting import LearnedText, with_capitals
 from pyropunct.train.parsed_trees import fit_parsed
 from pyropunct.train.parts import Parts, Watching, checkpoint_of, unwatched
-from pyropunct.train.ranks import ALONE, Ranks
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.train.text_settings import TextSettings
 from pyropunct.train.training import Training, Watch, held_out
@@ -56,7 +55,6 @@ def fit(
     device: str = "cpu",
     checkpoint: Path | None = None,
     resume: bool = False,
-    ranks: Ranks = ALONE,
     watching: Watching = unwatched,
 ) -> Punctuator:
     """Train a model of latent punctuation; with a parser, all that restores raw text.
@@ -93,10 +91,7 @@ def fit(
     :param device: the device of the weights and the optimiser, as torch names it.
     :param checkpoint: the state of each training is saved after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
-    :param ranks: the processes that train the story together, see `pyropunct.train.ranks`; each calls this
-        function with the same arguments, and the first one does all the rest.
     :param watching: see `pyropunct.train.parts.Watching`.
-    :raises RankGoneError: if another process has ended.
     :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
     :raises ModelFileError: if a checkpoint cannot be written, or resumed from.
     :raises PretrainedError: if ``pretrained`` cannot be used.
@@ -115,7 +110,7 @@ def fit(
     if texts is not None and not (parser and number > 1):
         raise ValueError("text is learned from by a parser and with folds, and there are none")
     parts = Parts(seed, checkpoint, watching)
-    if ranks.first and not resume:
+    if not resume:
         folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
         parts.forget(("parser", "mark_parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
     frozen = None if fine_tune else pretrained
@@ -130,10 +125,9 @@ def fit(
             device=device,
             checkpoint=checkpoint,
             resume=resume,
-            ranks=ranks,
             watch=watch,
         )
-    if not parser or not ranks.first:
+    if not parser:
         return model
     networks = NetworkRecipes() if networks is None else networks
     rate = ENCODER_RATE if fine_tune else 0.0
@@ -195,7 +189,6 @@ def fit_story(
     device: str = "cpu",
     checkpoint: Path | None = None,
     resume: bool = False,
-    ranks: Ranks = ALONE,
     watch: Watch | None = None,
 ) -> Punctuator:
     """Train the story alone: maximise equation (5) of Li, Wang & Eisner (2019).
@@ -217,18 +210,14 @@ def fit_story(
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     recipe = _for_treebanks(recipe, vocabulary)
     files = {name: checkpoint_of(checkpoint, name) for name in ("left", "right")}
-    if not ranks.first and not resume:
-        files = {}  # files there are of an earlier training, and the first rank deletes them
-    for name, file in files.items():
-        if file is not None:
-            files[name] = file = replace(file, written=ranks.first)
-            if not resume:
-                file.forget()
+    if not resume:
+        for file in filter(None, files.values()):
+            file.forget()
     source = kept(pretrained)
     fitted, tried = [], {}
     for each in ("left", "right") if direction == "auto" else (direction,):
         directed = replace(recipe, direction=each)
-        training = Training(vocabulary, train, dev, directed, seed, device, source, ranks)
+        training = Training(vocabulary, train, dev, directed, seed, device, source)
         training.run(files.get(each), watch)
         fitted.append(training.punctuator())
         tried[each] = training.epochs[training.chosen - 1].perplexity
