@@ -9,7 +9,7 @@ from typing import Any, overload
 import torch
 
 from pyropunct.fitted.model import FittedModel
-from pyropunct.fitted.registry import Trusted
+from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import WHOLE
 from pyropunct.restore.deciding import Posteriors, decide, tagged
 from pyropunct.restore.details import Word

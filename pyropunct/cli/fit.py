@@ -10,7 +10,7 @@ from pyropunct.cli.training_reports import fit_watches
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variant_options import reads_pretrained
+from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
 
 RECIPE_OPTIONS = ("attach", "channel", "epochs", "guide", "symmetry_weight", "economy_weight", "families")

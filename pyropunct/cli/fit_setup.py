@@ -11,8 +11,8 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import FailureError, UserError
 from pyropunct.files import remove_unwritten
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.fitted.recipes import Recipe, named_recipe
-from pyropunct.fitted.variant_options import SettingError, check_of_use, parsed_setting, with_options
+from pyropunct.fitted.recipes import Recipe, SettingError, named_recipe, parsed_setting
+from pyropunct.fitted.variants import check_of_use, with_options
 from pyropunct.models.attach.templates import FAMILIES
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import Kept

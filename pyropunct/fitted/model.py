@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
+from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.model_file import ModelFileError, NoModelError, read_model_file, write_model_file
-from pyropunct.fitted.registry import Trusted, UnknownVariantError, require_trusted
 from pyropunct.fitted.saved_parts import (
     OF_ATTACH,
     inside,
@@ -23,8 +23,8 @@ from pyropunct.fitted.saved_parts import (
     saved_tagger,
     story_tensors,
 )
-from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.variants import Trusted, UnknownVariantError, require_trusted
 from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
 from pyropunct.nets.pretrained import Pretrained, PretrainedError, remembered
 from pyropunct.nets.reader import RunningReader
@@ -65,9 +65,9 @@ class FittedModel(FittedStory):
         `pyropunct.tasks.explain.punctuated_trees`.
     :ivar reader: the reader of running text, None if there is none.
     :ivar parsed: the story trained on trees that parsers have found, for such trees: see
-        `pyropunct.train.parsed_trees`.  None if there is no such story.
+        `pyropunct.train.parts`.  None if there is no such story.
     :ivar tagger: the tagger of words that is mixed with p(x | T) where a parser has found T, None if there is
-        none: see `pyropunct.train.tagged_words`.
+        none: see `pyropunct.train.parts`.
     :ivar share: the weight of the tagger in this mixture, from 0 to 1.
     """
 

@@ -7,7 +7,7 @@ A treebank shows words, marks x and trees T; text shows words and marks.  So the
 The parser gives p(T | words), and stays as it is.  Weights for parsed trees are learned from a few trees of
 each sentence, its best one and draws, as if each were its tree: by Jensen's inequality their mean of
 log p(x | T) is a lower bound, and restoration meets trees of the same kinds
-(`pyropunct.train.parsed_trees`).  Tagger, reader of running text and capital letters need no trees.
+(`pyropunct.train.parts`).  Tagger, reader of running text and capital letters need no trees.
 
 A share of the text is held out.  Parts of the model are replaced only where the new ones are better there.
 
@@ -25,6 +25,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from pyropunct.fitted.recipes import TextSettings
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.parser.protocol import WeightedTree
@@ -39,10 +40,7 @@ from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.train.parsed_trees import fit_parsed, perplexity_over_trees
-from pyropunct.train.parts import Parts, Watching, unwatched
-from pyropunct.train.tagged_words import fit_tagger
-from pyropunct.train.text_settings import TextSettings
+from pyropunct.train.parts import Parts, Watching, fit_parsed, fit_tagger, perplexity_over_trees, unwatched
 from pyropunct.train.texts import Texts, collected, documents_of, with_parses
 from pyropunct.treebank.conventions import Capitals
 from pyropunct.treebank.lines import Part

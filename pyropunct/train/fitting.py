@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe
-from pyropunct.fitted.slot_strings import SlotStrings
-from pyropunct.fitted.variant_options import reads_pretrained
+from pyropunct.fitted.evaluation import SlotStrings
+from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
+from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.nets.parser import FOLDS, ParserRecipe, fold_recipe, jackknifed, train_parser
 from pyropunct.nets.parser.training import ENCODER_RATE
 from pyropunct.nets.pretrained import Pretrained, kept
@@ -15,10 +15,7 @@ from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.adapting import LearnedText, with_capitals
-from pyropunct.train.parsed_trees import fit_parsed
-from pyropunct.train.parts import Parts, Watching, checkpoint_of, unwatched
-from pyropunct.train.tagged_words import fit_tagger
-from pyropunct.train.text_settings import TextSettings
+from pyropunct.train.parts import Parts, Watching, checkpoint_of, fit_parsed, fit_tagger, unwatched
 from pyropunct.train.training import Training, Watch, held_out
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.lines import Part
@@ -60,8 +57,8 @@ def fit(
     """Train a model of latent punctuation; with a parser, all that restores raw text.
 
     The story is fitted first, see `fit_story`.  With ``parser``, a parser and a reader of running text
-    follow, then weights for trees of the parser (`pyropunct.train.parsed_trees`), and a tagger of words
-    (`pyropunct.train.tagged_words`).
+    follow, then weights for trees of the parser (`pyropunct.train.parts`), and a tagger of words
+    (`pyropunct.train.parts`).
 
     Example::
 

@@ -17,8 +17,8 @@ from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, in
 from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe, unusual
-from pyropunct.fitted.registry import ATTACH, CHANNEL, is_own
 from pyropunct.fitted.stories import blank_story, build_story, settle_story
+from pyropunct.fitted.variants import ATTACH, CHANNEL, is_own
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
 from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate

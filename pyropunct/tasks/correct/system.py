@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from pyropunct.fitted.model import Parts, read_parts
-from pyropunct.fitted.registry import Trusted
+from pyropunct.fitted.variants import Trusted
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision

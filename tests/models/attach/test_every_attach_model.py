@@ -10,7 +10,7 @@ from pyro import poutine
 from torch import Tensor
 
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.fitted.registry import ATTACH
+from pyropunct.fitted.variants import ATTACH
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.story import Story
