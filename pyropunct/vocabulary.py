@@ -15,9 +15,7 @@ from pyropunct.files import types, whole_numbers
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
-from pyropunct.models.attach.attributes import TREEBANK
-from pyropunct.models.attach.correcting import string_number
-from pyropunct.models.trees import PRETRAINED, TreeBatch
+from pyropunct.models.trees import PRETRAINED, TREEBANK, TreeBatch, string_number
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 

@@ -97,7 +97,7 @@ def fit(
         there is no parser, or it is no encoder; if there are texts, but no parser or less than two folds.
     :raises TextError: if too little can be learned from the texts.
     :raises VariantError: if the recipe names a variant outside the package that does not keep to the rules
-        of the story: see `pyropunct.testing`.
+        of the story: see `pyropunct.models.checking`.
     """
     train, dev = tuple(train), None if dev is None else tuple(dev)
     recipe = Recipe() if recipe is None else recipe

@@ -23,6 +23,7 @@ from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_t
 from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
 from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
+from pyropunct.models.checking import check_attach, check_channel
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
@@ -30,7 +31,6 @@ from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.nets.divergence import DivergedError, strange
 from pyropunct.nets.pretrained import Pretrained, features_of_words
 from pyropunct.punctuator import Punctuator
-from pyropunct.testing import check_attach, check_channel
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence

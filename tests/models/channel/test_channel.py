@@ -30,7 +30,7 @@ from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_A
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.testing import check_channel
+from pyropunct.models.checking import check_channel
 
 VARIANTS = pytest.mark.parametrize("variant", CHANNELS.values(), ids=CHANNELS)
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
