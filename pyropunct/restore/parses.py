@@ -1,13 +1,49 @@
 """The trees over which the punctuation of a sentence is averaged."""
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from pyropunct.errors import UserError
-from pyropunct.fitted.model import FittedModel
+from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.tagger import SlotTagger
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.restore.windows import LONGEST_PARSED, joined, windows
+from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.tree import Tree, require_words
+from pyropunct.vocabulary import Vocabulary
+
+
+class FittedModel(Protocol):
+    """What restoration asks of a fitted model: see `pyropunct.Punctuator`, which has all of this."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The types that it knows."""
+
+    @property
+    def conventions(self) -> Conventions:
+        """How it writes."""
+
+    @property
+    def parser(self) -> Parser | None:
+        """The parser of raw words."""
+
+    @property
+    def reader(self) -> RunningReader | None:
+        """The reader of running text."""
+
+    @property
+    def tagger(self) -> SlotTagger | None:
+        """The tagger of words."""
+
+    @property
+    def share(self) -> float:
+        """The weight of the tagger."""
+
+    def fitted_story(self, given: bool) -> FittedStory:
+        """The fitted story for trees that are given, or for those of a parser."""
 
 
 class NoParserError(UserError, ValueError):

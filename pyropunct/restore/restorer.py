@@ -7,7 +7,6 @@ from typing import Any
 
 from pyropunct.draws import Draws
 from pyropunct.errors import UserError
-from pyropunct.fitted.model import FittedModel
 from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.cases import in_their_cases
@@ -15,6 +14,7 @@ from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.details import Word, details_of_text
 from pyropunct.restore.given import LONGEST_OPEN, evidence_of_marks
+from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.prose import is_restorable
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.reading import CHUNK, LONGEST_PIECE, Item, read_items

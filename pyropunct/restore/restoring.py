@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.decoders import Decision, Shares
-from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.parses import FittedModel, weighted_trees
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.restore.windows import LONGEST_WHOLE, joined, windows
