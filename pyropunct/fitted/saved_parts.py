@@ -88,16 +88,6 @@ def within(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {f"{part}/{name}": tensor for name, tensor in tensors.items()}
 
 
-def require_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Make sure that all tensors of a file belong to the story or to a part that its description has.
-
-    :raises ValueError: if a tensor does not.
-    """
-    for part in sorted({name.partition("/")[0] for name in tensors} - STORY):
-        if part not in PARTS or part not in plain:
-            raise ValueError(f"there are tensors of the part {part!r}, but not the part")
-
-
 def model_fields(parts: Parts) -> dict[str, Any]:
     """The fields of the `pyropunct.Punctuator` that was saved in these parts.
 
@@ -107,7 +97,9 @@ def model_fields(parts: Parts) -> dict[str, Any]:
     try:
         named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
         require_trusted(parts.path, named, parts.variants)
-        require_parts(plain, tensors)
+        for part in sorted({name.partition("/")[0] for name in tensors} - STORY):
+            if part not in PARTS or part not in plain:
+                raise ValueError(f"there are tensors of the part {part!r}, but not the part")
         pretrained = pretrained_from(plain.get("pretrained"), inside("pretrained", tensors), parts.encoder)
         if pretrained is not None and "attach" in plain:
             pretrained = remembered(pretrained)  # parser and attach model read the same sentences

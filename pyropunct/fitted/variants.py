@@ -4,7 +4,7 @@ import importlib
 import inspect
 from collections.abc import Collection, Mapping, Sequence
 from pkgutil import resolve_name
-from types import ModuleType, NoneType
+from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pyropunct.errors import UserError
@@ -60,7 +60,13 @@ def find(name: str, known: Mapping[str, str]) -> Any:
         raise UnknownVariantError(
             f"no variant is called {name!r}: take {', '.join(sorted(known))}, or module:Class"
         )
-    variant = getattr(_imported(module, name), attribute, None)
+    try:
+        imported = importlib.import_module(module)
+    except Exception as error:  # importing a module can raise anything
+        raise UnknownVariantError(
+            f"cannot import {module!r} for the variant {name!r}: {error} (is its folder in PYTHONPATH?)"
+        ) from error
+    variant = getattr(imported, attribute, None)
     if variant is None:
         raise UnknownVariantError(f"the module {module!r} has no class {attribute!r}")
     (base,) = (base for names, base in BASES if names is known)
@@ -83,29 +89,17 @@ def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted)
     :param names: the name of the variant of each part of the model.
     :raises UntrustedVariantError: for the first variant that is neither.
     """
+    if trusted is True:
+        return
+    known = {trusted} if isinstance(trusted, str) else set(trusted or ())
     for part, name in ((part, str(name)) for part, name in names.items()):
         module, is_class, _ = name.partition(":")
-        if is_class and not is_own(name, {}) and not _is_trusted(name, trusted):
+        if is_class and not is_own(name, {}) and name not in known:
             raise UntrustedVariantError(
                 f"{path}: its {part} is {name!r}, no part of pyropunct, so to load it would run the code "
                 f"of the module {module!r}: if you trust that, load it with --trust-variants, or in Python "
                 f"with variants=[{name!r}]"
             )
-
-
-def _is_trusted(name: str, trusted: Trusted) -> bool:
-    if isinstance(trusted, bool):
-        return trusted
-    return name == trusted if isinstance(trusted, str) else name in trusted
-
-
-def _imported(module: str, name: str) -> ModuleType:
-    try:
-        return importlib.import_module(module)
-    except Exception as error:  # importing a module can raise anything
-        raise UnknownVariantError(
-            f"cannot import {module!r} for the variant {name!r}: {error} (is its folder in PYTHONPATH?)"
-        ) from error
 
 
 VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
@@ -187,8 +181,9 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
     offered = {name: getattr(recipe, own) for name, own in OWN_SETTINGS[part].items()} | given | options
     parameters = inspect.signature(variant).parameters
     arguments = {name: value for name, value in offered.items() if name in parameters}
-    for name in list(parameters)[len(first) :]:
-        if name not in arguments and _is_needed(parameters[name]):
+    for name, one in list(parameters.items())[len(first) :]:
+        named = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        if named and name not in arguments and one.default is one.empty:
             raise VariantOptionError(f"{getattr(recipe, part)} needs a value: --set {part}.{name}=VALUE")
     return variant(*first, **arguments)
 
@@ -253,9 +248,3 @@ def _fits(value: Any, kind: type) -> bool:
     if kind is float:
         return isinstance(value, float | int) and not isinstance(value, bool)
     return type(value) is kind
-
-
-def _is_needed(parameter: inspect.Parameter) -> bool:
-    """Whether a constructor cannot be called without a parameter."""
-    named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    return named and parameter.default is parameter.empty

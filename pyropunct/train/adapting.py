@@ -40,7 +40,14 @@ from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.train.parts import Parts, Watching, fit_parsed, fit_tagger, perplexity_over_trees, unwatched
+from pyropunct.train.parts import (
+    PartTrainings,
+    Watching,
+    fit_parsed,
+    fit_tagger,
+    perplexity_over_trees,
+    unwatched,
+)
 from pyropunct.train.texts import Texts, collected, documents_of, with_parses
 from pyropunct.treebank.conventions import Capitals
 from pyropunct.treebank.lines import Part
@@ -83,10 +90,10 @@ class LearnedText:
         known = frozenset((*model.parser.vocabulary.forms, *model.vocabulary.forms))
         with watching("texts") as advance:
             read = _read(model, texts, settings.running)
-            self.found: Texts = collected(read, known, settings.most, advance or _untold)
+            self.found: Texts = collected(read, known, settings.most, advance)
         self._trees = settings.trees
         with watching("trees") as advance:
-            parsed = with_parses(self.found.train, model.parser, settings.trees, advance or _untold)
+            parsed = with_parses(self.found.train, model.parser, settings.trees, advance)
         self.examples = [sentence for trees in parsed for sentence in trees]
         self.dev = [best for [best] in with_parses(self.found.dev, model.parser, 1)]
 
@@ -112,10 +119,6 @@ def _read(model: Punctuator, texts: Iterable[Part | str], running: bool) -> Iter
         if isinstance(text, str):
             text = Part(BytesIO(text.encode(errors="surrogateescape")), f"text {number}", "text")
         yield restorer.read(text, tolerant=True)
-
-
-def _untold(number: int) -> None:
-    """Nobody is told how many sentences were read."""
 
 
 def adapt(
@@ -159,7 +162,7 @@ def adapt(
     :raises ModelFileError: if a checkpoint cannot be written, or gone on from.
     """
     settings, treebank = TextSettings() if settings is None else settings, tuple(treebank)
-    parts = Parts(seed, checkpoint, watching)
+    parts = PartTrainings(seed, checkpoint, watching)
     reading = _reading(model, encoder)
     if not resume:
         parts.forget(REPLACED)

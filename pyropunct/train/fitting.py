@@ -15,13 +15,13 @@ from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.adapting import LearnedText, with_capitals
-from pyropunct.train.parts import Parts, Watching, checkpoint_of, fit_parsed, fit_tagger, unwatched
+from pyropunct.train.parts import PartTrainings, Watching, checkpoint_of, fit_parsed, fit_tagger, unwatched
 from pyropunct.train.training import Training, Watch, held_out
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.lines import Part
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
-from pyropunct.vocabulary import Vocabulary, build_vocabulary
+from pyropunct.vocabulary import build_vocabulary
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def fit(
     number = min(folds, len(train))
     if texts is not None and not (parser and number > 1):
         raise ValueError("text is learned from by a parser and with folds, and there are none")
-    parts = Parts(seed, checkpoint, watching)
+    parts = PartTrainings(seed, checkpoint, watching)
     if not resume:
         folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
         parts.forget(("parser", "mark_parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
@@ -205,7 +205,8 @@ def fit_story(
         raise ValueError(f"the attach model {recipe.attach!r} reads no pretrained features of words")
     train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
-    recipe = _for_treebanks(recipe, vocabulary)
+    if len(vocabulary.treebanks) > 1 and OF_TREEBANKS not in recipe.families:
+        recipe = replace(recipe, families=(*recipe.families, OF_TREEBANKS))
     files = {name: checkpoint_of(checkpoint, name) for name in ("left", "right")}
     if not resume:
         for file in filter(None, files.values()):
@@ -228,10 +229,3 @@ def fit_story(
         slot_strings=SlotStrings.count(surfaces, len(vocabulary.tokens) - 1),
         attach_pretrained=pretrained,
     )
-
-
-def _for_treebanks(recipe: Recipe, vocabulary: Vocabulary) -> Recipe:
-    """The recipe with the family for several treebanks, if there are several."""
-    if len(vocabulary.treebanks) == 1 or OF_TREEBANKS in recipe.families:
-        return recipe
-    return replace(recipe, families=(*recipe.families, OF_TREEBANKS))

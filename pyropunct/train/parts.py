@@ -71,8 +71,8 @@ def checkpoint_of(path: Path | None, name: str) -> Checkpoint | None:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """How the parts of a training are run.
+class PartTrainings:
+    """The trainings of the parts of a model, which share a seed, checkpoints and who watches.
 
     :ivar seed: of each part.
     :ivar checkpoint: see `checkpoint_of`.
@@ -163,10 +163,11 @@ def fit_parsed(
     training = Training(vocabulary, sentences, last, recipe, seed, device, pretrained)
     training.run(checkpoint, watch)
     parsed = training.punctuator()
+    best, gold = [pair.trees[0].tree for pair in seen], [pair.sentence.tree for pair in seen]
     report = {
         **parsed.report,
         "seed": seed,
-        "scores": _scores(seen) if seen else None,
+        "scores": attachment_scores(best, gold)._asdict() if seen else None,
         "perplexity": perplexity_over_trees(parsed, *of_unseen),
         "unparsed_perplexity": perplexity_over_trees(replace(model, parsed=None), *of_unseen),
     }
@@ -178,12 +179,6 @@ def fit_parsed(
 
 def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:
     return tuple(Parsed(*pair) for pair in zip(sentences, parses, strict=True))
-
-
-def _scores(parsed: Sequence[Parsed]) -> dict[str, float]:
-    """How good the first tree of each sentence is."""
-    best, gold = [pair.trees[0].tree for pair in parsed], [pair.sentence.tree for pair in parsed]
-    return attachment_scores(best, gold)._asdict()
 
 
 def perplexity_over_trees(
