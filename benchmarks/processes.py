@@ -3,7 +3,6 @@
 Usage::
 
     python benchmarks/processes.py -- pyropunct corpus evaluate MODEL IN {out} --processes {processes}
-    python benchmarks/processes.py -- torchrun --nproc-per-node {processes} -m pyropunct fit TRAIN --out {out}
 
 The command is run with one and with two processes, and again in the opposite order.  Printed are seconds on
 the clock, processor time of all processes together, and the share of their time that cores were taken away

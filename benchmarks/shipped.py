@@ -25,6 +25,7 @@ from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.files import model_path, model_there
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import read_model_file, write_model_file
+from pyropunct.fitted.recipes import TextSettings
 from pyropunct.nets.parser import (
     BiaffineParser,
     WeightedTree,
@@ -47,9 +48,7 @@ from pyropunct.tasks.correct.noisy_channel import NoisyChannel
 from pyropunct.text.marks import Surface
 from pyropunct.train.adapting import LearnedText
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.train.parsed_trees import fit_parsed
-from pyropunct.train.tagged_words import fit_tagger
-from pyropunct.train.text_settings import TextSettings
+from pyropunct.train.parts import fit_parsed, fit_tagger
 
 MARKS = ",.?!"
 """The marks whose F1 is told, besides that of all."""

@@ -15,6 +15,17 @@ COLUMNS = ("relation", "tag", "form", "shape")
 PRETRAINED = "pretrained"
 """The name, in `TreeBatch.more`, of the pretrained features of words in context."""
 
+TREEBANK = "treebank"
+"""The name there of the number of the treebank that a word's tree comes from."""
+
+
+def string_number(string: Sequence[int]) -> int:
+    """A hash of a string of tokens: 0 for the empty string; two strings hardly ever share one."""
+    number = 0
+    for token in string:
+        number = (number * 1000003 + token + 1) % 2147483647
+    return number
+
 
 @dataclass(frozen=True)
 class TreeBatch:

@@ -1,11 +1,31 @@
-"""Weighted draws of surface punctuation, as strings of marks."""
+"""Weighted draws of surface punctuation, as strings of marks, and how many of them are made at once.
 
-from dataclasses import dataclass
+`pyropunct.models.drawing` makes the draws; here are batches of trees, and their random numbers.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.models.drawing import Numbers
+from pyropunct.inference.forward import renumber
+from pyropunct.models.drawing import DrawsOfTrees, ManyDraws, Numbers
+from pyropunct.models.trees import TreeBatch
+from pyropunct.treebank.tree import Tree
+from pyropunct.vocabulary import Vocabulary
+
+DRAWS_AT_ONCE = 1000
+"""The most draws of a tree in a batch."""
+
+WORDS_AT_ONCE = 4000
+"""The most words of a batch of trees; a longer tree is a batch of its own."""
+
+PLACES_AT_ONCE = 250_000
+"""The most words times draws of a batch, which bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -31,3 +51,72 @@ class Draws:
     def surface(self, draw: int) -> list[tuple[str, ...]]:
         """The punctuation tokens of the slots 0..n in one draw."""
         return [self.strings[number] for number in self.numbers[draw].tolist()]
+
+
+def draw_surfaces(
+    fitted: ManyDraws,
+    encode: Callable[[Sequence[Tree]], TreeBatch],
+    vocabulary: Vocabulary,
+    trees: Sequence[Tree],
+    samples: Sequence[int],
+    seed: int,
+    alike: bool = False,
+) -> Iterator[Draws]:
+    """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
+
+    :param fitted: a fitted story.
+    :param encode: makes a batch of trees, as the story reads them.
+    :param samples: how many draws of each tree.
+    """
+    random = generators(trees, seed, alike)
+    for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
+        batch = encode(trees[some])
+        told = DrawsOfTrees(fitted, batch, list(islice(random, len(batch))))
+        wanted = np.array(samples[some])
+        blocks = [
+            (told.draw(size), size)
+            for done in range(0, wanted.max(), DRAWS_AT_ONCE)
+            for size in [np.clip(wanted - done, 0, DRAWS_AT_ONCE)]
+        ]
+        shown: dict[int, tuple[str, ...]] = {}
+        for tree, (first, last) in enumerate(pairwise(batch.forest.slot_start.tolist())):
+            numbers = np.concatenate([drawn[first:last, : size[tree]] for drawn, size in blocks], 1)
+            own, distinct = renumber(numbers, len(told.strings))
+            strings = distinct.tolist()
+            for number in strings:
+                if number not in shown:
+                    shown[number] = vocabulary.decode_string(told.strings.tokens(number))
+            yield Draws(tuple(map(shown.__getitem__, strings)), own, np.full(len(own), 1 / len(own)))
+
+
+def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
+    """Split trees of some sizes into batches.
+
+    :param draws: the most draws of a tree.
+    """
+    most, first, words = min(WORDS_AT_ONCE, PLACES_AT_ONCE // draws), 0, 0
+    for tree, size in enumerate(sizes):
+        if tree > first and words + size > most:
+            yield slice(first, tree)
+            first, words = tree, 0
+        words += size
+    if sizes:
+        yield slice(first, len(sizes))
+
+
+def _described(tree: Tree) -> str:
+    """A tree as text, but for its treebank, on which random numbers should not depend."""
+    shown = (f"{one.name}={getattr(tree, one.name)!r}" for one in fields(tree) if one.name != "treebank")
+    return f"{type(tree).__qualname__}({', '.join(shown)})"
+
+
+def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
+    """Random numbers for each tree, which depend on the tree.
+
+    :param alike: whether equal trees have equal random numbers, however many come before.
+    """
+    seen: Counter[Tree] = Counter()
+    for tree in trees:
+        digest = hashlib.sha256(_described(tree).encode()).digest()
+        yield np.random.default_rng([seed, seen[tree], int.from_bytes(digest)])
+        seen[tree] += not alike

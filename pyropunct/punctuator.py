@@ -4,13 +4,31 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import torch
+from torch import Tensor
 
-from pyropunct.fitted.model import FittedModel
-from pyropunct.fitted.registry import Trusted
+from pyropunct.fitted.model_file import ModelFileError, write_model_file
+from pyropunct.fitted.saved_parts import (
+    NETWORKS,
+    Parts,
+    model_fields,
+    network_tensors,
+    parsed_tensors,
+    read_parts,
+    story_tensors,
+)
+from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import WHOLE
+from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
+from pyropunct.nets.pretrained import Pretrained
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.tagger import SlotTagger
+from pyropunct.nets.tagger.scores import log_mixture
+from pyropunct.nets.trained import TrainedWordNetwork
+from pyropunct.nets.vectors import KIND as VECTORS
 from pyropunct.restore.deciding import Posteriors, decide, tagged
 from pyropunct.restore.details import Word
 from pyropunct.restore.parses import weighted_trees
@@ -20,12 +38,16 @@ from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_reader import RawReader
+from pyropunct.treebank.conventions import Conventions
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 
 @dataclass(frozen=True, repr=False)
-class Punctuator(FittedModel):
+class Punctuator(FittedStory):
     """A fitted model that punctuates text: it is called like a function.
+
+    It is a fitted story, p(x | T), that holds the parts which read raw words: p(x | words).
 
     Example::
 
@@ -34,10 +56,27 @@ class Punctuator(FittedModel):
         punctuator = pyropunct.load("en")
         print(punctuator("however the meeting which lasted three hours ended without a vote"))
 
+    :ivar conventions: how the training treebank writes, for printing restored punctuation.
+    :ivar parser: the parser of raw words, None if there is none.
+    :ivar mark_parser: the parser of words `pyropunct.nets.words.with_marks`, None if there is none: see
+        `pyropunct.tasks.explain.punctuated_trees`.
+    :ivar reader: the reader of running text, None if there is none.
+    :ivar parsed: the story trained on trees that parsers have found, for such trees: see
+        `pyropunct.train.parts`.  None if there is no such story.
+    :ivar tagger: the tagger of words that is mixed with p(x | T) where a parser has found T, None if there is
+        none: see `pyropunct.train.parts`.
+    :ivar share: the weight of the tagger in this mixture, from 0 to 1.
     :ivar settings: how it restores text, unless a call says otherwise.  They are given to `load`, or to a
         call; a punctuator does not change, but ``dataclasses.replace(punctuator, settings=...)`` is another.
     """
 
+    conventions: Conventions = field(default_factory=Conventions)
+    parser: Parser | None = None
+    mark_parser: BiaffineParser | None = None
+    reader: RunningReader | None = None
+    parsed: FittedStory | None = None
+    tagger: SlotTagger | None = None
+    share: float = 0.0
     settings: RestoreSettings = field(default_factory=RestoreSettings)
 
     @overload
@@ -174,6 +213,148 @@ class Punctuator(FittedModel):
                 posterior = draws.more(size)
         return posterior
 
+    @property
+    def for_parsed(self) -> FittedStory:
+        """The model for trees that a parser has found: `parsed`, else the model itself."""
+        return self if self.parsed is None else self.parsed
+
+    def fitted_story(self, given: bool) -> FittedStory:
+        """The model for trees that are given, which is this one, or for those of a parser: `for_parsed`."""
+        return self if given else self.for_parsed
+
+    @property
+    def pretrained(self) -> Pretrained | None:
+        """The source of the pretrained features that parser, reader and attach model read, None without any.
+
+        :raises ValueError: if they read features of different sources.
+        """
+        networks = [
+            one for one in (self.parser, self.mark_parser, self.reader) if isinstance(one, TrainedWordNetwork)
+        ]
+        sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
+        found = [one for one in sources if one is not None]
+        if any(one.identity() != found[0].identity() for one in found):
+            raise ValueError("parts of the model were trained with different pretrained features of words")
+        return found[0] if found else None
+
+    def log_prob_over_trees(
+        self, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
+    ) -> Tensor:
+        """log p(x | words) of the punctuation of each sentence, in natural logarithms.
+
+        It is averaged over the trees, and with a `tagger` it is the mixture of both::
+
+            p(x | words) = (1 - share) sum over T of p(T | words) p(x | T)  +  share p(x | words, tagger)
+
+        Where trees are given, the tagger is left out.
+
+        :param parses: the trees of each sentence; their weights stand for p(T | words).
+        :returns: (sentences,) double precision.
+        :raises ImpossibleSurfaceError: as `log_prob` does.
+        """
+        flat = [
+            (replace(sentence, tree=one.tree), one)
+            for sentence, trees in zip(sentences, parses, strict=True)
+            for one in trees
+        ]
+        joint = torch.tensor([one.weight for _, one in flat], dtype=torch.double).log()
+        for given in (True, False):
+            places = [place for place, (_, one) in enumerate(flat) if one.given == given]
+            if places:
+                joint[places] += self.fitted_story(given).log_prob([flat[place][0] for place in places]).cpu()
+        sizes = [len(trees) for trees in parses]
+        found = torch.stack([part.logsumexp(0) for part in joint.split(sizes)])
+        places = [place for place, trees in enumerate(parses) if not trees[0].given]
+        if self.tagger is not None and places:
+            some = [sentences[place] for place in places]
+            of_words = self.tagger.log_prob([one.tree.forms for one in some], [one.surface for one in some])
+            found[places] = log_mixture(found[places], of_words, self.share)
+        return found
+
+    def save(self, path: str | Path, *, small: bool = False) -> None:
+        """Write the model to a file, whole or not at all.
+
+        The saved model is smaller than the fitted one.  Weights of the log-linear attach model near zero are
+        left out and the others are rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
+        syntax model are saved in single precision, word vectors as with ``small``.  So a loaded model differs
+        slightly from the fitted one, in the sixth digit of the perplexity.  Saving a loaded model again does
+        not change it further.  No weights are left out of a model that has `scales`.
+
+        :param path: the file; without the ending ``.safetensors``, it gets this ending.
+        :param small: round much more, see `pyropunct.models.attach.pruning.rounded` and
+            `pyropunct.fitted.small_tensors.rounded_rows`: a zipped file is a quarter as large, and the
+            perplexity differs in the fourth digit.
+        :raises ModelFileError: if there is a file that is not a model, if it cannot be written, or as
+            `to_parts` does.
+        :raises ValueError: as `pretrained` does.
+        """
+        write_model_file(path, *self.to_parts(small=small))
+
+    def to_parts(self, *, small: bool = False) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """The model as plain JSON types and tensors, from which `from_parts` makes it again; see `save`.
+
+        :raises ModelFileError: if the parser is not a `BiaffineParser`, or not the one that the tagger reads.
+        :raises ValueError: as `pretrained` does.
+        """
+        if self.parser is not None and not isinstance(self.parser, BiaffineParser):
+            kind = type(self.parser).__name__
+            raise ModelFileError(f"a model cannot be saved with a parser of the kind {kind}")
+        if self.tagger is not None and self.tagger.parser is not self.parser:
+            raise ModelFileError("the model's tagger reads the states of another parser")
+        plain: dict[str, Any] = {
+            "vocabulary": self.vocabulary.to_json(),
+            "recipe": self.recipe.to_json(),
+            "report": dict(self.report),
+            "conventions": self.conventions.to_json(),
+        }
+        tensors = story_tensors(self.story, small)
+        if self.slot_strings is not None:
+            plain["slot_strings"] = self.slot_strings.to_json()
+        if self.parsed is not None:
+            pairs = self.parsed.vocabulary.to_json()["pairs"]
+            plain["parsed"] = {"pairs": pairs, "report": dict(self.parsed.report)}
+            tensors |= parsed_tensors(self.parsed.story, small)
+        if self.attach_pretrained is not None:
+            plain["attach"] = {"pretrained": self.attach_pretrained.identity()}
+        networks: dict[str, Any] = {name: getattr(self, name) for name in NETWORKS}
+        for name, network in networks.items():
+            if network is not None:
+                plain[name], weights = network.to_parts()
+                rounded = small or (name == "pretrained" and plain[name]["kind"] == VECTORS)
+                tensors |= network_tensors(name, weights, rounded)
+        if self.tagger is not None:
+            plain["tagger"]["share"] = self.share
+        return plain, tensors
+
+    @classmethod
+    def load(cls, path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
+        """Read a model that `save` wrote.  No code that the file names is ever run.
+
+        An encoder that the model was trained with is not in the file.  It is opened when it is first
+        needed: when words are parsed, or for any tree if the attach model reads what it says of words.
+
+        :param path: its file, with or without the ending ``.safetensors``, or the name of a model that comes
+            with the package.
+        :param variants: attach models and channels outside the package, each as ``module:Class``, that may be
+            imported if the file names them, which runs the code of their modules; True for any.
+        :param encoder: where that encoder is now: see `pyropunct.nets.encoder.Encoder`.  By default it is
+            looked for where it was in training.
+        :raises ModelFileError: if the file is missing or damaged, or is not a model of this program.
+        :raises PretrainedError: if ``encoder`` is given, but the model was trained without.
+        :raises UntrustedVariantError: if it names an attach model or a channel outside the package that is
+            not among ``variants``; its module has not been imported.
+        :raises UnknownVariantError: if its attach model or channel cannot be found.
+        """
+        return cls.from_parts(read_parts(path, variants, encoder))
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Self:
+        """The model that `to_parts` took apart.
+
+        :raises ValueError: as `load` does.
+        """
+        return cls(**model_fields(parts))
+
 
 def load(
     model: str | Path = DEFAULT,
@@ -185,8 +366,8 @@ def load(
     """A model that punctuates text.
 
     :param model: the name of a model that comes with the package, or the path of a model.
-    :param variants: see `FittedModel.load`.
-    :param encoder: see `FittedModel.load`.
+    :param variants: see `Punctuator.load`.
+    :param encoder: see `Punctuator.load`.
     :param settings: how it restores text, by the names of `RestoreSettings`.
     :raises ModelFileError: if there is no such model, or it is damaged.
     """

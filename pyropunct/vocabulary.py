@@ -15,9 +15,7 @@ from pyropunct.files import types, whole_numbers
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
-from pyropunct.models.attach.attributes import TREEBANK
-from pyropunct.models.attach.correcting import string_number
-from pyropunct.models.trees import PRETRAINED, TreeBatch
+from pyropunct.models.trees import PRETRAINED, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
@@ -97,7 +95,10 @@ class Vocabulary:
             `pyropunct.nets.pretrained.features_of_words`.
         """
         _, tags, forms = self._numbers
-        more = self._numbers_of_strings(trees) | self._numbers_of_treebanks(trees)
+        more = self._numbers_of_strings(trees)
+        if len(self.treebanks) > 1:
+            of = {name: number for number, name in enumerate(self.treebanks)}
+            more[TREEBANK] = torch.tensor([of.get(tree.treebank, 0) for tree in trees for _ in tree.forms])
         if pretrained is not None:
             more[PRETRAINED] = pretrained
         relations = {relation for tree in trees for relation in tree.relations}
@@ -110,13 +111,6 @@ class Vocabulary:
             torch.tensor([word_shape(form) for tree in trees for form in tree.forms]),
             more=more,
         )
-
-    def _numbers_of_treebanks(self, trees: Sequence[Tree]) -> dict[str, Tensor]:
-        """The number of each word's treebank, where there are several."""
-        if len(self.treebanks) == 1:
-            return {}
-        number = {name: number for number, name in enumerate(self.treebanks)}
-        return {TREEBANK: torch.tensor([number.get(tree.treebank, 0) for tree in trees for _ in tree.forms])}
 
     def _numbers_of_strings(self, trees: Sequence[Tree]) -> dict[str, Tensor]:
         """The `string_number` of each string in the columns of some trees."""

@@ -218,9 +218,6 @@ class Attributes:
 COLUMNS = (*OF_WORDS, "side", "edges", "length", "distance", "words_before", "words_after", "path")
 """Attributes of a word, or of the constituent that it heads."""
 
-TREEBANK = "treebank"
-"""The number of the treebank that a word's tree comes from, in `TreeBatch.more`."""
-
 PLACES: dict[str, Callable[[Attributes, Ints], Ints]] = {
     "": lambda a, column: column,
     "head": lambda a, column: a.at(column, a.head),

@@ -13,7 +13,7 @@ from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.scores import Part
 from pyropunct.models.attach.templates import FAMILIES, Template, templates
 from pyropunct.models.priors import normal_prior
-from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import TreeBatch, string_number
 
 ERROR_COLUMNS = ("error_left", "error_right", "wrong_before", "wrong_after")
 """Columns of `TreeBatch.more` about each word w of the wrong sentence: the left and the right puncteme of w_e
@@ -74,14 +74,6 @@ CORRECTION: list[Template] = [
 
 STAYING = 4.0
 """By how much, before training, an unchanged pair scores more than a pair that changes on both sides."""
-
-
-def string_number(string: Sequence[int]) -> int:
-    """A hash of a string of tokens: 0 for the empty string; two strings hardly ever share one."""
-    number = 0
-    for token in string:
-        number = (number * 1000003 + token + 1) % 2147483647
-    return number
 
 
 class CorrectingAttach(LogLinearAttach):

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pyropunct.models.attach.attributes import TREEBANK
 from pyropunct.models.attach.scores import Part
+from pyropunct.models.trees import TREEBANK
 
 
 class Template(NamedTuple):

@@ -10,9 +10,9 @@ from pyropunct.cli.loading import check_device, read_file
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import fit_watches
 from pyropunct.files import model_path
+from pyropunct.fitted.recipes import TextSettings
 from pyropunct.limits import Placeholder, Seed
 from pyropunct.text.marks import display
-from pyropunct.train.text_settings import TextSettings
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator

@@ -1,7 +1,6 @@
 """The command ``pyropunct fit``."""
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pyropunct.cli.command import Group, command
@@ -11,7 +10,7 @@ from pyropunct.cli.training_reports import fit_watches
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variant_options import reads_pretrained
+from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
 
 RECIPE_OPTIONS = ("attach", "channel", "epochs", "guide", "symmetry_weight", "economy_weight", "families")
@@ -91,37 +90,26 @@ def fit(
     Of several, the first is the one that the model is for; the others help with what they have in common.
     """
     from pyropunct.cli.fit_report import report
-    from pyropunct.cli.fit_setup import (
-        Checkpoints,
-        changed_recipe,
-        pretrained_source,
-        read_treebanks,
-        reported_by_first,
-    )
+    from pyropunct.cli.fit_setup import Checkpoints, changed_recipe, pretrained_source, read_treebanks
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.parser import FOLDS
     from pyropunct.train.fitting import fit as fit_model
-    from pyropunct.train.ranks import device_of_rank, started
 
     file = model_path(options.out)
-    options = replace(options, device=device_of_rank(options.device))
-    with started(options.device) as ranks, reported_by_first(ranks):
-        with ranks.first_says_why():
-            recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})
-            _check(options, recipe)
-            if ranks.first:
-                check_writable(options.out)
-            checkpoints = Checkpoints(file.with_suffix(".unfinished"), options.resume)
-            options.start()
-            check_device(options.device)
-            files = files_of_several(options.text)
-            parts, dev = read_treebanks(train, options.dev)
-            sentences = tuple(sentence for part in parts for sentence in part)
-            pretrained = pretrained_source(options.encoder, options.vectors, [*sentences, *(dev or ())])
-        folds = FOLDS if options.folds is None else options.folds
-        fit_all = partial(
-            fit_model,
+    recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})
+    _check(options, recipe)
+    check_writable(options.out)
+    checkpoints = Checkpoints(file.with_suffix(".unfinished"), options.resume)
+    options.start()
+    check_device(options.device)
+    files = files_of_several(options.text)
+    parts, dev = read_treebanks(train, options.dev)
+    sentences = tuple(sentence for part in parts for sentence in part)
+    pretrained = pretrained_source(options.encoder, options.vectors, [*sentences, *(dev or ())])
+    folds = FOLDS if options.folds is None else options.folds
+    with checkpoints.kept():
+        model = fit_model(
             sentences,
             dev,
             recipe,
@@ -129,16 +117,11 @@ def fit(
             tagger=options.tagger is not False,
             pretrained=pretrained,
             checkpoint=checkpoints.first,
-            ranks=ranks,
             texts=parts_of(files) if files else None,
+            watching=fit_watches(min(folds, len(sentences))),
             **{name: getattr(options, name) for name in PASSED_ON},
         )
-        if not ranks.first:
-            fit_all()
-            return
-        with checkpoints.kept():
-            model = fit_all(watching=fit_watches(min(folds, len(sentences))))
-            model.save(file)
+        model.save(file)
     report(model, [*parts, *filter(None, [dev])], file, json)
 
 

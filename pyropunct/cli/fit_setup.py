@@ -8,34 +8,18 @@ from typing import Any
 from pyropunct.cli.frame import interrupts
 from pyropunct.cli.loading import read_file
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.errors import FAILURE, FailureError, UserError
+from pyropunct.errors import FailureError, UserError
 from pyropunct.files import remove_unwritten
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.fitted.recipes import Recipe, named_recipe
-from pyropunct.fitted.variant_options import SettingError, check_of_use, parsed_setting, with_options
+from pyropunct.fitted.recipes import Recipe, SettingError, named_recipe, parsed_setting
+from pyropunct.fitted.variants import check_of_use, with_options
 from pyropunct.models.attach.templates import FAMILIES
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import Kept
 from pyropunct.nets.vectors import read_vectors
 from pyropunct.train.checkpoints import own_folder
-from pyropunct.train.ranks import RankGoneError, Ranks
 from pyropunct.treebank.reading import Treebank, require_punctuation
 from pyropunct.treebank.sentence import Sentence
-
-
-@contextmanager
-def reported_by_first(ranks: Ranks) -> Iterator[None]:
-    """Let the first of several processes report the error that ends all of them.
-
-    :raises SystemExit: in the others.
-    """
-    try:
-        with interrupts():
-            yield
-    except (KeyboardInterrupt, RankGoneError):
-        if ranks.first:
-            raise
-        raise SystemExit(FAILURE) from None
 
 
 class Checkpoints:
@@ -71,11 +55,8 @@ class Checkpoints:
             try:
                 with interrupts():
                     yield
-            except (KeyboardInterrupt, RankGoneError) as error:
-                rest = f": {kept if self._there() else 'no epoch was finished'}"
-                if isinstance(error, KeyboardInterrupt):
-                    raise KeyboardInterrupt(rest) from error
-                raise FailureError(f"{error}{rest}") from error
+            except KeyboardInterrupt as error:
+                raise KeyboardInterrupt(f": {kept if self._there() else 'no epoch was finished'}") from error
             except ModelFileError as error:
                 if self._there() and not self._resume:
                     raise FailureError(f"{error}; {kept}") from error

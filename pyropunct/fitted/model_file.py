@@ -131,7 +131,9 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
             header = _header(path, file.metadata() or {}, file_format)
             names = list(file.keys())
             for name in names:
-                _check_type(path, name, file.get_slice(name).get_dtype())
+                kind = file.get_slice(name).get_dtype()  # safetensors has checked the sizes of all tensors
+                if kind not in TYPES:
+                    raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
             tensors = {name: file.get_tensor(name).clone() for name in names}
     except SafetensorError as error:
         raise ModelFileError(
@@ -169,12 +171,6 @@ def _header(path: Path, metadata: Mapping[str, str], file_format: str) -> dict[s
     if not isinstance(header.get("description"), dict) or "sha256" not in header:
         raise ModelFileError(f"{path}: is damaged: its header lacks a description or a checksum")
     return header
-
-
-def _check_type(path: Path, name: str, kind: str) -> None:
-    """Refuse types of numbers that no model has; safetensors has checked the sizes of all tensors."""
-    if kind not in TYPES:
-        raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
 
 
 def _is_model(path: Path) -> bool:

@@ -1,12 +1,16 @@
-"""How a model is trained: the settings that `fit` can be given."""
+"""How a model is trained: the settings that `fit` can be given, and the texts ``NAME=VALUE`` that set them.
 
-from collections.abc import Mapping
+Commands read them without torch.
+"""
+
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
-from math import ceil
-from typing import Annotated, Any, Literal
+from math import ceil, isfinite
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from pyropunct.errors import UserError
 from pyropunct.files import texts
-from pyropunct.limits import Count, NotNegative, Range, listed
+from pyropunct.limits import Count, Limits, NotNegative, Range, limits, listed
 
 PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
@@ -223,3 +227,77 @@ def named_recipe(name: str, **changes: Any) -> Recipe:
     if name == "default":
         name = attach if attach in RECIPES else "own" if ":" in attach else name
     return RECIPES[name].changed(**changes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSettings:
+    """How a model learns from text.
+
+    :ivar running: the text is running text, with sentences that end anywhere in lines.  Blank lines part
+        paragraphs.
+    :ivar most: the most sentences to learn from; of longer texts, parts from all over them.
+    :ivar trees: trees of each sentence that weights are learned from: the best one, and draws.
+    :ivar epochs: passes over them to learn these weights.
+    """
+
+    running: bool = False
+    most: Count = 100_000
+    trees: Count = 2
+    epochs: Count = 3
+
+
+class SettingError(UserError, ValueError):
+    """A text that is not a valid setting of a recipe."""
+
+
+def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any]:
+    """The name and the value of a setting written as ``name=value``.
+
+    :param text: a field of `Recipe` that is a number, a name, or ``true`` or ``false``, and its value.
+    :param elsewhere: names of settings that have options of their own.
+    :raises SettingError: if there is no such setting, or if the value is not valid for it.
+    """
+    name, equals, value = (part.strip() for part in text.partition("="))
+    settings = {name: limits(hint) for name, hint in get_type_hints(Recipe, include_extras=True).items()}
+    kinds = {name: kind for name, limit in settings.items() if (kind := _kind_of_setting(limit))}
+    if not equals:
+        raise SettingError(f"{text!r} is not of the form NAME=VALUE")
+    if name in elsewhere:
+        raise SettingError(f"{name} has an option of its own")
+    if name not in kinds:
+        takes = ", ".join(sorted(kinds.keys() - set(elsewhere)))
+        raise SettingError(f"no setting is called {name!r}: take {takes}")
+    parsed = parsed_value(name, value, kinds[name])
+    names, bounds = get_args(settings[name].kind), settings[name].first(Range)
+    if names and parsed not in names:
+        raise SettingError(f"{name} is {' or '.join(names)}, not {value!r}")
+    if bounds is not None and parsed not in bounds:
+        raise SettingError(f"{name} is {bounds}, not {value}")
+    return name, parsed
+
+
+def _kind_of_setting(limit: Limits) -> type | None:
+    """The type of a plain setting; None for settings that cannot be written as text."""
+    kind = str if get_origin(limit.kind) is Literal else limit.kind
+    return kind if kind in (int, float, bool, str) and not limit.several else None
+
+
+def parsed_value(name: str, text: str, kind: type) -> Any:
+    """The value of a given type that a text stands for.
+
+    :param name: the name of the setting, for the message.
+    :param kind: float, int, bool, str, or tuple for texts with commas between them.
+    :raises SettingError: if the text stands for no such value.
+    """
+    if kind is str:
+        return text
+    if kind is tuple:
+        return listed(text)
+    read = {"true": True, "false": False}.__getitem__ if kind is bool else kind
+    try:
+        value = read(text)
+    except (KeyError, ValueError):
+        raise SettingError(f"{name} is {KINDS[kind]}, not {text!r}") from None
+    if kind is float and not isfinite(value):
+        raise SettingError(f"{name} is a finite number, not {text!r}")
+    return value

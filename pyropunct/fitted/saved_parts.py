@@ -4,23 +4,31 @@ A tensor is called ``PART/NAME``; the story for parsed trees is the part ``parse
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from torch import Tensor
 
+from pyropunct.fitted.evaluation import SlotStrings
+from pyropunct.fitted.model_file import ModelFileError, NoModelError, read_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.small_tensors import rounded_rows
 from pyropunct.fitted.stories import SYNTAX_TABLE, blank_story, require_syntax_table, settle_story
 from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.variants import Trusted, UnknownVariantError, require_trusted
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.pretrained import Pretrained, check_same
+from pyropunct.nets.pretrained import Pretrained, PretrainedError, check_same, remembered
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.sources import pretrained_from
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.trained import TrainedNetwork
+from pyropunct.shipped import lacking, place_of
+from pyropunct.treebank.conventions import Conventions
 from pyropunct.vocabulary import Vocabulary
 
 STORY = frozenset({"story", "scales"})
@@ -29,6 +37,9 @@ STORY = frozenset({"story", "scales"})
 PARTS = ("parser", "mark_parser", "reader", "pretrained", "parsed", "tagger", "writer")
 """The other parts of a model that may have tensors; ``writer`` is that of a corrector."""
 
+NETWORKS = ("parser", "mark_parser", "reader", "pretrained", "tagger")
+"""Those that are fields of a model and take themselves apart."""
+
 OF_SYNTAX = "story/syntax."
 """The prefix of the names of the syntax model's tensors, which given and parsed trees share."""
 
@@ -36,6 +47,34 @@ OF_ATTACH = "story/attach.weights"
 """How the names of tensors end that may be sparse: of tens of millions of weights most are zero."""
 
 Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
+
+
+class Parts(NamedTuple):
+    """What the file of a model or of a corrector holds, and what may be done with it.
+
+    :ivar path: the file, for messages.
+    :ivar plain: the description, in plain JSON types.
+    :ivar tensors: all tensors, by part and name.
+    :ivar variants: see `pyropunct.Punctuator.load`.
+    :ivar encoder: see `pyropunct.Punctuator.load`.
+    """
+
+    path: str | Path
+    plain: Mapping[str, Any]
+    tensors: Mapping[str, Tensor]
+    variants: Trusted = ()
+    encoder: str | Path | None = None
+
+
+def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | None = None) -> Parts:
+    """The parts of a model, or of a model that comes with the package; see `pyropunct.Punctuator.load`.
+
+    :raises ModelFileError: if the file is missing or damaged.
+    """
+    try:
+        return Parts(path, *read_model_file(place_of(path), few=(OF_ATTACH,)), variants, encoder)
+    except NoModelError as error:
+        raise NoModelError(f"{error}{lacking(path)}") from None
 
 
 def inside(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -49,14 +88,40 @@ def within(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {f"{part}/{name}": tensor for name, tensor in tensors.items()}
 
 
-def require_parts(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Make sure that all tensors of a file belong to the story or to a part that its description has.
+def model_fields(parts: Parts) -> dict[str, Any]:
+    """The fields of the `pyropunct.Punctuator` that was saved in these parts.
 
-    :raises ValueError: if a tensor does not.
+    :raises ValueError: as `pyropunct.Punctuator.load` does.
     """
-    for part in sorted({name.partition("/")[0] for name in tensors} - STORY):
-        if part not in PARTS or part not in plain:
-            raise ValueError(f"there are tensors of the part {part!r}, but not the part")
+    plain, tensors = parts.plain, parts.tensors
+    try:
+        named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
+        require_trusted(parts.path, named, parts.variants)
+        for part in sorted({name.partition("/")[0] for name in tensors} - STORY):
+            if part not in PARTS or part not in plain:
+                raise ValueError(f"there are tensors of the part {part!r}, but not the part")
+        pretrained = pretrained_from(plain.get("pretrained"), inside("pretrained", tensors), parts.encoder)
+        if pretrained is not None and "attach" in plain:
+            pretrained = remembered(pretrained)  # parser and attach model read the same sentences
+        fields: dict[str, Any] = dict(vars(saved_story(plain, tensors, pretrained)))
+        fields["parser"] = saved_network(BiaffineParser, "parser", plain, tensors, pretrained)
+        if "tagger" in plain:
+            fields |= saved_tagger(
+                plain["tagger"], inside("tagger", tensors), fields["vocabulary"], fields["parser"]
+            )
+        if "slot_strings" in plain:
+            fields["slot_strings"] = SlotStrings.from_json(plain["slot_strings"])
+        return fields | {
+            "conventions": Conventions.from_json(plain["conventions"]),
+            "mark_parser": saved_network(BiaffineParser, "mark_parser", plain, tensors, pretrained),
+            "reader": saved_network(RunningReader, "reader", plain, tensors, pretrained),
+            "parsed": parsed_story(plain, tensors, pretrained) if "parsed" in plain else None,
+        }
+    except (UnknownVariantError, PretrainedError, ModelFileError):
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        kind = type(error).__name__
+        raise ModelFileError(f"{parts.path}: cannot be made a model again: {kind}: {error}") from error
 
 
 def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
@@ -128,8 +193,8 @@ def saved_tagger(
     weights: Mapping[str, Tensor],
     vocabulary: Vocabulary,
     parser: BiaffineParser | None,
-) -> tuple[SlotTagger, float]:
-    """The tagger of a model, and its share.
+) -> dict[str, Any]:
+    """The tagger of a model, and its share, by the names of their fields.
 
     :raises ValueError: if there is no parser, if the tagger knows other marks than the model, or if its share
         is not a number from 0 to 1.
@@ -142,7 +207,7 @@ def saved_tagger(
         raise ValueError("the report of the tagger is no object")
     if type(share) not in (int, float) or not 0 <= share <= 1:
         raise ValueError(f"the share of the tagger is {share!r}, not a number from 0 to 1")
-    return tagger, float(share)
+    return {"tagger": tagger, "share": float(share)}
 
 
 def saved_network(

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variant_options import NUM_PRETRAINED, made
+from pyropunct.fitted.variants import NUM_PRETRAINED, made
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.learned import fixed_names, require_like, require_names, settle

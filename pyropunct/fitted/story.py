@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.draws import Draws
-from pyropunct.fitted.drawing import draw_surfaces
-from pyropunct.fitted.evaluation import Evaluation, EvaluationSums
+from pyropunct.draws import Draws, draw_surfaces
+from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, SlotStrings
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
 from pyropunct.inference.machines import products
 from pyropunct.inference.machines.products import EDITS

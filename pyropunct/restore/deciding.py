@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from pyropunct.draws import Draws
-from pyropunct.fitted.model import FittedModel
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioner
@@ -19,6 +18,7 @@ from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.given import TaggerConditioner
 from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.restore.decoders import Decision, Decoder, decoder_with
+from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
 from pyropunct.restore.settings import THRESHOLD, DecisionSettings, Thresholds
@@ -173,7 +173,7 @@ class Posteriors:
         :param of_words: what the model's tagger reads in its words; None leaves the tagger out.
         """
         given = trees[0].given
-        fitted = self._model if given else self._model.for_parsed
+        fitted = self._model.fitted_story(given)
         if given not in self._conditioners:
             self._conditioners[given] = Conditioner(fitted.story)
         slots = None
@@ -275,7 +275,7 @@ def _of_trees(
 ) -> Iterator[Draws]:
     """The draws of the trees of those sentences whose trees were given, or were parsed."""
     chosen = [trees for trees in parses if trees[0].given == given]
-    return (model if given else model.for_parsed).draws(
+    return model.fitted_story(given).draws(
         [parse.tree for trees in chosen for parse in trees],
         [-(-samples // len(trees)) for trees in chosen for _ in trees],
         seed,

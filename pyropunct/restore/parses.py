@@ -8,14 +8,18 @@ the parsing is done in windows.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pyropunct.errors import UserError
-from pyropunct.fitted.model import FittedModel
+from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.tagger import SlotTagger
 from pyropunct.restore.settings import DecisionSettings
+from pyropunct.text.conventions import Conventions
 from pyropunct.text.words import require_words
 from pyropunct.treebank.tree import Tree, projectivise
+from pyropunct.vocabulary import Vocabulary
 
 LONGEST_WHOLE = 400
 """The most words of a line that is not cut."""
@@ -101,6 +105,37 @@ def _roots(heads: Sequence[int]) -> list[int]:
         if word in path:
             roots.append(word)
     return sorted(roots)
+
+
+class FittedModel(Protocol):
+    """What restoration asks of a fitted model: see `pyropunct.Punctuator`, which has all of this."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The types that it knows."""
+
+    @property
+    def conventions(self) -> Conventions:
+        """How it writes."""
+
+    @property
+    def parser(self) -> Parser | None:
+        """The parser of raw words."""
+
+    @property
+    def reader(self) -> RunningReader | None:
+        """The reader of running text."""
+
+    @property
+    def tagger(self) -> SlotTagger | None:
+        """The tagger of words."""
+
+    @property
+    def share(self) -> float:
+        """The weight of the tagger."""
+
+    def fitted_story(self, given: bool) -> FittedStory:
+        """The fitted story for trees that are given, or for those of a parser."""
 
 
 class NoParserError(UserError, ValueError):

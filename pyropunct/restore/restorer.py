@@ -7,13 +7,13 @@ from typing import Any
 
 from pyropunct.draws import Draws
 from pyropunct.errors import UserError
-from pyropunct.fitted.model import FittedModel
 from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.details import Word, details_of_text
+from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.posterior import LONGEST_OPEN, evidence_of_marks
 from pyropunct.restore.reading import CHUNK, LONGEST_PIECE, Item, SentenceStream, read_items, require_reader
 from pyropunct.restore.restoring import Restored, Source, has_marks, punctuated, raw_text

@@ -7,7 +7,7 @@ A treebank shows words, marks x and trees T; text shows words and marks.  So the
 The parser gives p(T | words), and stays as it is.  Weights for parsed trees are learned from a few trees of
 each sentence, its best one and draws, as if each were its tree: by Jensen's inequality their mean of
 log p(x | T) is a lower bound, and restoration meets trees of the same kinds
-(`pyropunct.train.parsed_trees`).  Tagger, reader of running text and capital letters need no trees.
+(`pyropunct.train.parts`).  Tagger, reader of running text and capital letters need no trees.
 
 A share of the text is held out.  Parts of the model are replaced only where the new ones are better there.
 
@@ -25,6 +25,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from pyropunct.fitted.recipes import TextSettings
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.parser.protocol import WeightedTree
@@ -40,10 +41,14 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import Part
-from pyropunct.train.parsed_trees import fit_parsed, perplexity_over_trees
-from pyropunct.train.parts import Parts, Watching, unwatched
-from pyropunct.train.tagged_words import fit_tagger
-from pyropunct.train.text_settings import TextSettings
+from pyropunct.train.parts import (
+    PartTrainings,
+    Watching,
+    fit_parsed,
+    fit_tagger,
+    perplexity_over_trees,
+    unwatched,
+)
 from pyropunct.train.texts import Texts, collected, documents_of, with_parses
 from pyropunct.treebank.conventions import learn_capitals
 from pyropunct.treebank.sentence import Sentence
@@ -85,10 +90,10 @@ class LearnedText:
         known = frozenset((*model.parser.vocabulary.forms, *model.vocabulary.forms))
         with watching("texts") as advance:
             read = _read(model, texts, settings.running)
-            self.found: Texts = collected(read, known, settings.most, advance or _untold)
+            self.found: Texts = collected(read, known, settings.most, advance)
         self._trees = settings.trees
         with watching("trees") as advance:
-            parsed = with_parses(self.found.train, model.parser, settings.trees, advance or _untold)
+            parsed = with_parses(self.found.train, model.parser, settings.trees, advance)
         self.examples = [sentence for trees in parsed for sentence in trees]
         self.dev = [best for [best] in with_parses(self.found.dev, model.parser, 1)]
 
@@ -114,10 +119,6 @@ def _read(model: Punctuator, texts: Iterable[Part | str], running: bool) -> Iter
         if isinstance(text, str):
             text = Part(BytesIO(text.encode(errors="surrogateescape")), f"text {number}", "text")
         yield restorer.read(text, tolerant=True)
-
-
-def _untold(number: int) -> None:
-    """Nobody is told how many sentences were read."""
 
 
 def adapt(
@@ -161,7 +162,7 @@ def adapt(
     :raises ModelFileError: if a checkpoint cannot be written, or gone on from.
     """
     settings, treebank = TextSettings() if settings is None else settings, tuple(treebank)
-    parts = Parts(seed, checkpoint, watching)
+    parts = PartTrainings(seed, checkpoint, watching)
     reading = _reading(model, encoder)
     if not resume:
         parts.forget(REPLACED)

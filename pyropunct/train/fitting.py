@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe
-from pyropunct.fitted.slot_strings import SlotStrings
-from pyropunct.fitted.variant_options import reads_pretrained
+from pyropunct.fitted.evaluation import SlotStrings
+from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
+from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.nets.parser import FOLDS, ParserRecipe, fold_recipe, jackknifed, train_parser
 from pyropunct.nets.parser.training import ENCODER_RATE
 from pyropunct.nets.pretrained import Pretrained, kept
@@ -16,16 +16,12 @@ from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import Part
 from pyropunct.train.adapting import LearnedText, with_capitals
-from pyropunct.train.parsed_trees import fit_parsed
-from pyropunct.train.parts import Parts, Watching, checkpoint_of, unwatched
-from pyropunct.train.ranks import ALONE, Ranks
-from pyropunct.train.tagged_words import fit_tagger
-from pyropunct.train.text_settings import TextSettings
+from pyropunct.train.parts import PartTrainings, Watching, checkpoint_of, fit_parsed, fit_tagger, unwatched
 from pyropunct.train.training import Training, Watch, held_out
 from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
-from pyropunct.vocabulary import Vocabulary, build_vocabulary
+from pyropunct.vocabulary import build_vocabulary
 
 
 @dataclass(frozen=True)
@@ -56,14 +52,13 @@ def fit(
     device: str = "cpu",
     checkpoint: Path | None = None,
     resume: bool = False,
-    ranks: Ranks = ALONE,
     watching: Watching = unwatched,
 ) -> Punctuator:
     """Train a model of latent punctuation; with a parser, all that restores raw text.
 
     The story is fitted first, see `fit_story`.  With ``parser``, a parser and a reader of running text
-    follow, then weights for trees of the parser (`pyropunct.train.parsed_trees`), and a tagger of words
-    (`pyropunct.train.tagged_words`).
+    follow, then weights for trees of the parser (`pyropunct.train.parts`), and a tagger of words
+    (`pyropunct.train.parts`).
 
     Example::
 
@@ -93,10 +88,7 @@ def fit(
     :param device: the device of the weights and the optimiser, as torch names it.
     :param checkpoint: the state of each training is saved after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
-    :param ranks: the processes that train the story together, see `pyropunct.train.ranks`; each calls this
-        function with the same arguments, and the first one does all the rest.
     :param watching: see `pyropunct.train.parts.Watching`.
-    :raises RankGoneError: if another process has ended.
     :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
     :raises ModelFileError: if a checkpoint cannot be written, or resumed from.
     :raises PretrainedError: if ``pretrained`` cannot be used.
@@ -105,7 +97,7 @@ def fit(
         there is no parser, or it is no encoder; if there are texts, but no parser or less than two folds.
     :raises TextError: if too little can be learned from the texts.
     :raises VariantError: if the recipe names a variant outside the package that does not keep to the rules
-        of the story: see `pyropunct.testing`.
+        of the story: see `pyropunct.models.checking`.
     """
     train, dev = tuple(train), None if dev is None else tuple(dev)
     recipe = Recipe() if recipe is None else recipe
@@ -114,8 +106,8 @@ def fit(
     number = min(folds, len(train))
     if texts is not None and not (parser and number > 1):
         raise ValueError("text is learned from by a parser and with folds, and there are none")
-    parts = Parts(seed, checkpoint, watching)
-    if ranks.first and not resume:
+    parts = PartTrainings(seed, checkpoint, watching)
+    if not resume:
         folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
         parts.forget(("parser", "mark_parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
     frozen = None if fine_tune else pretrained
@@ -130,10 +122,9 @@ def fit(
             device=device,
             checkpoint=checkpoint,
             resume=resume,
-            ranks=ranks,
             watch=watch,
         )
-    if not parser or not ranks.first:
+    if not parser:
         return model
     networks = NetworkRecipes() if networks is None else networks
     rate = ENCODER_RATE if fine_tune else 0.0
@@ -195,7 +186,6 @@ def fit_story(
     device: str = "cpu",
     checkpoint: Path | None = None,
     resume: bool = False,
-    ranks: Ranks = ALONE,
     watch: Watch | None = None,
 ) -> Punctuator:
     """Train the story alone: maximise equation (5) of Li, Wang & Eisner (2019).
@@ -215,20 +205,17 @@ def fit_story(
         raise ValueError(f"the attach model {recipe.attach!r} reads no pretrained features of words")
     train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
-    recipe = _for_treebanks(recipe, vocabulary)
+    if len(vocabulary.treebanks) > 1 and OF_TREEBANKS not in recipe.families:
+        recipe = replace(recipe, families=(*recipe.families, OF_TREEBANKS))
     files = {name: checkpoint_of(checkpoint, name) for name in ("left", "right")}
-    if not ranks.first and not resume:
-        files = {}  # files there are of an earlier training, and the first rank deletes them
-    for name, file in files.items():
-        if file is not None:
-            files[name] = file = replace(file, written=ranks.first)
-            if not resume:
-                file.forget()
+    if not resume:
+        for file in filter(None, files.values()):
+            file.forget()
     source = kept(pretrained)
     fitted, tried = [], {}
     for each in ("left", "right") if direction == "auto" else (direction,):
         directed = replace(recipe, direction=each)
-        training = Training(vocabulary, train, dev, directed, seed, device, source, ranks)
+        training = Training(vocabulary, train, dev, directed, seed, device, source)
         training.run(files.get(each), watch)
         fitted.append(training.punctuator())
         tried[each] = training.epochs[training.chosen - 1].perplexity
@@ -242,10 +229,3 @@ def fit_story(
         slot_strings=SlotStrings.count(surfaces, len(vocabulary.tokens) - 1),
         attach_pretrained=pretrained,
     )
-
-
-def _for_treebanks(recipe: Recipe, vocabulary: Vocabulary) -> Recipe:
-    """The recipe with the family for several treebanks, if there are several."""
-    if len(vocabulary.treebanks) == 1 or OF_TREEBANKS in recipe.families:
-        return recipe
-    return replace(recipe, families=(*recipe.families, OF_TREEBANKS))

@@ -1,12 +1,51 @@
-"""The parts of a training, one after the other: who watches each, and where its state is kept."""
+"""The trainings of a model's parts, one after the other, and the two parts for trees that a parser finds.
 
-from collections.abc import Callable, Iterable, Iterator
+A model of p(x | T) that has seen the trees of a treebank alone trusts the trees that a parser finds, mistakes
+and all.  So restoration uses a second model p(x | T) of the same kind with the same tokens, trained on each
+sentence twice: with its tree in the treebank, and with the tree of a parser that has not seen the sentence
+(`pyropunct.nets.parser.jackknife`): see `fit_parsed`.  Underlying trees and rules come from the first model,
+of the treebank's trees.
+
+It is mixed with a tagger (`pyropunct.nets.tagger`), which reads what the parser's network makes of the words,
+but no tree: it need not take any arc for certain, and makes other mistakes than a model of trees.  How much
+weight it has in the mixture is found by maximum likelihood, on sentences that neither it nor the model was
+trained on: see `fit_tagger`.
+
+Example::
+
+    from dataclasses import replace
+
+    from pyropunct import fit, read_treebank
+    from pyropunct.nets.parser import jackknifed, train_parser
+    from pyropunct.train.parts import fit_parsed, fit_tagger
+
+    train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
+    model = replace(fit(train, dev), parser=train_parser(train, dev))
+    model = fit_parsed(model, train, jackknifed(train), dev)
+    model = fit_tagger(model, train, dev)
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.nets.parser import BiaffineParser, attachment_scores, with_trees
+from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.pretrained import kept
+from pyropunct.nets.recipes import SlotTaggerRecipe
+from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
+from pyropunct.nets.tagger.training import train_slot_tagger
+from pyropunct.nets.training import NetworkCheckpoint
+from pyropunct.nets.training import Watch as NetworkWatch
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.training import Training, Watch, held_out
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.vocabulary import with_pairs_of
 
 Watching = Callable[[str], AbstractContextManager[Any]]
 """Called with the name of each part that begins; yields a function that is told its progress.
@@ -32,8 +71,8 @@ def checkpoint_of(path: Path | None, name: str) -> Checkpoint | None:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """How the parts of a training are run.
+class PartTrainings:
+    """The trainings of the parts of a model, which share a seed, checkpoints and who watches.
 
     :ivar seed: of each part.
     :ivar checkpoint: see `checkpoint_of`.
@@ -56,3 +95,150 @@ class Parts:
         """The arguments ``seed``, ``checkpoint`` and ``watch`` of the training of a part."""
         with self.watching(name) as watch:
             yield {"seed": self.seed, "checkpoint": checkpoint_of(self.checkpoint, name), "watch": watch}
+
+
+class Parsed(NamedTuple):
+    """A sentence, and the trees that a parser finds for its words."""
+
+    sentence: Sentence
+    trees: Sequence[WeightedTree]
+
+
+def fit_parsed(
+    model: Punctuator,
+    train: Iterable[Sentence],
+    parses: Iterable[Sequence[WeightedTree]],
+    dev: Iterable[Sentence] | None = None,
+    dev_parses: Iterable[Sequence[WeightedTree]] | None = None,
+    *,
+    text: Sequence[Sentence] = (),
+    epochs: int | None = None,
+    seed: int = 0,
+    device: str = "cpu",
+    checkpoint: Checkpoint | None = None,
+    watch: Watch | None = None,
+) -> Punctuator:
+    """Give a model what it needs for trees that a parser finds.
+
+    :param model: fitted to the same sentences.
+    :param train: the sentences that `pyropunct.fit` was given.
+    :param parses: for each of them its trees, as `pyropunct.nets.parser.jackknifed` gives them.
+    :param dev: sentences on which the epoch is chosen and perplexity is reported; without them every tenth
+        training sentence is held out, with its trees.
+    :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
+        model's parser.
+    :param text: further sentences, with the trees that they are learned from; see `pyropunct.train.texts`.
+    :param epochs: passes over all examples; by default as many as the model's recipe says.
+    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
+    :param device: see `pyropunct.fit`.
+    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
+    :param watch: called after every step, and when an epoch is finished.
+    :returns: the same model with `Punctuator.parsed`, whose report tells in ``scores`` how good the parser's
+        trees of the treebank are, in ``perplexity`` how well it predicts the punctuation of dev over the
+        parser's trees, and in ``unparsed_perplexity`` how well the given model does.
+    :raises NoParserError: if neither dev has trees nor the model a parser.
+    :raises ValueError: if there are not as many parses as sentences.
+    :raises DivergedError: as `pyropunct.fit` does.
+    :raises ModelFileError: if the checkpoint cannot be written, or gone on from.
+    """
+    pairs = _paired(train, parses)
+    if dev is None:
+        seen, unseen = held_out(pairs)
+    else:
+        dev = tuple(dev)
+        if dev_parses is None:
+            dev_parses = weighted_trees(model, [sentence.tree.forms for sentence in dev])
+        seen, unseen = pairs, _paired(dev, dev_parses)
+    sentences = [pair.sentence for pair in seen]
+    sentences += with_trees(sentences, [pair.trees for pair in seen])
+    sentences += text
+    vocabulary = with_pairs_of(
+        model.vocabulary, [(sentence.tree, sentence.surface) for sentence in sentences]
+    )
+    of_unseen = [pair.sentence for pair in unseen], [pair.trees for pair in unseen]
+    last = with_trees(*of_unseen)
+    pretrained = kept(model.attach_pretrained)
+    # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
+    recipe = model.recipe.changed(economy_weight=0.0, **({} if epochs is None else {"epochs": epochs}))
+    training = Training(vocabulary, sentences, last, recipe, seed, device, pretrained)
+    training.run(checkpoint, watch)
+    parsed = training.punctuator()
+    best, gold = [pair.trees[0].tree for pair in seen], [pair.sentence.tree for pair in seen]
+    report = {
+        **parsed.report,
+        "seed": seed,
+        "scores": attachment_scores(best, gold)._asdict() if seen else None,
+        "perplexity": perplexity_over_trees(parsed, *of_unseen),
+        "unparsed_perplexity": perplexity_over_trees(replace(model, parsed=None), *of_unseen),
+    }
+    parsed.story.syntax = model.story.syntax  # what trees are like is not to be learned from a parser
+    # A folder has one recipe, so a model that is read again says the same.
+    of_parsed = replace(parsed, recipe=model.recipe, report=report, attach_pretrained=model.attach_pretrained)
+    return replace(model, parsed=of_parsed)
+
+
+def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:
+    return tuple(Parsed(*pair) for pair in zip(sentences, parses, strict=True))
+
+
+def perplexity_over_trees(
+    model: Punctuator, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
+) -> float:
+    """The perplexity per slot, over the trees of each sentence: see `Punctuator.log_prob_over_trees`."""
+    return Evaluation.of(sentences, model.log_prob_over_trees(sentences, parses)).perplexity
+
+
+def fit_tagger(
+    model: Punctuator,
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None = None,
+    recipe: SlotTaggerRecipe | None = None,
+    *,
+    text: Iterable[Sentence] = (),
+    seed: int = 0,
+    checkpoint: NetworkCheckpoint | None = None,
+    watch: NetworkWatch | None = None,
+) -> Punctuator:
+    """Give a model a tagger of words.
+
+    :param model: fitted to the same sentences, with a `BiaffineParser`; its weights for trees of a parser are
+        trained before.
+    :param train: the sentences that `pyropunct.fit` was given.
+    :param dev: sentences by which the epoch of the tagger and its share are chosen; without them those that
+        `pyropunct.fit` holds out, which the parser has seen.
+    :param recipe: the settings of the tagger.
+    :param text: further sentences to learn from, whose trees are not looked at.
+    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
+    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
+    :param watch: called after every step, and when an epoch is finished.
+    :returns: the same model with `Punctuator.tagger` and `Punctuator.share`.  The report of the tagger tells
+        the perplexities of dev: ``trees_perplexity`` over the parser's trees, ``perplexity`` of the tagger,
+        and ``mixed_perplexity`` of the mixture.
+    :raises NoParserError: if the model has no parser.
+    :raises TypeError: if its parser is of another kind.
+    :raises ValueError: if there is no sentence.
+    :raises ModelFileError: if the checkpoint cannot be written, or gone on from.
+    """
+    seen, unseen = held_out(train) if dev is None else (tuple(train), tuple(dev))
+    parser, words = model.parser, [sentence.tree.forms for sentence in unseen]
+    if parser is None:
+        raise NoParserError
+    if not isinstance(parser, BiaffineParser):
+        raise TypeError(
+            f"a tagger cannot read what a parser of the kind {type(parser).__name__} makes of words"
+        )
+    tokens = model.vocabulary.tokens
+    tagger = train_slot_tagger(
+        parser, (*seen, *text), unseen, recipe, tokens=tokens, seed=seed, checkpoint=checkpoint, watch=watch
+    )
+    plain, parses = replace(model, tagger=None), weighted_trees(model, words)
+    over_trees = plain.log_prob_over_trees(unseen, parses).cpu()
+    of_words = tagger.log_prob(words, [sentence.surface for sentence in unseen])
+    share = likeliest_share(over_trees, of_words)
+    report = {
+        **tagger.report,
+        "perplexity": Evaluation.of(unseen, of_words).perplexity,
+        "trees_perplexity": Evaluation.of(unseen, over_trees).perplexity,
+        "mixed_perplexity": Evaluation.of(unseen, log_mixture(over_trees, of_words, share)).perplexity,
+    }
+    return replace(model, tagger=replace(tagger, report=report), share=share)

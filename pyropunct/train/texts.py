@@ -102,7 +102,7 @@ def collected(
     texts: Iterable[Iterable[Item]],
     known: Collection[str],
     most: int,
-    advance: Callable[[int], None] = lambda number: None,
+    advance: Callable[[int], None] | None = None,
 ) -> Texts:
     """The sentences of texts, in blocks; no more than is wanted is in memory.
 
@@ -114,7 +114,8 @@ def collected(
     """
     found, seen, blocks, kept = Texts(), set[int](), 0, list[list[TextSentence]]()
     for number, text in enumerate(texts):
-        for block in _blocks(_used(text, number, known, seen, found, advance)):
+        sentences = _used(text, number, known, seen, found, advance)
+        while block := list(islice(sentences, BLOCK)):
             if blocks % found.every == 0:
                 kept.append(block)
             blocks += 1
@@ -134,14 +135,15 @@ def _used(
     known: Collection[str],
     seen: set[int],
     found: Texts,
-    advance: Callable[[int], None],
+    advance: Callable[[int], None] | None,
 ) -> Iterator[TextSentence]:
     """The sentences of a text that are learned from; the others are counted."""
     for item in text:
         if not isinstance(item, RawSentence | Sentence) or not words_of(item):
             continue
         found.read += 1
-        advance(1)
+        if advance is not None:
+            advance(1)
         sentence = TextSentence(words_of(item), item.surface, number)
         reason = why_left_out(sentence, known) or ("repeated" if _again(sentence, seen) else None)
         if reason is None:
@@ -177,11 +179,6 @@ def _again(sentence: TextSentence, seen: set[int]) -> bool:
     return known
 
 
-def _blocks(sentences: Iterator[TextSentence]) -> Iterator[list[TextSentence]]:
-    while block := list(islice(sentences, BLOCK)):
-        yield block
-
-
 def _check(found: Texts) -> None:
     """:raises TextError: if there is too little to learn from."""
     sentences = [sentence for block in found.train for sentence in block]
@@ -214,7 +211,7 @@ def with_parses(
     blocks: Iterable[Sequence[TextSentence]],
     parser: Parser,
     trees: int,
-    advance: Callable[[int], None] = lambda number: None,
+    advance: Callable[[int], None] | None = None,
 ) -> list[list[Sentence]]:
     """Each sentence of blocks with trees that a parser finds for its words.
 
@@ -236,5 +233,6 @@ def with_parses(
             several = [only.tree, *more[: trees - 1]]
             name = f"sentence {number} of the texts"
             found.append([Sentence(name, tree, sentence.surface, 0, NOWHERE) for tree in several])
-        advance(len(part))
+        if advance is not None:
+            advance(len(part))
     return found

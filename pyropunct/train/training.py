@@ -16,14 +16,14 @@ from pyro.infer.autoguide import AutoGuide, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
 from torch import Tensor
 
-from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, unusual
-from pyropunct.fitted.registry import ATTACH, CHANNEL, is_own
 from pyropunct.fitted.stories import blank_story, build_story, settle_story
+from pyropunct.fitted.variants import ATTACH, CHANNEL, is_own
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
 from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
 from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
+from pyropunct.models.checking import check_attach, check_channel
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
@@ -31,10 +31,8 @@ from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.nets.divergence import DivergedError, strange
 from pyropunct.nets.pretrained import Pretrained, features_of_words
 from pyropunct.punctuator import Punctuator
-from pyropunct.testing import check_attach, check_channel
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.optimisers import SparseAdagrad
-from pyropunct.train.ranks import ALONE, Ranks
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary
 
@@ -140,7 +138,6 @@ class Training:
     seed: int
     device: str
     pretrained: Pretrained | None = None
-    ranks: Ranks = ALONE
     epochs: list[Epoch] = field(default_factory=list)
 
     @_OWN_PARAMETERS
@@ -270,7 +267,6 @@ class Training:
         """
         if checkpoint is not None:
             checkpoint.load(self)
-        self.ranks.remember(self.optimisers)
         while len(self.epochs) < self.planned:
             self.run_epoch(watch)
             if checkpoint is not None:
@@ -281,21 +277,16 @@ class Training:
     def run_epoch(self, watch: Watch | None = None) -> None:
         """Take the steps of one epoch, and measure the perplexity on dev, which chooses the best epoch."""
         began, total, done = time.monotonic(), 0.0, 0
-        order = self.ranks.same(torch.randperm(len(self.train))[: self.epoch_size]).tolist()
-        for number, first in enumerate(range(0, len(order), self.recipe.batch_size)):
+        order = torch.randperm(len(self.train))[: self.epoch_size].tolist()
+        for first in range(0, len(order), self.recipe.batch_size):
             part = order[first : first + self.recipe.batch_size]
-            if self.ranks.takes(number):
-                total += self.step(part, done) * len(part)
+            total += self.step(part, done) * len(part)
             done += len(part)
-            if self.ranks.meets(number):
-                self.ranks.meet(self.optimisers)
             if watch is not None:
                 watch(self._progress(len(self.epochs) + 1, done))
-        self.ranks.meet(self.optimisers)
-        objective = self.ranks.total(total) / len(order)
         perplexity = self._perplexity()
         self._spent += time.monotonic() - began
-        self.epochs.append(Epoch(len(self.epochs) + 1, objective, perplexity, self._spent))
+        self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
         if self.chosen == len(self.epochs):
             self._best = self._weights()
 
@@ -311,7 +302,7 @@ class Training:
         self._settle(self._current)
         try:
             with np.errstate(invalid="ignore"):  # what comes of this is looked at below
-                perplexity = self._evaluate(self._punctuator(self._current)).perplexity
+                perplexity = self._punctuator(self._current).evaluate(self.dev).perplexity
         except ImpossibleSurfaceError as error:
             raise self._diverged(f"on dev, {error}") from error
         weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
@@ -320,13 +311,6 @@ class Training:
             problem = problems[0] if problems else f"the perplexity of dev is {perplexity}"
             raise self._diverged(f"at its end, {problem}")
         return perplexity
-
-    def _evaluate(self, punctuator: Punctuator) -> Evaluation:
-        """The evaluation on dev, of which each rank takes a share."""
-        share = self.ranks.share(self.dev)
-        log_likelihood = punctuator.evaluate(share).log_likelihood if share else 0.0
-        slots = sum(len(sentence.surface) for sentence in self.dev)
-        return Evaluation(len(self.dev), slots, self.ranks.total(log_likelihood))
 
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:

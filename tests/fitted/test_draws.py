@@ -15,8 +15,8 @@ from problems import evidence_of_trees, seen
 from torch import Tensor
 from variants import PairFrequencies, Stutter
 
+from pyropunct import draws as module
 from pyropunct.draws import Draws
-from pyropunct.fitted import drawing as module
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.models import drawing
 from pyropunct.models.attach.base import Attach

@@ -25,7 +25,7 @@ from pyropunct.fitted.model_file import (
     write_model_file,
 )
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.registry import Trusted, UnknownVariantError, UntrustedVariantError
+from pyropunct.fitted.variants import Trusted, UnknownVariantError, UntrustedVariantError
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.learned import other_values
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser

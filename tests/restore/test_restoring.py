@@ -117,8 +117,7 @@ class Coins:
 
     parser, tagger, share = None, None, 0.0
 
-    @property
-    def for_parsed(self) -> "Coins":
+    def fitted_story(self, given: bool) -> "Coins":
         return self
 
     def __init__(self) -> None:

@@ -13,6 +13,7 @@ from command_line import answer, complaint, printed
 
 import pyropunct
 from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.fitted.recipes import TextSettings
 from pyropunct.nets.encoder import Encoder, TunedEncoder
 from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.nets.reader import train_reader
@@ -20,7 +21,6 @@ from pyropunct.nets.reader.encoding import documents
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.adapting import REPLACED, LearnedText, adapt
-from pyropunct.train.text_settings import TextSettings
 from pyropunct.train.texts import TextError
 from pyropunct.treebank.sentence import Sentence
 

@@ -12,7 +12,7 @@ import torch
 
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import Recipe, named_recipe
-from pyropunct.fitted.registry import UnknownVariantError
+from pyropunct.fitted.variants import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.models.symmetry import Economy

@@ -15,7 +15,7 @@ from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.train.parsed_trees import fit_parsed
+from pyropunct.train.parts import fit_parsed
 from pyropunct.train.training import Progress
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree

@@ -15,7 +15,7 @@ from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.train.tagged_words import fit_tagger
+from pyropunct.train.parts import fit_tagger
 from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -12,7 +12,7 @@ from pyropunct.compare.progress import Watch, of_epochs
 from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variant_options import reads_pretrained
+from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, train_parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
@@ -24,8 +24,7 @@ from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.text.marks import Surface
 from pyropunct.train.fitting import fit_story
-from pyropunct.train.parsed_trees import fit_parsed
-from pyropunct.train.tagged_words import fit_tagger
+from pyropunct.train.parts import fit_parsed, fit_tagger
 from pyropunct.treebank.sentence import Sentence
 
 Model = TypeVar("Model")

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from pyropunct.fitted.model import Parts
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
-from pyropunct.fitted.saved_parts import inside, within
+from pyropunct.fitted.saved_parts import Parts, inside, within
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide

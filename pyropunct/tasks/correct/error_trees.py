@@ -7,12 +7,12 @@ Wang & Eisner 2019, section 6.2).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from pyropunct.fitted.model import FittedModel
 from pyropunct.fitted.story import BATCH_SIZE, FittedStory, Puncteme
 from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
 from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
 
@@ -55,11 +55,11 @@ def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Su
 
 
 def read_parses(
-    model: FittedModel, parses: Sequence[WeightedTree], surfaces: Sequence[Surface]
+    model: Punctuator, parses: Sequence[WeightedTree], surfaces: Sequence[Surface]
 ) -> list[ErrorTree]:
     """`read_errors` for trees that were given, and for trees of a parser.
 
-    :param model: its `FittedModel.for_parsed` reads trees of a parser.
+    :param model: its `Punctuator.for_parsed` reads trees of a parser.
     :param parses: the trees.
     :param surfaces: x_e, the punctuation of each of them.
     """

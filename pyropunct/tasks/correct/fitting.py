@@ -10,7 +10,7 @@ from typing import Any
 from pyro.infer.autoguide import AutoGuide
 
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.registry import UnknownVariantError
+from pyropunct.fitted.variants import UnknownVariantError
 from pyropunct.models.channel.centred import CentredWindow
 from pyropunct.models.channel.slip import Slip
 from pyropunct.models.channel.window import SlidingWindow

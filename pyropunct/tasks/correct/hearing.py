@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.draws import Draws
-from pyropunct.fitted.model import FittedModel
 from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.labels import Probabilities
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.tagger import SlotTagger
+from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.text.marks import Surface, marks_of
 from pyropunct.treebank.tree import Tree
@@ -148,7 +148,7 @@ def wrong_sentences(
 
 
 def hear(
-    model: FittedModel,
+    model: Punctuator,
     channel: ErrorChannel,
     sentences: Sequence[WrongSentence],
     *,
@@ -157,7 +157,7 @@ def hear(
 ) -> list[Heard]:
     """The joint probabilities of the noisy channel for each sentence.
 
-    :param model: p(x_c | words); `FittedModel.for_parsed` punctuates the trees that a parser has found.
+    :param model: p(x_c | words); `Punctuator.for_parsed` punctuates the trees that a parser has found.
     :param channel: p(x_e | x_c, T).
     :param least_odds: see `LEAST_ODDS`; 0 leaves no string out.
     :param longest: the greatest number of punctuations in a list.

@@ -11,9 +11,9 @@ from typing import Self
 
 import numpy as np
 
-from pyropunct.fitted.model import Parts, read_parts
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
-from pyropunct.fitted.registry import Trusted
+from pyropunct.fitted.saved_parts import Parts, read_parts
+from pyropunct.fitted.variants import Trusted
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS, Decision
 from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from pyropunct.fitted.model import Parts, read_parts
-from pyropunct.fitted.registry import Trusted
+from pyropunct.fitted.saved_parts import Parts, read_parts
+from pyropunct.fitted.variants import Trusted
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision

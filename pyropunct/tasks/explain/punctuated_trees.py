@@ -24,10 +24,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.fitted.model import FittedModel
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.parser.eisner import best_tree
 from pyropunct.nets.words import with_marks
+from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import LONGEST_PARSED, weighted_trees
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
@@ -48,14 +48,14 @@ class LeastRisk(NamedTuple):
 
 
 def trees_given_marks(
-    model: FittedModel,
+    model: Punctuator,
     sentences: Sequence[tuple[Sequence[str], Surface]],
     draws: int = DRAWS,
     strength: float = 1.0,
 ) -> Iterator[list[WeightedTree]]:
     """The trees of punctuated sentences, with p(T | words, x) as their weights, the heaviest first.
 
-    The story fitted to trees of a parser weighs them, see `FittedModel.for_parsed`.  If it gives
+    The story fitted to trees of a parser weighs them, see `Punctuator.for_parsed`.  If it gives
     none of the trees any probability, they keep the parser's weights.
 
     :param sentences: the words of each, and the punctuation tokens of its slots 0..n.
@@ -75,7 +75,7 @@ def trees_given_marks(
 
 
 def _drawn_trees(
-    model: FittedModel, sentences: Sequence[tuple[Sequence[str], Surface]], draws: int
+    model: Punctuator, sentences: Sequence[tuple[Sequence[str], Surface]], draws: int
 ) -> list[list[WeightedTree]]:
     """The trees of each sentence by parsers alone; those of very long ones by the parser of words."""
     parser, beside = model.mark_parser, model.parser

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pyropunct.fitted.model import FittedModel
+from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations, Sprouted
 from pyropunct.tasks.explain.reattaching import uncrossed
 from pyropunct.tasks.rephrase.regenerating import Regenerator
@@ -44,7 +44,7 @@ class Rephraser:
         words with the same underlying string keeps its surface string.
     """
 
-    def __init__(self, model: FittedModel, *, recapitalise: bool = True, regenerate: bool = False) -> None:
+    def __init__(self, model: Punctuator, *, recapitalise: bool = True, regenerate: bool = False) -> None:
         self._model, self._recapitalise, self._regenerate = model, recapitalise, regenerate
         self._channel = Regenerator(model)
 

@@ -16,11 +16,10 @@ from pyropunct.models.attach.correcting import (
     ERROR_COLUMNS,
     STAYING,
     CorrectingAttach,
-    string_number,
 )
 from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.centred import CentredWindow
-from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import TreeBatch, string_number
 
 MARKS = ("^", ",", "(", ")")
 PAIRS = [

@@ -34,10 +34,10 @@ from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.neural import SHARE, NeuralAttach, _edges
 from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.checking import check_attach
 from pyropunct.models.story import Story
 from pyropunct.models.trees import PRETRAINED, TreeBatch
 from pyropunct.punctuator import Punctuator
-from pyropunct.testing import check_attach
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

@@ -10,11 +10,11 @@ from pyro import poutine
 from torch import Tensor
 
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.fitted.registry import ATTACH
+from pyropunct.fitted.variants import ATTACH
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.base import Attach
+from pyropunct.models.checking import check_attach
 from pyropunct.models.story import Story
-from pyropunct.testing import check_attach
 from pyropunct.train.fitting import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary

@@ -16,10 +16,10 @@ from pyropunct.models.attach.scores import OF_RELATION, Part
 from pyropunct.models.attach.templates import FAMILIES, Template
 from pyropunct.models.attach.views import Views, join_contexts, views_of
 from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.checking import check_attach
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import symmetry_class
 from pyropunct.models.trees import TreeBatch
-from pyropunct.testing import check_attach
 
 MARKS = ("^", ",", "(", ")")
 PAIRS = [

@@ -10,7 +10,7 @@ from brute_force import Phi, Rewritings, String, identity, slides, sliding_windo
 from by_hand import ways
 from problems import edits_of
 
-from pyropunct.fitted.registry import CHANNEL, find
+from pyropunct.fitted.variants import CHANNEL, find
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.identity import Identity
 from pyropunct.models.channel.inserting import Inserting

@@ -24,13 +24,13 @@ from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.infer.autoguide.initialization import init_to_mean
 
-from pyropunct.fitted.registry import CHANNEL, find
+from pyropunct.fitted.variants import CHANNEL, find
 from pyropunct.inference.inside import best_derivation, expected_cost, posterior_draws
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.testing import check_channel
+from pyropunct.models.checking import check_channel
 
 VARIANTS = pytest.mark.parametrize("variant", CHANNELS.values(), ids=CHANNELS)
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])

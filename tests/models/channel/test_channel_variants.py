@@ -11,7 +11,7 @@ from command_line import answer
 from problems import strings_up_to
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.registry import CHANNEL, find
+from pyropunct.fitted.variants import CHANNEL, find
 from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting

@@ -13,7 +13,8 @@ from torch import Tensor
 from pyropunct.draws import Draws
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.stories import build_story
-from pyropunct.models.attach.correcting import ERROR_COLUMNS, string_number
+from pyropunct.models.attach.correcting import ERROR_COLUMNS
+from pyropunct.models.trees import string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError

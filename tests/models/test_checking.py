@@ -23,8 +23,8 @@ from variants import (
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views
 from pyropunct.models.channel.base import Channel
+from pyropunct.models.checking import VariantError, check_attach, check_channel
 from pyropunct.models.trees import TreeBatch
-from pyropunct.testing import VariantError, check_attach, check_channel
 
 MARKS = ("^", "(", ")")
 TREES = tree_batch([[2, 0, 2, 3], [0], [2, 0]], [0, 1, 2, 0, 0, 1, 2], tag=[0, 1, 0, 1, 0, 1, 0])

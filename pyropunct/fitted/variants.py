@@ -1,75 +1,105 @@
-"""Settings of a recipe as text, as ``pyropunct fit --set NAME=VALUE`` takes them, and options of variants.
+"""Attach models and channels by name, and the options of their constructors that a recipe can set."""
 
-Options of attach models and channels are the parameters of their constructors that a recipe can set.
-"""
-
+import importlib
 import inspect
-import math
 from collections.abc import Collection, Mapping, Sequence
+from pkgutil import resolve_name
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from pyropunct.errors import UserError
-from pyropunct.fitted.recipes import KINDS, OWN_SETTINGS, Recipe
-from pyropunct.fitted.registry import ATTACH, CHANNEL, find
-from pyropunct.limits import Limits, Range, limits, listed
+from pyropunct.fitted.recipes import KINDS, OWN_SETTINGS, Recipe, SettingError, parsed_setting, parsed_value
+
+ATTACH: dict[str, str] = {
+    "log-linear": "pyropunct.models.attach.log_linear:LogLinearAttach",
+    "neural": "pyropunct.models.attach.neural:NeuralAttach",
+}
+"""Names of attach models: classes called with (inventory, marks, **options)."""
+
+CHANNEL: dict[str, str] = {
+    "sliding-window": "pyropunct.models.channel.window:SlidingWindow",
+    "identity": "pyropunct.models.channel.identity:Identity",
+    "strength": "pyropunct.models.channel.strength:Strength",
+    "pooled": "pyropunct.models.channel.pooled:Pooled",
+    "two-passes": "pyropunct.models.channel.two_passes:TwoPasses",
+    "inserting": "pyropunct.models.channel.inserting:Inserting",
+}
+"""Names of channels: classes called with (num_tokens, direction, **options)."""
 
 
-class SettingError(UserError, ValueError):
-    """A text that is not a valid setting of a recipe."""
+BASES = ((ATTACH, "pyropunct.models.attach.base:Attach"), (CHANNEL, "pyropunct.models.channel.base:Channel"))
+"""The base class of each kind of variant."""
 
 
-def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any]:
-    """The name and the value of a setting written as ``name=value``.
+OWN = "pyropunct.models."
+"""The prefix of the names of the package's own modules of variants."""
 
-    :param text: a field of `Recipe` that is a number, a name, or ``true`` or ``false``, and its value.
-    :param elsewhere: names of settings that have options of their own.
-    :raises SettingError: if there is no such setting, or if the value is not valid for it.
+Trusted = Collection[str] | bool
+"""Names of variants outside the package that may be imported because a model names them; True for any.
+"""
+
+
+class UnknownVariantError(UserError, ValueError):
+    """An unknown name of a variant, or a class that cannot be imported."""
+
+
+class UntrustedVariantError(UnknownVariantError):
+    """A variant outside the package that a model names, but nobody trusts."""
+
+
+def find(name: str, known: Mapping[str, str]) -> Any:
+    """The class of a known name, or of ``module:Class``.
+
+    Importing a module runs its code: see `require_trusted` for names that come from models.  Only subclasses
+    of the variants' base class are accepted, and nothing else in a module is ever called.
+
+    :raises UnknownVariantError: if there is no such class.
     """
-    name, equals, value = (part.strip() for part in text.partition("="))
-    settings = {name: limits(hint) for name, hint in get_type_hints(Recipe, include_extras=True).items()}
-    kinds = {name: kind for name, limit in settings.items() if (kind := _kind_of_setting(limit))}
-    if not equals:
-        raise SettingError(f"{text!r} is not of the form NAME=VALUE")
-    if name in elsewhere:
-        raise SettingError(f"{name} has an option of its own")
-    if name not in kinds:
-        takes = ", ".join(sorted(kinds.keys() - set(elsewhere)))
-        raise SettingError(f"no setting is called {name!r}: take {takes}")
-    parsed = parsed_value(name, value, kinds[name])
-    names, bounds = get_args(settings[name].kind), settings[name].first(Range)
-    if names and parsed not in names:
-        raise SettingError(f"{name} is {' or '.join(names)}, not {value!r}")
-    if bounds is not None and parsed not in bounds:
-        raise SettingError(f"{name} is {bounds}, not {value}")
-    return name, parsed
-
-
-def _kind_of_setting(limit: Limits) -> type | None:
-    """The type of a plain setting; None for settings that cannot be written as text."""
-    kind = str if get_origin(limit.kind) is Literal else limit.kind
-    return kind if kind in (int, float, bool, str) and not limit.several else None
-
-
-def parsed_value(name: str, text: str, kind: type) -> Any:
-    """The value of a given type that a text stands for.
-
-    :param name: the name of the setting, for the message.
-    :param kind: float, int, bool, str, or tuple for texts with commas between them.
-    :raises SettingError: if the text stands for no such value.
-    """
-    if kind is str:
-        return text
-    if kind is tuple:
-        return listed(text)
-    read = {"true": True, "false": False}.__getitem__ if kind is bool else kind
+    module, _, attribute = known.get(name, name).partition(":")
+    if not module or not attribute:
+        raise UnknownVariantError(
+            f"no variant is called {name!r}: take {', '.join(sorted(known))}, or module:Class"
+        )
     try:
-        value = read(text)
-    except (KeyError, ValueError):
-        raise SettingError(f"{name} is {KINDS[kind]}, not {text!r}") from None
-    if kind is float and not math.isfinite(value):
-        raise SettingError(f"{name} is a finite number, not {text!r}")
-    return value
+        imported = importlib.import_module(module)
+    except Exception as error:  # importing a module can raise anything
+        raise UnknownVariantError(
+            f"cannot import {module!r} for the variant {name!r}: {error} (is its folder in PYTHONPATH?)"
+        ) from error
+    variant = getattr(imported, attribute, None)
+    if variant is None:
+        raise UnknownVariantError(f"the module {module!r} has no class {attribute!r}")
+    (base,) = (base for names, base in BASES if names is known)
+    if not isinstance(variant, type) or not issubclass(variant, resolve_name(base)):
+        raise UnknownVariantError(f"{name!r} is no variant: it is not a subclass of {base.replace(':', '.')}")
+    return variant
+
+
+def is_own(name: str, known: Mapping[str, str]) -> bool:
+    """Whether a variant is the package's."""
+    return name in known or name.startswith(OWN)
+
+
+def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted) -> None:
+    """Refuse variants that a model names, unless they are part of the package or trusted.
+
+    Nothing is imported here.
+
+    :param path: where the names come from, for the message.
+    :param names: the name of the variant of each part of the model.
+    :raises UntrustedVariantError: for the first variant that is neither.
+    """
+    if trusted is True:
+        return
+    known = {trusted} if isinstance(trusted, str) else set(trusted or ())
+    for part, name in ((part, str(name)) for part, name in names.items()):
+        module, is_class, _ = name.partition(":")
+        if is_class and not is_own(name, {}) and name not in known:
+            raise UntrustedVariantError(
+                f"{path}: its {part} is {name!r}, no part of pyropunct, so to load it would run the code "
+                f"of the module {module!r}: if you trust that, load it with --trust-variants, or in Python "
+                f"with variants=[{name!r}]"
+            )
 
 
 VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
@@ -151,8 +181,9 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
     offered = {name: getattr(recipe, own) for name, own in OWN_SETTINGS[part].items()} | given | options
     parameters = inspect.signature(variant).parameters
     arguments = {name: value for name, value in offered.items() if name in parameters}
-    for name in list(parameters)[len(first) :]:
-        if name not in arguments and _is_needed(parameters[name]):
+    for name, one in list(parameters.items())[len(first) :]:
+        named = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        if named and name not in arguments and one.default is one.empty:
             raise VariantOptionError(f"{getattr(recipe, part)} needs a value: --set {part}.{name}=VALUE")
     return variant(*first, **arguments)
 
@@ -217,9 +248,3 @@ def _fits(value: Any, kind: type) -> bool:
     if kind is float:
         return isinstance(value, float | int) and not isinstance(value, bool)
     return type(value) is kind
-
-
-def _is_needed(parameter: inspect.Parameter) -> bool:
-    """Whether a constructor cannot be called without a parameter."""
-    named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    return named and parameter.default is parameter.empty

@@ -2,7 +2,7 @@
 
 `fit` calls these checks, on a few sentences, for variants that are not the package's own.  In a test::
 
-    from pyropunct.testing import check_attach, check_channel
+    from pyropunct.models.checking import check_attach, check_channel
 
     def test_my_variants():
         check_channel(MyChannel(3, "right"))

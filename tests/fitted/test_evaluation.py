@@ -1,21 +1,49 @@
-"""The unigram model of slots."""
+"""Sums of an evaluation, and the unigram model of slots."""
 
 import itertools
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from pyro import poutine
 
-from pyropunct.fitted.slot_strings import SlotCounts, SlotStrings
+from pyropunct.fitted.evaluation import ExactSum, SlotCounts, SlotStrings
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.evidence import SlotEvidence, any_over, exactly
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import START
 from pyropunct.treebank.reading import read_treebank
+
+FINITE = st.floats(-1e300, 1e300)
+
+
+def summed(numbers: list[float]) -> ExactSum:
+    total = ExactSum()
+    for number in numbers:
+        total.add(number)
+    return total
+
+
+@given(st.lists(FINITE), st.lists(FINITE))
+def test_sums_of_parts_are_exact(one: list[float], other: list[float]) -> None:
+    total = ExactSum(str(summed(one)))
+    total += summed(other)
+    assert Fraction(str(total)) == sum(map(Fraction, one + other))
+    assert float(total) == math.fsum(other + one)
+
+
+def test_infinite_numbers() -> None:
+    total = summed([1.0, -math.inf, 2.0])
+    assert float(total) == -math.inf == float(ExactSum(str(total)))
+    total.add(math.inf)
+    assert math.isnan(float(total))
+    assert math.isnan(float(ExactSum(str(total))))
 
 
 def test_probabilities_by_hand() -> None:
