@@ -42,8 +42,8 @@ from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.correcting import NoisyChannel
 from pyropunct.tasks.correct.fitting import COPIES
-from pyropunct.tasks.correct.noisy_channel import NoisyChannel
 from pyropunct.train.adapting import LearnedText
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.parsed_trees import fit_parsed

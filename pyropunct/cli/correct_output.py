@@ -8,8 +8,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import Restored, words_of
-from pyropunct.tasks.correct.explaining import Explainer, Sprout
 from pyropunct.tasks.correct.system import Change, changes
+from pyropunct.tasks.correct.underlying import Explainer, Sprout
 from pyropunct.treebank.marks import display, displayed
 
 NOTHING = "∅"

@@ -5,9 +5,8 @@ from typing import Any
 
 from pyropunct.cli.examples import Learned, Report
 from pyropunct.compare.table import NO_VALUE, Table, cells_table
+from pyropunct.tasks.explain.learned import LearnedWeight, SeveralOutcomes, side_by_side
 from pyropunct.tasks.explain.rules import COUNTED, GAP, LearnedPair, LearnedRules, Outcome
-from pyropunct.tasks.explain.side_by_side import SeveralOutcomes, side_by_side
-from pyropunct.tasks.explain.weights import LearnedWeight
 from pyropunct.treebank.marks import display, displayed_string
 
 LEGEND = """\

@@ -14,7 +14,7 @@ from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.restoring import Restored, Source, punctuated
 from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, WrongSentence
-from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
+from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.treebank.marks import Surface, marks_of
 
 

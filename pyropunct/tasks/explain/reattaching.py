@@ -24,7 +24,8 @@ from pyropunct.models.channel.slip import SLIP
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD
 from pyropunct.treebank.retree import PUNCTUATION
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sentence import Sentence, mark_heads
+from pyropunct.treebank.tree import Tree
 
 DRAWS = 200
 """Draws from the posterior of a sentence, from which the probabilities of heads are estimated."""
@@ -72,6 +73,39 @@ def uncrossed(words: Sequence[int], slot: int) -> list[int]:
     for place in range(border + 1, len(words)):
         heads[place] = min(heads[place - 1], words[place])
     return heads
+
+
+def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Heads for the marks of the slots of a projective tree, such that no arcs cross.
+
+    :param wanted: for each slot the preferred heads of its marks, 0 for a mark without one.
+    :returns: the preferred head where no arcs cross, otherwise the lowest ancestor that can be a head.
+    """
+    top = mark_heads(tree)
+    of_slots = []
+    for slot, heads in enumerate(wanted):
+        possible = {top[slot], *_beside(tree, slot)}
+        of_slots.append(uncrossed([_raised(tree, head, possible) or top[slot] for head in heads], slot))
+    return of_slots
+
+
+def _beside(tree: Tree, slot: int) -> Iterator[int]:
+    """The words on which a mark in a slot can depend without crossing an arc.
+
+    They are the words whose constituents end or start at the slot, and the heads of the largest of these.
+    """
+    for word, side in ((slot, 1), (slot + 1, 0)):
+        border = word
+        while 1 <= word <= len(tree):
+            yield word
+            word = tree.heads[word - 1] if tree.spans[word - 1][side] == border else 0
+
+
+def _raised(tree: Tree, word: int, possible: set[int]) -> int:
+    """The first of the possible words on the way from a word to the root, or 0."""
+    while word and word not in possible:
+        word = tree.heads[word - 1]
+    return word
 
 
 def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:

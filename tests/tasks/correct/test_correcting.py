@@ -21,7 +21,6 @@ from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.tasks.correct.correcting import Corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
-from pyropunct.tasks.correct.error_trees import ErrorTree, read_errors, read_parses
 from pyropunct.tasks.correct.fitting import (
     CorrectionTraining,
     UnfitModelError,
@@ -33,11 +32,12 @@ from pyropunct.tasks.correct.fitting import (
 )
 from pyropunct.tasks.correct.hearing import wrong_sentences
 from pyropunct.tasks.correct.learner_errors import wrong_copies, wrong_surfaces
-from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import (
     Change,
     changes,
 )
+from pyropunct.tasks.correct.underlying import ErrorTree, read_errors, read_parses
+from pyropunct.tasks.settings import CorrectingSettings
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.printing import Slot, WrittenMark
 from pyropunct.treebank.reading import Sentence

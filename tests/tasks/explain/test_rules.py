@@ -18,6 +18,7 @@ from pyropunct.inference.machines.products import EDITS
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.learned import other_values
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.learned import learned_rules
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.rules import (
     LearnedPair,
@@ -25,7 +26,6 @@ from pyropunct.tasks.explain.rules import (
     Outcome,
     Precision,
     Recall,
-    learned_rules,
     precision,
     recall,
 )

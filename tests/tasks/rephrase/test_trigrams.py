@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pyropunct.tasks.rephrase.trigrams import EDGE, TrigramModel, perplexity, trigrams, with_punctuation
+from pyropunct.tasks.rephrase.permuting import EDGE, TrigramModel, perplexity, trigrams, with_punctuation
 
 
 def test_probabilities_sum_to_one() -> None:
