@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.fitted.story import FittedStory, merged_edits
-from pyropunct.inference.machines.products import EDITS
+from pyropunct.inference.machines.products import EDITS, Edit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks.explain.nunberg import MARKS, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.rules import (
@@ -27,7 +27,7 @@ from pyropunct.tasks.explain.rules import (
     LearnedPair,
     LearnedRules,
     NoEditsError,
-    Outcome,
+    PairOutcome,
 )
 from pyropunct.treebank.marks import START, display
 from pyropunct.treebank.sentence import Sentence
@@ -83,11 +83,13 @@ def learned_rules(
             continue
         before = left, right
         outcomes = []
-        for edit, after in enumerate(_afters(*before)):
+        # Edits of equal tokens with the same outcome are one, as in merged_edits.
+        afters = dict.fromkeys(Edit(a, b, kind).after_of(*before) for kind in range(len(EDITS)))
+        for edit, after in enumerate(afters):
             cell = a, b, edit
             interval = None if intervals is None else (float(intervals[0][cell]), float(intervals[1][cell]))
             count = None if counts is None else float(counts[cell])
-            outcomes.append(Outcome(after, float(probabilities[cell]), interval, count))
+            outcomes.append(PairOutcome(after, float(probabilities[cell]), interval, count))
         pairs.append(LearnedPair(before, tuple(outcomes), listed.issuperset(before), rules.get(before)))
     pairs.sort(key=lambda pair: -(pair.count or 0))
     return LearnedRules(
@@ -110,11 +112,6 @@ def require_edits(model: FittedStory) -> Tensor:
     if table is None:
         raise NoEditsError(f"the channel {model.recipe.channel} has no edits, so there are no rules to show")
     return table
-
-
-def _afters(a: str, b: str) -> tuple[tuple[str, ...], ...]:
-    """What a b can become, in the order of `pyropunct.inference.machines.products.EDITS`, each once."""
-    return ((a, a), (a,)) if a == b else ((a, b), (b,), (a,), (b, a))
 
 
 def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | None:
@@ -227,7 +224,7 @@ def _shown(number: int, size: int, tokens: Sequence[str]) -> str:
     return display(tokens[number]) if size >= len(tokens) > number else str(number)
 
 
-Place = tuple[LearnedPair, Outcome]
+Place = tuple[LearnedPair, PairOutcome]
 """An outcome of a pair in one of the models."""
 
 

@@ -37,7 +37,7 @@ class NoEditsError(ValueError):
     """Raised for a model whose channel has no edits, and so no rules."""
 
 
-class Outcome(NamedTuple):
+class PairOutcome(NamedTuple):
     """A possible outcome of two neighbouring underlying tokens.
 
     :ivar after: the tokens that they become.
@@ -64,7 +64,7 @@ class LearnedPair:
     """
 
     before: tuple[str, str]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PairOutcome, ...]
     listed: bool = False
     rule: NunbergRule | None = None
 
@@ -83,11 +83,11 @@ class LearnedPair:
         """
         return None if self.count is None else self.count >= OCCURRING
 
-    def share(self, outcome: Outcome) -> float | None:
+    def share(self, outcome: PairOutcome) -> float | None:
         """The expected count of an outcome as a share of the pair's; None if the pair is not expected."""
         return outcome.count / self.count if outcome.count is not None and self.count else None
 
-    def disagrees(self, outcome: Outcome) -> bool:
+    def disagrees(self, outcome: PairOutcome) -> bool:
         """Whether a probability differs by over `GAP` from its share, of a pair expected `COUNTED` times.
 
         Then the weights have not settled: they are near a prior that the sentences contradict, or the
@@ -98,7 +98,7 @@ class LearnedPair:
         return counted and abs(outcome.probability - (share or 0.0)) > GAP
 
     @property
-    def edits(self) -> tuple[Outcome, ...]:
+    def edits(self) -> tuple[PairOutcome, ...]:
         """The outcomes that change something."""
         return tuple(outcome for outcome in self.outcomes if outcome.after != self.before)
 
@@ -275,7 +275,7 @@ class LearnedRules:
         }
 
 
-def _exceeded(outcomes: Iterable[Outcome]) -> bool:
+def _exceeded(outcomes: Iterable[PairOutcome]) -> bool:
     return any(outcome.probability > DECIDED for outcome in outcomes)
 
 
@@ -294,7 +294,7 @@ def recall(pairs: Iterable[LearnedPair]) -> Recall:
     return Recall(len(ranks), buckets[1], buckets[2], buckets[3], mean)
 
 
-def _plain(row: NunbergRule | Outcome) -> dict[str, Any]:
+def _plain(row: NunbergRule | PairOutcome) -> dict[str, Any]:
     """The columns of a row; its tokens as a person reads them."""
     plain = row._asdict()
     return plain | {name: list(map(display, plain[name])) for name in ("before", "after") if name in plain}

@@ -44,7 +44,7 @@ Feature = tuple[object, ...]
 """A description of a pair of items; equal features share their weights."""
 
 
-class Item(NamedTuple):
+class OrderItem(NamedTuple):
     """The properties of a dependent or head that the model uses.
 
     :ivar relation: the dependent's relation; of a head, `HEAD`.
@@ -58,7 +58,7 @@ class Item(NamedTuple):
 
 
 HEAD = "\thead"
-EDGE = Item("\tedge", "")
+EDGE = OrderItem("\tedge", "")
 """Stands before the first item and after the last."""
 
 
@@ -72,7 +72,7 @@ class Family(NamedTuple):
     """
 
     group: str
-    items: tuple[Item, ...]
+    items: tuple[OrderItem, ...]
     words: tuple[int, ...]
     order: tuple[int, ...]
 
@@ -89,15 +89,17 @@ def families(tree: Tree, punctemes: Punctemes | None = None) -> Iterator[Family]
         items = sorted((_item(tree, punctemes, word), word) for word in dependents)
         words = (head, *(word for _, word in items))
         order = tuple(sorted(range(len(words)), key=words.__getitem__))
-        yield Family(group, (Item(HEAD, tree.tags[head - 1]), *(item for item, _ in items)), words, order)
+        yield Family(
+            group, (OrderItem(HEAD, tree.tags[head - 1]), *(item for item, _ in items)), words, order
+        )
 
 
-def _item(tree: Tree, punctemes: Punctemes | None, word: int) -> Item:
+def _item(tree: Tree, punctemes: Punctemes | None, word: int) -> OrderItem:
     pair = None
     if punctemes is not None:
         left, right = punctemes[word - 1]
         pair = tuple(left), tuple(right)
-    return Item(tree.relations[word - 1], tree.tags[word - 1], pair)
+    return OrderItem(tree.relations[word - 1], tree.tags[word - 1], pair)
 
 
 class OrderModel(PyroModule):
@@ -249,10 +251,10 @@ class _Numbering:
 
     def __init__(self, features: Mapping[Feature, int] | None = None) -> None:
         self._known, self.features = features, dict[Feature, int]()
-        self._kinds: dict[tuple[str, Item, Item], int] = {}
+        self._kinds: dict[tuple[str, OrderItem, OrderItem], int] = {}
         self._rows: list[list[int]] = []
 
-    def table(self, group: str, items: tuple[Item, ...]) -> NDArray[np.int64]:
+    def table(self, group: str, items: tuple[OrderItem, ...]) -> NDArray[np.int64]:
         """(m + 1, m + 1) the kinds of the pairs of m items and the edge, which is the last."""
         places = (*items, EDGE)
         return np.array([[self._kind(group, left, right) for right in places] for left in places])
@@ -266,7 +268,7 @@ class _Numbering:
             return self._known.get(feature, -1)
         return self.features.setdefault(feature, len(self.features))
 
-    def _kind(self, group: str, left: Item, right: Item) -> int:
+    def _kind(self, group: str, left: OrderItem, right: OrderItem) -> int:
         number = self._kinds.setdefault((group, left, right), len(self._rows))
         if number == len(self._rows):
             row = [self._number(feature) for feature in _features(group, left, right)]
@@ -274,7 +276,7 @@ class _Numbering:
         return number
 
 
-def _features(group: str, left: Item, right: Item) -> list[Feature]:
+def _features(group: str, left: OrderItem, right: OrderItem) -> list[Feature]:
     features: list[Feature] = [
         (group, "relations and tags", left[:2], right[:2]),
         (group, "relations", left.relation, right.relation),

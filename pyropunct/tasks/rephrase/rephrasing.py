@@ -271,7 +271,9 @@ def sentence_of(
     block = read_block(lines, origin.path, origin.first_line, 1)
     written = prepare(_respaced(replace(block, identifier=origin.identifier), items, conventions), True)
     assert isinstance(written, Sentence)  # it has words, and nothing hangs on its marks
-    return _retitled(written)
+    new, text = written.layout, written.text()
+    titled = replace(new.block, lines=tuple(retitled(line, text) for line in new.block.lines))
+    return replace(written, layout=replace(new, block=titled))
 
 
 def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> Block:
@@ -291,10 +293,3 @@ def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> 
             misc = with_space_after(block.tokens[number - 1].columns[MISC], space)
             columns[number] = {MISC: misc}
     return replace(block, lines=tuple(lines), ranges=tuple(ranges)).changed(columns)
-
-
-def _retitled(sentence: Sentence) -> Sentence:
-    """The sentence with its new text in the comment for the text, if there is one."""
-    layout, text = sentence.layout, sentence.text()
-    lines = tuple(retitled(line, text) for line in layout.block.lines)
-    return replace(sentence, layout=replace(layout, block=replace(layout.block, lines=lines)))

@@ -23,7 +23,7 @@ from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule, nunberg
 from pyropunct.tasks.explain.rules import (
     LearnedPair,
     NoEditsError,
-    Outcome,
+    PairOutcome,
     Precision,
     Recall,
     precision,
@@ -91,7 +91,7 @@ def pair(rule: str | None, *probabilities: float, count: float | None = None) ->
     """The pair ``; ,`` with the probabilities of ``; ,``, ``,``, ``;``, ``, ;``, and a rule for it."""
     before, afters = (";", ","), ((";", ","), (",",), (";",), (",", ";"))
     outcomes = tuple(
-        Outcome(after, probability, count=None if count is None else probability * count)
+        PairOutcome(after, probability, count=None if count is None else probability * count)
         for after, probability in zip(afters, probabilities, strict=True)
     )
     return LearnedPair(before, outcomes, True, rule and NunbergRule(before, tuple(rule.split()), "some"))  # type: ignore[arg-type]
