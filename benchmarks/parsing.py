@@ -18,7 +18,8 @@ import torch
 
 from pyropunct import read_treebank
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser import attachment_scores, train_parser
+from pyropunct.nets.parser.protocol import attachment_scores
+from pyropunct.nets.parser.training import train_parser
 from pyropunct.nets.training import Progress
 
 COLUMNS = ("treebank", "words", "minutes", "words/s", "UPOS", "UAS", "LAS")

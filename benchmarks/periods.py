@@ -18,9 +18,9 @@ from pathlib import Path
 import torch
 
 from pyropunct import Punctuator, read_treebank
-from pyropunct.tasks.rephrase.choices import FIRST
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.tasks.rephrase.underlying_tree import Puncteme, UnderlyingTree
+from pyropunct.tasks.settings import FIRST
 
 PERIOD = "."
 

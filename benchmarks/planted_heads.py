@@ -19,8 +19,7 @@ from pathlib import Path
 import torch
 
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.doubts import doubts
-from pyropunct.tasks.explain.reattaching import reattached
+from pyropunct.tasks.explain.reattaching import doubts, reattached
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 

@@ -20,10 +20,16 @@ import torch
 
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.compare.significance import permutation_test
-from pyropunct.tasks.rephrase.choices import BASE, FULL, HALF
-from pyropunct.tasks.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
+from pyropunct.tasks.rephrase.permuting import (
+    TrigramModel,
+    learn_surface_order,
+    learn_underlying_order,
+    permuted,
+    perplexity,
+    with_punctuation,
+)
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
-from pyropunct.tasks.rephrase.trigrams import TrigramModel, perplexity, with_punctuation
+from pyropunct.tasks.settings import BASE, FULL, HALF
 from pyropunct.treebank.conllu_block import FORM
 
 Scores = dict[str, list[np.ndarray]]

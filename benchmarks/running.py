@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import torch
 
 from pyropunct import Punctuator, read_treebank
-from pyropunct.nets.parser import attachment_scores
+from pyropunct.nets.parser.protocol import attachment_scores
 from pyropunct.nets.reader.case import case_of
 from pyropunct.nets.reader.reader import windows_of
 from pyropunct.nets.reader.scores import count

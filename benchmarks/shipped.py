@@ -26,25 +26,21 @@ from pyropunct.files import model_path, model_there
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import TextSettings
-from pyropunct.nets.parser import (
-    BiaffineParser,
-    WeightedTree,
-    attachment_scores,
-    fold_recipe,
-    jackknifed,
-    train_parser,
-)
-from pyropunct.nets.reader import RunningReader, train_reader
+from pyropunct.nets.parser.jackknife import fold_recipe, jackknifed
+from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser.protocol import WeightedTree, attachment_scores
+from pyropunct.nets.parser.training import train_parser
 from pyropunct.nets.reader.encoding import Document, documents
-from pyropunct.nets.reader.training import evaluate
+from pyropunct.nets.reader.reader import RunningReader
+from pyropunct.nets.reader.training import evaluate, train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.correcting import NoisyChannel
 from pyropunct.tasks.correct.fitting import COPIES
-from pyropunct.tasks.correct.noisy_channel import NoisyChannel
 from pyropunct.text.marks import Surface
 from pyropunct.train.adapting import LearnedText
 from pyropunct.train.checkpoints import Checkpoint

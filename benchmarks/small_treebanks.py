@@ -19,7 +19,8 @@ import torch
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.tasks.explain.rules import COUNTED, LearnedRules, learned_rules
+from pyropunct.tasks.explain.learned import learned_rules
+from pyropunct.tasks.explain.rules import COUNTED, LearnedRules
 
 
 def main() -> None:

@@ -22,11 +22,12 @@ from pyropunct.fitted.saved_parts import (
 from pyropunct.fitted.story import FittedStory
 from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import WHOLE
-from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
+from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser.protocol import Parser, WeightedTree
 from pyropunct.nets.pretrained import Pretrained
-from pyropunct.nets.reader import RunningReader
-from pyropunct.nets.tagger import SlotTagger
+from pyropunct.nets.reader.reader import RunningReader
 from pyropunct.nets.tagger.scores import log_mixture
+from pyropunct.nets.tagger.tagger import SlotTagger
 from pyropunct.nets.trained import TrainedWordNetwork
 from pyropunct.nets.vectors import KIND as VECTORS
 from pyropunct.restore.deciding import Posteriors, decide, tagged
@@ -36,9 +37,9 @@ from pyropunct.restore.posterior import Known, Posterior, evidence_about
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
+from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_reader import RawReader
-from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.text.marks import START
-from pyropunct.treebank.reading import Sentence, read_text, read_treebank
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 
 def sentence(words: str, *slots: str) -> Sentence:

@@ -22,7 +22,8 @@ from pyropunct.inference.machines.moves import END, Branch, Move, Pass
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees, marginals
-from pyropunct.inference.pyro.telling import Told, one_by_one, tell
+from pyropunct.inference.pyro.telling import one_by_one, tell
+from pyropunct.inference.pyro.told import Told
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "library.md"
 NUMBER = re.compile(r"\d+\.\d+")

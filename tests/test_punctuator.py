@@ -18,7 +18,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.brackets import bracketed
 from pyropunct.text.marks import Surface, unpaired
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.reading import Sentence, read_text, read_treebank
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

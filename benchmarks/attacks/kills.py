@@ -28,9 +28,7 @@ import pyropunct.nets.tagger
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.nets.parser import ParserRecipe
-from pyropunct.nets.reader import ReaderRecipe
-from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 
 SHORT = {"epochs": 4, "least_steps": 1}
 SMALL = SHORT | {"form_size": 8, "character_size": 4, "spelling_size": 8, "lstm_size": 6}

@@ -14,9 +14,9 @@ from io import BytesIO
 from row import Row
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.text.lines import read_lines
+from pyropunct.text.lines import TreebankError, read_lines
 from pyropunct.text.marks import ABBREVIATION_DOT, START
-from pyropunct.treebank.reading import TreebankError, read_text
+from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
 
 SECONDS = 10

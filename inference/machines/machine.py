@@ -8,8 +8,7 @@ has for the token, with their probabilities, and writes the move's tokens.
 
 - the automata of evidence, by composition (`pyropunct.inference.machines.composition`),
 - best ways, draws given evidence, and all outcomes of single strings (`pyropunct.inference.machines.paths`),
-- draws, compiled (`pyropunct.inference.machines.sampling`),
-- the origins of tokens (`pyropunct.inference.origins`).
+- draws, compiled (`pyropunct.inference.machines.sampling`).
 """
 
 from collections.abc import Iterable, Sequence

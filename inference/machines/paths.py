@@ -292,7 +292,11 @@ class _Weighed:
 def _chosen(weights: Sequence[float], generator: np.random.Generator | None) -> int:
     if generator is None:
         return int(np.argmax(weights))
-    return int(generator.choice(len(weights), p=np.array(weights) / sum(weights)))
+    chance = generator.random()
+    if len(weights) == 1:
+        return 0
+    shares = np.cumsum(np.array(weights) / sum(weights))
+    return int(np.searchsorted(shares / shares[-1], chance, side="right"))
 
 
 def _followed(

@@ -9,7 +9,7 @@ from pyropunct.cli.texts import text_command
 from pyropunct.errors import UserError
 from pyropunct.limits import Range
 from pyropunct.shipped import DEFAULT
-from pyropunct.tasks.correct.settings import CorrectingSettings
+from pyropunct.tasks.settings import CorrectingSettings
 
 if TYPE_CHECKING:
     from pyropunct.corpus.shards import Work
@@ -40,8 +40,8 @@ def correct(
     from pyropunct.cli.correct_output import CorrectionPrinter, EditsOutput, JsonCorrections
     from pyropunct.cli.restore_output import ConlluOutput, Output, TextOutput
     from pyropunct.cli.sources import Restore, text_work
+    from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
     from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate
-    from pyropunct.tasks.correct.noisy_channel import NoisyChannel, load_corrector
 
     use.start()
     corrector = load_corrector(model, variants=use.trust_variants, encoder=use.encoder)

@@ -7,8 +7,8 @@ from pyropunct.cli.restore_output import JsonOutput, Printer, TextOutput
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import Restored, words_of
-from pyropunct.tasks.correct.explaining import Explainer, Sprout
 from pyropunct.tasks.correct.system import Change, changes
+from pyropunct.tasks.correct.underlying import Explainer, Sprout
 from pyropunct.text.marks import display, displayed
 from pyropunct.text.raw_sentence import RawSentence
 

@@ -24,7 +24,7 @@ def dream(
     :param samples: sentences to draw.
     :param format: print words and surface marks, or the underlying tree.
     """
-    from pyropunct.tasks.explain.dreams import surface_texts, underlying_brackets
+    from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
 
     shape = "json" if json else format
     punctuator = use.load(model)

@@ -13,7 +13,7 @@ from pyropunct.cli.outputs import is_in
 from pyropunct.cli.training_reports import training_watch
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
-from pyropunct.tasks.correct.settings import SimulationSettings
+from pyropunct.tasks.settings import SimulationSettings
 
 
 @command
@@ -47,11 +47,11 @@ def fit_correction(
         perplexity,
         simulated_pairs,
     )
+    from pyropunct.tasks.correct.correcting import NoisyChannel
     from pyropunct.tasks.correct.fitting import correction_recipe
     from pyropunct.tasks.correct.fitting import fit_correction as train_corrector
     from pyropunct.tasks.correct.learner_errors import ErrorRates
     from pyropunct.tasks.correct.learners import read_learners
-    from pyropunct.tasks.correct.noisy_channel import NoisyChannel
     from pyropunct.train.training import held_out
     from pyropunct.treebank.reading import require_punctuation
 

@@ -9,7 +9,7 @@ from pyropunct.cli.rules_output import disagreement
 from pyropunct.compare.table import cells_table
 from pyropunct.fitted.story import Edit
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.rules import learned_rules
+from pyropunct.tasks.explain.learned import learned_rules
 from pyropunct.treebank.reading import Treebank
 
 EDITS_SHOWN = 20

@@ -14,7 +14,7 @@ from pyropunct.cli.options import Json, ModelUse, SentenceId
 from pyropunct.cli.showing import in_order, tell_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NamesIn, Placeholder, Seed
-from pyropunct.tasks.rephrase.choices import FULL, PLACES
+from pyropunct.tasks.settings import FULL, PLACES
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -31,7 +31,7 @@ class Move(NamedTuple):
     """A move that ``--move`` asks for.
 
     :ivar relation: constituents with this relation are moved.
-    :ivar place: their new place, one of `pyropunct.tasks.rephrase.choices.PLACES`.
+    :ivar place: their new place, one of `pyropunct.tasks.settings.PLACES`.
     """
 
     relation: str
@@ -63,7 +63,7 @@ class Edits:
 
     delete: Annotated[tuple[str, ...], Placeholder("RELATION")] = ()
     move: Annotated[tuple[Annotated[Move, move_of], ...], Placeholder("RELATION:PLACE")] = ()
-    permute: Annotated[str | None, NamesIn("pyropunct.tasks.rephrase.choices:VARIANTS")] = None
+    permute: Annotated[str | None, NamesIn("pyropunct.tasks.settings:VARIANTS")] = None
     samples: Count | None = None
     best: bool = False
     seed: Seed = 0

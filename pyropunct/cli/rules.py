@@ -14,7 +14,7 @@ from pyropunct.cli.outputs import SVG, check_output, write_output
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Count, Placeholder
-from pyropunct.tasks.explain.settings import RuleSettings
+from pyropunct.tasks.settings import RuleSettings
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -89,8 +89,9 @@ def _learned(
     :param name: the model's, for errors.
     :raises UserError: if its channel has no edits.
     """
-    from pyropunct.tasks.explain.languages import is_english
-    from pyropunct.tasks.explain.rules import NoEditsError, learned_rules
+    from pyropunct.tasks.explain.learned import learned_rules
+    from pyropunct.tasks.explain.nunberg import is_english
+    from pyropunct.tasks.explain.rules import NoEditsError
 
     nunberg = is_english(model.vocabulary.forms) if nunberg is None else nunberg
     with console.sentence_bar("counting", len(sentences or ())) as advance:
@@ -119,7 +120,7 @@ def _weights(
 ) -> Report:
     """The weights of a channel that has no edits."""
     from pyropunct.cli.rules_output import report_weights
-    from pyropunct.tasks.explain.weights import learned_weights
+    from pyropunct.tasks.explain.learned import learned_weights
 
     with console.sentence_bar("counting", len(sentences or ())) as advance:
         return report_weights(learned_weights(model, sentences, advance), most, about)

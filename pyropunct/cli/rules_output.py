@@ -5,9 +5,14 @@ from typing import Any
 
 from pyropunct.cli.examples import Learned, Report
 from pyropunct.compare.table import NO_VALUE, Table, cells_table
-from pyropunct.tasks.explain.rules import COUNTED, GAP, LearnedPair, LearnedRules, Outcome
-from pyropunct.tasks.explain.side_by_side import SeveralOutcomes, side_by_side
-from pyropunct.tasks.explain.weights import LearnedWeight
+from pyropunct.tasks.explain.learned import LearnedWeight, SeveralOutcomes, side_by_side
+from pyropunct.tasks.explain.rules import (
+    COUNTED,
+    GAP,
+    LearnedPair,
+    LearnedRules,
+    PairOutcome,
+)
 from pyropunct.text.marks import display, displayed_string
 
 LEGEND = """\
@@ -100,7 +105,7 @@ def _rank(rank: float | None) -> str:
     return NO_VALUE if rank is None else f"{rank:g}"
 
 
-def _probability(cell: tuple[LearnedPair, Outcome] | None) -> str:
+def _probability(cell: tuple[LearnedPair, PairOutcome] | None) -> str:
     """An outcome of a pair, in parentheses if the pair does not occur; its share if it does."""
     if cell is None:
         return ""
@@ -218,7 +223,7 @@ def _several(names: Sequence[str], outcomes: Sequence[SeveralOutcomes], most: in
     return cells_table("Learned edits of a b in several models", columns, rows, [SEVERAL_LEGEND])
 
 
-def _in_a_model(place: tuple[LearnedPair, Outcome] | None) -> str:
+def _in_a_model(place: tuple[LearnedPair, PairOutcome] | None) -> str:
     if place is None:
         return NO_VALUE
     pair, outcome = place

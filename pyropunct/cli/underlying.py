@@ -45,13 +45,13 @@ def underlying(
     if width is not None and shape != "svg":
         raise UserError("--width is that of a drawing: use it with --format svg")
     if samples and shape in ("report", "tsv"):
-        raise UserError(f"--format {shape} has exact probabilities: leave out --samples")
+        raise UserError(f"--format {shape} makes draws of its own: leave out --samples")
     if mark and shape not in ("report", "tsv"):
         raise UserError("--mark is that of a report: use it with --format report or tsv")
     from pyropunct.cli.underlying_output import shapes, tell_doubts
     from pyropunct.figures.drawing import PunctuatedTree
     from pyropunct.figures.layout import WIDTH
-    from pyropunct.figures.page import page_html
+    from pyropunct.figures.page.writing import page_html
     from pyropunct.figures.svg import MOST_DRAWINGS, drawn_svg
 
     punctuator, treebank = use.load(model), read_file(file)

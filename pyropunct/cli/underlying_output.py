@@ -13,8 +13,7 @@ from pyropunct.figures.drawing import PunctuatedTree, drawn_text
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.brackets import bracketed, misc_entries
 from pyropunct.tasks.explain.derivations import Derivations
-from pyropunct.tasks.explain.doubts import doubts
-from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
+from pyropunct.tasks.explain.reattaching import doubts, mark_attachments, reattached
 from pyropunct.text.lines import Part
 from pyropunct.text.marks import display
 from pyropunct.treebank.reading import Omission

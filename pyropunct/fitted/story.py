@@ -290,7 +290,7 @@ class FittedStory:
         )
 
     def dream(self, sentences: int = 1) -> Iterator[Told]:
-        """Whole punctuated sentences (T, T', x), trees too: see `pyropunct.tasks.explain.dreams`."""
+        """Whole punctuated sentences (T, T', x), trees too: see `pyropunct.tasks.explain.brackets`."""
         for _ in range(sentences):
             yield self.story()
 

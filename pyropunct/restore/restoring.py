@@ -5,7 +5,25 @@ from typing import NamedTuple
 
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.restore.decoders import Decision, Shares
-from pyropunct.restore.parses import FittedModel, Iterable[Decision]]"""Decides on the punctuation of sentences that have words, LONGEST_WHOLE, START, Sequence[Sequence[WeightedTree]]], Surfacefrom pyropunct.text.printing import print_wordsfrom pyropunct.text.raw_sentence import RawSentencefrom pyropunct.treebank.sentence import Sentencefrom pyropunct.treebank.tree import TreeWINDOWS_AT_ONCE = 10"""Windows of a long line that are punctuated together."""Source = RawSentence | Sentence"""A sentence to punctuate: a line of raw text, given the trees of each.""", joined, or a sentence of a treebank."""Decide = Callable[[Sequence[Source], weighted_trees, windowsfrom pyropunct.restore.settings import DecisionSettingsfrom pyropunct.text.conventions import Conventionsfrom pyropunct.text.marks import ABBREVIATION_DOT
+from pyropunct.restore.parses import LONGEST_WHOLE, FittedModel, joined, weighted_trees, windows
+from pyropunct.restore.settings import DecisionSettings
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.text.printing import print_words
+from pyropunct.text.raw_sentence import RawSentence
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+
+WINDOWS_AT_ONCE = 10
+"""Windows of a long line that are punctuated together."""
+
+Source = RawSentence | Sentence
+"""A sentence to punctuate: a line of raw text, or a sentence of a treebank."""
+
+Decide = Callable[[Sequence[Source], Sequence[Sequence[WeightedTree]]], Iterable[Decision]]
+"""Decides on the punctuation of sentences that have words, given the trees of each."""
+
+
 class Restored(NamedTuple):
     """A sentence with new punctuation.
 

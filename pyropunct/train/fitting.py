@@ -8,11 +8,12 @@ from typing import Any
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
 from pyropunct.fitted.variants import reads_pretrained
-from pyropunct.nets.parser import FOLDS, ParserRecipe, fold_recipe, jackknifed, train_parser
-from pyropunct.nets.parser.training import ENCODER_RATE
+from pyropunct.nets.parser import FOLDS
+from pyropunct.nets.parser.jackknife import fold_recipe, jackknifed
+from pyropunct.nets.parser.training import ENCODER_RATE, train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
-from pyropunct.nets.reader import ReaderRecipe, train_reader
-from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.reader.training import train_reader
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import Part
 from pyropunct.train.adapting import LearnedText, with_capitals

@@ -32,8 +32,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.nets.parser import BiaffineParser, attachment_scores, with_trees
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser.jackknife import with_trees
+from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser.protocol import WeightedTree, attachment_scores
 from pyropunct.nets.pretrained import kept
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger.scores import likeliest_share, log_mixture

@@ -14,7 +14,8 @@ from safetensors.torch import save_file
 
 from pyropunct.cli import console
 from pyropunct.compare.table import Column, Table
-from pyropunct.treebank.reading import TreebankError, read_treebank
+from pyropunct.text.lines import TreebankError
+from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

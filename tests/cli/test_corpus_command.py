@@ -22,7 +22,7 @@ from pyropunct.cli.corpus import TASKS
 from pyropunct.cli.main import main
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
-from pyropunct.tasks.correct.noisy_channel import NoisyChannel
+from pyropunct.tasks.correct.correcting import NoisyChannel
 from pyropunct.treebank.sentence import Sentence
 
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")

@@ -17,8 +17,9 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.figures.plots import rules_svg
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.languages import is_english
-from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, learned_rules
+from pyropunct.tasks.explain.learned import learned_rules
+from pyropunct.tasks.explain.nunberg import is_english
+from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules
 from pyropunct.text.marks import display
 from pyropunct.treebank.reading import read_treebank
 
@@ -100,7 +101,7 @@ def test_nunberg_is_shown_for_english(small: Path, monkeypatch: pytest.MonkeyPat
     assert value["nunberg"] is False
     assert value["precision"] is value["recall"] is value["unlearned"] is None
     assert all(pair["rule"] is pair["rank"] is None for pair in value["pairs"])
-    monkeypatch.setattr("pyropunct.tasks.explain.languages.ENGLISH_WORDS", frozenset({"the", "a", "unheard"}))
+    monkeypatch.setattr("pyropunct.tasks.explain.nunberg.ENGLISH_WORDS", frozenset({"the", "a", "unheard"}))
     assert answer("rules", small / "model") == answer("rules", small / "model", "--nunberg")
     assert answer("rules", small / "model", "--no-nunberg") == value
 

@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pyropunct.figures import plots
+from pyropunct.tasks.explain.learned import learned_rules
 from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes
-from pyropunct.tasks.explain.rules import learned_rules
 
 
 @pytest.fixture

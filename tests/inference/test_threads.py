@@ -16,7 +16,8 @@ from torch import Tensor
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference import inside
 from pyropunct.train.training import Training
-from pyropunct.treebank.reading import Sentence, read_treebank
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary
 
 THREADS = (1, 2, 3)

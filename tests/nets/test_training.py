@@ -14,9 +14,11 @@ from sentences import embedded
 
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.divergence import DivergedError
-from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
-from pyropunct.nets.reader import ReaderRecipe, train_reader
-from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
+from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.reader.training import train_reader
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.tagger.training import train_slot_tagger
 from pyropunct.nets.training import Progress
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival

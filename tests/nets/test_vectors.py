@@ -10,8 +10,10 @@ from command_line import complaint
 
 from pyropunct.cli.fit_setup import pretrained_source
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
+from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser.training import train_parser
 from pyropunct.nets.pretrained import PretrainedError
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.sources import pretrained_from
 from pyropunct.nets.vectors import MOST_FREQUENT, WordVectors, read_vectors
 from pyropunct.punctuator import Punctuator

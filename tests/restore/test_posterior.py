@@ -10,13 +10,14 @@ import pytest
 from pyropunct.draws import Draws
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
-from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.posterior import LONGEST_OPEN, Posterior, evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, START, marks_of
-from pyropunct.treebank.reading import Sentence, read_treebank
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -16,7 +16,7 @@ from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.drawing import Numbers
 from pyropunct.nets.labels import Labels, SlotVocabulary
-from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.tagger.tagger import generator_for
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import FIRST_ROUND, READER_SHARE, decide
@@ -32,7 +32,8 @@ from pyropunct.rivals.restoration.trivial import ended_in, final_mark
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.text.raw_reader import RawReader
-from pyropunct.treebank.reading import Sentence, Treebank, read_treebank
+from pyropunct.treebank.reading import Treebank, read_treebank
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -16,8 +16,8 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.nets.encoder import Encoder, TunedEncoder
 from pyropunct.nets.pretrained import PretrainedError
-from pyropunct.nets.reader import train_reader
 from pyropunct.nets.reader.encoding import documents
+from pyropunct.nets.reader.training import train_reader
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.adapting import REPLACED, LearnedText, adapt
@@ -42,7 +42,7 @@ def text(train: list[Sentence], dev: list[Sentence]) -> str:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taggers in one epoch; adapted readers have the settings of the first."""
-    from pyropunct.nets.tagger import SlotTaggerRecipe
+    from pyropunct.nets.recipes import SlotTaggerRecipe
 
     recipe = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
     monkeypatch.setattr("pyropunct.nets.tagger.training.SlotTaggerRecipe", lambda: recipe)

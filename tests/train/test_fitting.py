@@ -16,15 +16,14 @@ from pyropunct.fitted.variants import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.models.symmetry import Economy
-from pyropunct.nets.parser import ParserRecipe
-from pyropunct.nets.reader import ReaderRecipe
-from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.train.training import HELD_OUT, Progress, Training, held_out
-from pyropunct.treebank.reading import Sentence, read_text, read_treebank
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary
 
 pytestmark = pytest.mark.usefixtures("single_precision")

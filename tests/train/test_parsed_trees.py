@@ -9,7 +9,7 @@ import torch
 
 from pyropunct.files import model_path
 from pyropunct.fitted.model_file import ModelFileError, read_model_file
-from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.restorer import Restorer

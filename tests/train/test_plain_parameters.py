@@ -20,7 +20,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.train.fitting import fit, fit_story
 from pyropunct.train.training import Progress, Training
-from pyropunct.treebank.reading import Sentence, read_treebank
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -14,7 +14,8 @@ from pyropunct.inference.machines.products import EDITS
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import display
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.reading import Sentence, read_treebank
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treebank_strategies import Written, sentences
 
+from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT
-from pyropunct.treebank.reading import NO_WORD, Sentence, Treebank, TreebankError, read_text, read_treebank
+from pyropunct.treebank.reading import (
+    NO_WORD,
+    Treebank,
+    read_text,
+    read_treebank,
+)
+from pyropunct.treebank.sentence import Sentence
 
 
 def conllu(*tokens: tuple[Any, ...]) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from limits import within
 
-from pyropunct.text.lines import read_lines
-from pyropunct.treebank.reading import TreebankError, read_text, read_treebank, require_punctuation
+from pyropunct.text.lines import TreebankError, read_lines
+from pyropunct.treebank.reading import read_text, read_treebank, require_punctuation
 
 
 def line(

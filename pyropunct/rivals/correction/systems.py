@@ -13,12 +13,12 @@ from pyropunct.rivals.correction.settings import ALONE, CHANNEL, CRF, PAPER, Cor
 from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correcting_crf
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
+from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
-from pyropunct.tasks.correct.noisy_channel import NoisyChannel, decisions
-from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.system import Correcting
+from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 

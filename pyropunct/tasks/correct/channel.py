@@ -55,7 +55,7 @@ class Error(NamedTuple):
         return " ".join(filter(None, (self.kind, display(self.mark), display(self.other))))
 
 
-class Outcome(NamedTuple):
+class Spoiled(NamedTuple):
     """The result of an error in a string.
 
     :ivar error: the error.
@@ -110,7 +110,7 @@ class ErrorChannel:
     errors: tuple[Error, ...]
     weights: Mapping[str, float]
 
-    def outcomes(self, string: String) -> Iterator[Outcome]:
+    def outcomes(self, string: String) -> Iterator[Spoiled]:
         """The outcomes of single errors in a string, place by place.
 
         Sentence starts, abbreviation dots and unknown marks stay what they are.
@@ -122,18 +122,18 @@ class ErrorChannel:
             before = display(string[place - 1]) if place > first else NONE
             here = display(string[place]) if place < len(string) else NONE
             for mark in self._inserted:
-                yield Outcome(Error("insert", mark), _spliced(string, place, 0, mark), before, here)
+                yield Spoiled(Error("insert", mark), _spliced(string, place, 0, mark), before, here)
             if place == len(string) or string[place] == UNKNOWN:
                 continue
             mark, behind = string[place], string[place + 1 :]
             after = display(behind[0]) if behind else NONE
             if Error("drop", mark) in known:
-                yield Outcome(Error("drop", mark), _spliced(string, place, 1), before, after)
+                yield Spoiled(Error("drop", mark), _spliced(string, place, 1), before, after)
             for other in self._replacing.get(mark, ()):
-                yield Outcome(Error("replace", mark, other), _spliced(string, place, 1, other), before, after)
+                yield Spoiled(Error("replace", mark, other), _spliced(string, place, 1, other), before, after)
             if behind and (error := Error("swap", mark, behind[0])) in known:
                 after = display(behind[1]) if len(behind) > 1 else NONE
-                yield Outcome(error, _spliced(string, place, 2, behind[0], mark), before, after)
+                yield Spoiled(error, _spliced(string, place, 2, behind[0], mark), before, after)
 
     def sources(self, wrong: String) -> list[String]:
         """The strings that at most one error turns into this string; itself first.
@@ -223,7 +223,7 @@ class ErrorChannel:
         return cls(errors, dict(weights))
 
 
-def features(outcome: Outcome, context: Context) -> list[str]:
+def features(outcome: Spoiled, context: Context) -> list[str]:
     """The names of the features of an error at a place: the error itself is the first."""
     name = outcome.error.name
     beside = [f"{name} / behind {outcome.before}", f"{name} / before {outcome.after}"]

@@ -15,7 +15,7 @@ from pyropunct.text.marks import Surface, marks_of
 String = Sequence[str]
 
 
-class SlotEdit(NamedTuple):
+class MarkEdit(NamedTuple):
     """A change of a slot string: the marks start .. end - 1 are replaced by others.
 
     :ivar start: counted from 0.
@@ -72,18 +72,18 @@ def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Ite
     return EditScores(*map(sum, zip(*of_slots, strict=True)))
 
 
-def gold_edits(wrong: String, right: String) -> list[SlotEdit]:
+def gold_edits(wrong: String, right: String) -> list[MarkEdit]:
     """The edits of fewest tokens that turn one string into the other; adjacent changes are one edit."""
-    edits: list[SlotEdit] = []
+    edits: list[MarkEdit] = []
     for step in Levenshtein.opcodes(wrong, right):
         if step.tag == "equal":
             continue
         marks = tuple(right[step.dest_start : step.dest_end])
         if edits and edits[-1].end == step.src_start:
             last = edits.pop()
-            edits.append(SlotEdit(last.start, step.src_end, last.marks + marks))
+            edits.append(MarkEdit(last.start, step.src_end, last.marks + marks))
         else:
-            edits.append(SlotEdit(step.src_start, step.src_end, marks))
+            edits.append(MarkEdit(step.src_start, step.src_end, marks))
     return edits
 
 
@@ -100,19 +100,19 @@ def shared_edits(wrong: String, new: String, right: String) -> EditScores:
     """
     gold = gold_edits(wrong, right)
     # For each place the most edits shared on a way there, and then the fewest edits in all, negated.
-    best: dict[Place, tuple[int, int]] = {Place(0, 0, False): (0, 0)}
+    best: dict[Waypoint, tuple[int, int]] = {Waypoint(0, 0, False): (0, 0)}
     for cell in product(range(len(wrong) + 1), range(len(new) + 1), (True, False)):
-        place = Place(*cell)
+        place = Waypoint(*cell)
         if place in best:
             for after, shared, edits in _steps(wrong, new, gold, place):
                 value = (best[place][0] + shared, best[place][1] - edits)
                 best[after] = max(best.get(after, value), value)
-    ends = (Place(len(wrong), len(new), going_on) for going_on in (True, False))
+    ends = (Waypoint(len(wrong), len(new), going_on) for going_on in (True, False))
     shared, edits = max(best[end] for end in ends if end in best)
     return EditScores(shared, -edits, len(gold))
 
 
-class Place(NamedTuple):
+class Waypoint(NamedTuple):
     """How far two strings have been read on the way from one to the other.
 
     :ivar read: the number of marks read of the first.
@@ -126,23 +126,23 @@ class Place(NamedTuple):
 
 
 def _steps(
-    wrong: String, new: String, gold: Sequence[SlotEdit], place: Place
-) -> Iterator[tuple[Place, int, int]]:
+    wrong: String, new: String, gold: Sequence[MarkEdit], place: Waypoint
+) -> Iterator[tuple[Waypoint, int, int]]:
     """The steps from a place on shortest ways: the next place, the new gold edits, and the new edits."""
     i, j, going_on = place
     left = _distance(wrong, new, i, j)
     if i < len(wrong) and j < len(new) and wrong[i] == new[j] and _distance(wrong, new, i + 1, j + 1) == left:
-        yield Place(i + 1, j + 1, False), 0, 0
+        yield Waypoint(i + 1, j + 1, False), 0, 0
     for read, written in ((i + 1, j), (i, j + 1), (i + 1, j + 1)):
         within = read <= len(wrong) and written <= len(new)
         if within and _distance(wrong, new, read, written) == left - 1:
-            yield Place(read, written, True), 0, 0 if going_on else 1
+            yield Waypoint(read, written, True), 0, 0 if going_on else 1
     for edit in gold:
         written = j + len(edit.marks)
         if edit.start == i and tuple(new[j:written]) == edit.marks:
             done = Levenshtein.distance(wrong[i : edit.end], edit.marks)
             if _distance(wrong, new, edit.end, written) == left - done:
-                yield Place(edit.end, written, False), 1, 1
+                yield Waypoint(edit.end, written, False), 1, 1
 
 
 def _distance(wrong: String, new: String, read: int, written: int) -> int:

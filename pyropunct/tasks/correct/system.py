@@ -13,7 +13,7 @@ from pyropunct.restore.decoders import Decision
 from pyropunct.restore.restoring import Restored, Source, punctuated
 from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, WrongSentence
-from pyropunct.tasks.correct.settings import USUAL, CorrectingSettings
+from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import Surface, marks_of
 from pyropunct.text.raw_sentence import RawSentence
 

@@ -56,7 +56,8 @@ def rule_examples(
     places: dict[Rule, list[tuple[Sentence, int]]] = {}
     for sentence, _, derivations in _derived(model, sentences, advance):
         for slot, derivation in enumerate(derivations):
-            for rule in _rules(derivation):
+            kept = {(pair, pair) for pair in derivation.kept}
+            for rule in kept | {(edit.before, edit.after) for edit in derivation.edits}:
                 places.setdefault(rule, []).append((sentence, slot))
     return _shown(places, most, lambda place: _example(place[0], place[0].layout.marks[place[1]], place[1]))
 
@@ -88,12 +89,6 @@ def _derived(
     for sentence, (best,) in zip(sentences, model.underlying(sentences), strict=True):
         yield sentence, best, derivations.of(sentence, best)
         advance(1)
-
-
-def _rules(derivation: SlotDerivation) -> set[Rule]:
-    """The edits of a slot, those that keep both tokens included."""
-    kept = {(pair, pair) for pair in derivation.kept}
-    return {(edit.before, edit.after) for edit in derivation.edits} | kept
 
 
 def _constituent(sentence: Sentence, derivations: Sequence[SlotDerivation], word: int) -> Example:

@@ -19,6 +19,7 @@ point beside the outside of a bracket (60), and the different points of equal st
 ``:;``.
 """
 
+from collections.abc import Collection
 from itertools import product
 from typing import NamedTuple
 
@@ -37,6 +38,14 @@ STRENGTHS: tuple[tuple[str, ...], ...] = (
 
 MARKS: tuple[str, ...] = tuple(mark for equals in STRENGTHS for mark in equals)
 """The 16 marks."""
+
+_COMMON = """
+the of and to a in is that it was for on with he as his at by this had not are but from or have they which you
+would were her she there been their we when who will more if no out so
+"""
+
+ENGLISH_WORDS = frozenset(_COMMON.split())
+"""The commonest words of English text.  Text in other languages has some of them, in names and titles."""
 
 _STRENGTH = {mark: strength for strength, equals in enumerate(STRENGTHS) for mark in equals}
 _OPENING = {mark for mark in MARKS if mark in FACING}
@@ -123,3 +132,11 @@ def _absorbing_bracket(a: str, b: str) -> str | None:
     if a in _OPENING:
         return a
     return b if b in _CLOSING else None
+
+
+def is_english(words: Collection[str]) -> bool:
+    """Whether the words that occur several times in a text, in lower case, are those of English.
+
+    They are if they have at least half of `ENGLISH_WORDS`.
+    """
+    return 2 * len(ENGLISH_WORDS.intersection(words)) >= len(ENGLISH_WORDS)

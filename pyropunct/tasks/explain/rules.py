@@ -2,24 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import Any, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
-
-from pyropunct.fitted.story import FittedStory, merged_edits
-from pyropunct.inference.machines.products import EDITS
-from pyropunct.models.learned import learned_scales, learned_values, other_values
-from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
-from pyropunct.tasks.explain.settings import RuleSettings
-from pyropunct.text.marks import START, display
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule
+from pyropunct.tasks.settings import RuleSettings
+from pyropunct.text.marks import display
 
 CONFIDENT = RuleSettings.confidence
 """The probability above which an edit counts as confidently learned (section 5.1)."""
@@ -42,23 +32,12 @@ GAP = 0.25
 LEVEL = RuleSettings.level
 """The posterior probability of a credible interval."""
 
-DRAWS = 1000
-"""Draws from the posterior, for credible intervals."""
-
-PART = 200
-"""The number of sentences whose edits are counted together."""
-
-DASHES = ("-", "—", "–", "--")
-"""Forms of Nunberg's dash in treebanks: the first one that a model knows is taken for it."""
-
-Advance = Callable[[int], None]
-
 
 class NoEditsError(ValueError):
     """Raised for a model whose channel has no edits, and so no rules."""
 
 
-class Outcome(NamedTuple):
+class PairOutcome(NamedTuple):
     """A possible outcome of two neighbouring underlying tokens.
 
     :ivar after: the tokens that they become.
@@ -85,7 +64,7 @@ class LearnedPair:
     """
 
     before: tuple[str, str]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PairOutcome, ...]
     listed: bool = False
     rule: NunbergRule | None = None
 
@@ -104,11 +83,11 @@ class LearnedPair:
         """
         return None if self.count is None else self.count >= OCCURRING
 
-    def share(self, outcome: Outcome) -> float | None:
+    def share(self, outcome: PairOutcome) -> float | None:
         """The expected count of an outcome as a share of the pair's; None if the pair is not expected."""
         return outcome.count / self.count if outcome.count is not None and self.count else None
 
-    def disagrees(self, outcome: Outcome) -> bool:
+    def disagrees(self, outcome: PairOutcome) -> bool:
         """Whether a probability differs by over `GAP` from its share, of a pair expected `COUNTED` times.
 
         Then the weights have not settled: they are near a prior that the sentences contradict, or the
@@ -119,7 +98,7 @@ class LearnedPair:
         return counted and abs(outcome.probability - (share or 0.0)) > GAP
 
     @property
-    def edits(self) -> tuple[Outcome, ...]:
+    def edits(self) -> tuple[PairOutcome, ...]:
         """The outcomes that change something."""
         return tuple(outcome for outcome in self.outcomes if outcome.after != self.before)
 
@@ -296,7 +275,7 @@ class LearnedRules:
         }
 
 
-def _exceeded(outcomes: Iterable[Outcome]) -> bool:
+def _exceeded(outcomes: Iterable[PairOutcome]) -> bool:
     return any(outcome.probability > DECIDED for outcome in outcomes)
 
 
@@ -315,147 +294,7 @@ def recall(pairs: Iterable[LearnedPair]) -> Recall:
     return Recall(len(ranks), buckets[1], buckets[2], buckets[3], mean)
 
 
-def learned_rules(
-    model: FittedStory,
-    sentences: Sequence[Sentence] | None = None,
-    *,
-    nunberg: bool = True,
-    confidence: float = CONFIDENT,
-    least: float = FREQUENT,
-    level: float = LEVEL,
-    seed: int = 0,
-    advance: Advance = lambda done: None,
-) -> LearnedRules:
-    """The learned distribution of each pair of tokens, compared with Nunberg's rules.
-
-    :param model: a model whose channel has edits.
-    :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the
-        training treebank, in the best T'.
-    :param nunberg: compare them with Nunberg's rules, which are about English.
-    :param confidence: edits with a greater probability are confident.
-    :param least: pairs with this expected count or a greater one are frequent.
-    :param level: the posterior probability of the credible intervals, which a model trained with a normal
-        guide has.
-    :param seed: of the posterior's draws.
-    :param advance: called with the number of sentences done since.
-    :raises NoEditsError: if the model's channel has no edits.
-    """
-    table = require_edits(model)
-    intervals = _intervals(model, level, seed)
-    counts = None if sentences is None else _counts(model, sentences, advance)
-    token = _tokens_of_marks(model) if nunberg else {}
-    rules, unlearned = _in_tokens(token) if nunberg else ({}, ())
-    listed = set(token.values())
-    # Sums of rounded probabilities may exceed 1.
-    probabilities, tokens = merged_edits(table.double()).clamp(max=1), model.vocabulary.tokens
-    pairs = []
-    for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
-        if right == START:  # which is always on the left
-            continue
-        before = left, right
-        outcomes = []
-        for edit, after in enumerate(_afters(*before)):
-            cell = a, b, edit
-            interval = None if intervals is None else (float(intervals[0][cell]), float(intervals[1][cell]))
-            count = None if counts is None else float(counts[cell])
-            outcomes.append(Outcome(after, float(probabilities[cell]), interval, count))
-        pairs.append(LearnedPair(before, tuple(outcomes), listed.issuperset(before), rules.get(before)))
-    pairs.sort(key=lambda pair: -(pair.count or 0))
-    return LearnedRules(
-        tuple(pairs),
-        nunberg,
-        unlearned,
-        confidence,
-        least,
-        None if intervals is None else level,
-        None if sentences is None else len(sentences),
-    )
-
-
-def require_edits(model: FittedStory) -> Tensor:
-    """(tokens, tokens, 4) the learned probabilities of a model's edits.
-
-    :raises NoEditsError: if its channel has no edits.
-    """
-    table = model.edit_probabilities()
-    if table is None:
-        raise NoEditsError(f"the channel {model.recipe.channel} has no edits, so there are no rules to show")
-    return table
-
-
-def _afters(a: str, b: str) -> tuple[tuple[str, ...], ...]:
-    """What a b can become, in the order of `pyropunct.inference.machines.products.EDITS`, each once."""
-    return ((a, a), (a,)) if a == b else ((a, b), (b,), (a,), (b, a))
-
-
-def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | None:
-    """(2, tokens, tokens, 4) both ends of the central credible intervals, if the posterior is known."""
-    if not model.scales:
-        return None
-    random = torch.Generator().manual_seed(seed)
-    channel = model.story.channel
-    scales = learned_scales(channel)
-    drawn = {
-        name: value + scales[name] * torch.randn(DRAWS, *value.shape, generator=random, dtype=value.dtype)
-        for name, value in learned_values(channel).items()
-    }
-    with torch.no_grad(), other_values(channel, drawn):
-        table = channel.edit_table()
-    assert table is not None  # as edit_probabilities is not
-    tables = merged_edits(table).clamp(max=1).numpy()
-    return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
-
-
-def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance) -> Tensor:
-    """(tokens, tokens, 4) the expected count of each outcome of each pair."""
-    counts = part_by_part(model.edit_counts, sentences, advance)
-    size = len(model.vocabulary.tokens)
-    return merged_edits(torch.zeros(size, size, len(EDITS), dtype=torch.double) if counts is None else counts)
-
-
-def part_by_part(
-    count: Callable[[Sequence[Sentence]], Tensor | None], sentences: Sequence[Sentence], advance: Advance
-) -> Tensor | None:
-    """The sum of counts over parts of sentences; None without sentences.
-
-    :param count: counts in a part.
-    :param advance: called with the number of sentences newly done.
-    """
-    total: Tensor | None = None
-    for start in range(0, len(sentences), PART):
-        part = sentences[start : start + PART]
-        counts = count(part)
-        assert counts is not None  # for the part is not empty, and the channel has what is counted
-        total = counts if total is None else total + counts
-        advance(len(part))
-    return total
-
-
-def _tokens_of_marks(model: FittedStory) -> dict[str, str]:
-    """The model's token for each of Nunberg's marks that it knows."""
-    known = model.vocabulary.token_number
-    forms = ((mark, form) for mark in MARKS for form in (reversed(DASHES) if mark in DASHES else (mark,)))
-    return {mark: form for mark, form in forms if form in known}
-
-
-def _in_tokens(
-    token: Mapping[str, str],
-) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:
-    """Nunberg's rules by their pairs, in the model's tokens; and the rules with a mark that it lacks.
-
-    :param token: the model's token for each mark that it knows.
-    """
-    rules, unlearned = {}, []
-    for rule in nunberg_rules():
-        if not token.keys() >= set(rule.before):
-            unlearned.append(rule)
-            continue
-        a, b = (token[mark] for mark in rule.before)
-        rules[a, b] = rule._replace(before=(a, b), after=tuple(token[mark] for mark in rule.after))
-    return rules, tuple(unlearned)
-
-
-def _plain(row: NunbergRule | Outcome) -> dict[str, Any]:
+def _plain(row: NunbergRule | PairOutcome) -> dict[str, Any]:
     """The columns of a row; its tokens as a person reads them."""
     plain = row._asdict()
     return plain | {name: list(map(display, plain[name])) for name in ("before", "after") if name in plain}

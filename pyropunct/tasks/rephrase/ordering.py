@@ -6,14 +6,18 @@ Wang & Eisner (2019, section 6.3) rephrase sentences with it.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyro
+import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
+from pyro import poutine
+from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
-from pyropunct.models.order import NO_ITEM, OrderModel, draw_orders, map_weights, nodes_of, pair_scores
+from pyropunct.tasks.rephrase.orders import NO_ITEM, Nodes, Orders, draw_orders, nodes_of
 from pyropunct.treebank.tree import Tree
 
 NOUN, VERB = "noun", "verb"
@@ -40,7 +44,7 @@ Feature = tuple[object, ...]
 """A description of a pair of items; equal features share their weights."""
 
 
-class Item(NamedTuple):
+class OrderItem(NamedTuple):
     """The properties of a dependent or head that the model uses.
 
     :ivar relation: the dependent's relation; of a head, `HEAD`.
@@ -54,7 +58,7 @@ class Item(NamedTuple):
 
 
 HEAD = "\thead"
-EDGE = Item("\tedge", "")
+EDGE = OrderItem("\tedge", "")
 """Stands before the first item and after the last."""
 
 
@@ -68,7 +72,7 @@ class Family(NamedTuple):
     """
 
     group: str
-    items: tuple[Item, ...]
+    items: tuple[OrderItem, ...]
     words: tuple[int, ...]
     order: tuple[int, ...]
 
@@ -85,15 +89,89 @@ def families(tree: Tree, punctemes: Punctemes | None = None) -> Iterator[Family]
         items = sorted((_item(tree, punctemes, word), word) for word in dependents)
         words = (head, *(word for _, word in items))
         order = tuple(sorted(range(len(words)), key=words.__getitem__))
-        yield Family(group, (Item(HEAD, tree.tags[head - 1]), *(item for item, _ in items)), words, order)
+        yield Family(
+            group, (OrderItem(HEAD, tree.tags[head - 1]), *(item for item, _ in items)), words, order
+        )
 
 
-def _item(tree: Tree, punctemes: Punctemes | None, word: int) -> Item:
+def _item(tree: Tree, punctemes: Punctemes | None, word: int) -> OrderItem:
     pair = None
     if punctemes is not None:
         left, right = punctemes[word - 1]
         pair = tuple(left), tuple(right)
-    return Item(tree.relations[word - 1], tree.tags[word - 1], pair)
+    return OrderItem(tree.relations[word - 1], tree.tags[word - 1], pair)
+
+
+class OrderModel(PyroModule):
+    """A log-linear model of the order of a head and its dependents, as a Pyro model.
+
+    A feature is a property of a pair of items, such as "a determiner and an adjective, both of a noun".  It
+    has six weights: three for standing before each other, on the left of the head, on its right, and on
+    either side; and three for standing next to each other.  The scores of a pair are sums over its features
+    f::
+
+        before[side] = sum over f of  w[f, side] + w[f, either]
+
+    and so for next.  Weights have a normal prior.  Source: Wang & Eisner (2016, section 4).
+
+    :param num_features: how many features there are.
+    :param prior_scale: the standard deviation of the prior of each weight.
+    """
+
+    def __init__(self, num_features: int, prior_scale: float) -> None:
+        super().__init__()
+        self.num_features = num_features
+        # a tensor when read
+        self.weights: Any = PyroSample(dist.Normal(0.0, prior_scale).expand([num_features, 6]).to_event(2))
+
+    def forward(
+        self, nodes: Nodes, features: Tensor, orders: Tensor | None = None, counts: Tensor | None = None
+    ) -> Tensor:
+        """Draw the orders of nodes, or score given orders.
+
+        :param nodes: N nodes.
+        :param features: (kinds, F) the features of each kind of pair, padded with -1.
+        :param orders: (N, M) observed orders.
+        :param counts: (N,) how often each node was seen; by default once.
+        """
+        scores = pair_scores(self.weights, features)
+        times = torch.ones(len(nodes.sizes)) if counts is None else counts
+        with pyro.plate("nodes", len(nodes.sizes)), poutine.scale(scale=times):
+            return pyro.sample("orders", Orders(nodes, scores), obs=orders)
+
+
+def pair_scores(weights: Tensor, features: Tensor) -> Tensor:
+    """(kinds, 4) the scores of kinds of pairs, see `OrderModel`.
+
+    :param weights: (features, 6).
+    :param features: (kinds, F) features, padded with -1.
+    """
+    known = torch.cat([weights, weights.new_zeros(1, 6)])  # the last row is for -1
+    sums = torch.nn.functional.embedding_bag(features % len(known), known, mode="sum")
+    return sums[:, [0, 1, 3, 4]] + sums[:, [2, 2, 5, 5]]
+
+
+def map_weights(
+    model: OrderModel, nodes: Nodes, features: Tensor, orders: Tensor, counts: Tensor, steps: int = 100
+) -> Tensor:
+    """The weights of greatest posterior probability, by L-BFGS with exact gradients.
+
+    The objective is strictly concave, so they are unique.
+
+    :param steps: the maximal number of steps; the search ends earlier if it has converged.
+    """
+    weights = torch.zeros(model.num_features, 6, dtype=torch.double, requires_grad=True)
+    search = torch.optim.LBFGS([weights], max_iter=steps, history_size=20, line_search_fn="strong_wolfe")
+
+    def loss() -> float:
+        search.zero_grad()
+        tracer = poutine.trace(poutine.condition(model, {"weights": weights}))
+        value = -tracer.get_trace(nodes, features, orders, counts).log_prob_sum() / counts.sum()
+        value.backward()
+        return float(value.detach())
+
+    search.step(loss)
+    return weights.detach()
 
 
 class WordOrder:
@@ -101,7 +179,7 @@ class WordOrder:
 
     A feature describes a pair of items, separately for nouns and verbs, by one of these: the relations and
     tags of both; both relations; both tags; and, if there are punctemes, both relations with the punctemes of
-    one of the items.  `pyropunct.models.order.OrderModel` documents the weights.  Wang & Eisner (2016) also
+    one of the items.  `OrderModel` documents the weights.  Wang & Eisner (2016) also
     have features of longer runs of dependents, which would need sums over all m! orders.
 
     :param features: a number for each feature.
@@ -173,10 +251,10 @@ class _Numbering:
 
     def __init__(self, features: Mapping[Feature, int] | None = None) -> None:
         self._known, self.features = features, dict[Feature, int]()
-        self._kinds: dict[tuple[str, Item, Item], int] = {}
+        self._kinds: dict[tuple[str, OrderItem, OrderItem], int] = {}
         self._rows: list[list[int]] = []
 
-    def table(self, group: str, items: tuple[Item, ...]) -> NDArray[np.int64]:
+    def table(self, group: str, items: tuple[OrderItem, ...]) -> NDArray[np.int64]:
         """(m + 1, m + 1) the kinds of the pairs of m items and the edge, which is the last."""
         places = (*items, EDGE)
         return np.array([[self._kind(group, left, right) for right in places] for left in places])
@@ -190,7 +268,7 @@ class _Numbering:
             return self._known.get(feature, -1)
         return self.features.setdefault(feature, len(self.features))
 
-    def _kind(self, group: str, left: Item, right: Item) -> int:
+    def _kind(self, group: str, left: OrderItem, right: OrderItem) -> int:
         number = self._kinds.setdefault((group, left, right), len(self._rows))
         if number == len(self._rows):
             row = [self._number(feature) for feature in _features(group, left, right)]
@@ -198,7 +276,7 @@ class _Numbering:
         return number
 
 
-def _features(group: str, left: Item, right: Item) -> list[Feature]:
+def _features(group: str, left: OrderItem, right: OrderItem) -> list[Feature]:
     features: list[Feature] = [
         (group, "relations and tags", left[:2], right[:2]),
         (group, "relations", left.relation, right.relation),

@@ -1,22 +1,33 @@
 """Sentences with new orders of dependents, and their punctuation.
 
-These are the three rephrasings that Li, Wang & Eisner (2019, section 6.3) compare in Table 6.
+These are the three rephrasings that Li, Wang & Eisner (2019, section 6.3) compare in Table 6.  A trigram
+model that is trained on rephrased sentences tells how natural they are, by how well it predicts the
+original ones.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pyropunct.tasks.rephrase.choices import BASE, FULL, VARIANTS
+from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.tasks.rephrase.ordering import WordOrder, families
-from pyropunct.tasks.rephrase.rephrasing import Rephraser, hung, sentence_of
+from pyropunct.tasks.rephrase.rephrasing import Rephraser, sentence_of
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
+from pyropunct.tasks.settings import BASE, FULL, VARIANTS
 from pyropunct.text.conventions import Conventions
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS
 from pyropunct.treebank.repunctuate import Item
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
+
+SMOOTHING = 0.001
+"""lambda, which is added to each count, as in the paper."""
+
+EDGE = "\tedge"
+"""Stands twice before a sentence and once after it."""
 
 
 def learn_surface_order(sentences: Iterable[Sentence]) -> WordOrder:
@@ -108,3 +119,69 @@ def _with_tokens(sentence: Sentence, tokens: Sequence[int], conventions: Convent
     new = replace(layout, block=layout.block.changed(heads))
     items = [Item(layout.form(token), token, 0, mark.get(token, "")) for token in tokens]
     return sentence_of(sentence, new, items, [], conventions)
+
+
+class TrigramModel:
+    """A trigram model of sentences with additive smoothing::
+
+        p(w | u v) = (c(u v w) + lambda) / (c(u v) + lambda V)
+
+    for each word w of a vocabulary of V words, one of which is the end of the sentence.  c(u v) is the number
+    of times that u v is followed by a word or the end.
+
+    :param sentences: the sentences that are counted.
+    :param vocabulary: the words, without the end of a sentence.
+    :param smoothing: lambda.
+    :raises ValueError: if a sentence has a word that is not in the vocabulary, or lambda is not positive.
+    """
+
+    def __init__(
+        self, sentences: Iterable[Sequence[str]], vocabulary: Collection[str], smoothing: float = SMOOTHING
+    ) -> None:
+        if smoothing <= 0:
+            raise ValueError(f"the smoothing is {smoothing}: it must be positive")
+        self._words, self._smoothing = {*vocabulary, EDGE}, smoothing
+        self._trigrams: Counter[tuple[str, ...]] = Counter()
+        self._contexts: Counter[tuple[str, ...]] = Counter()
+        for sentence in sentences:
+            self._trigrams.update(self._checked(sentence))
+        for trigram, count in self._trigrams.items():
+            self._contexts[trigram[:2]] += count
+
+    def log_probabilities(self, sentence: Sequence[str]) -> NDArray[np.float64]:
+        """(n + 1,) log p of each of the n words of a sentence and of its end, natural logarithms.
+
+        :raises ValueError: if it has a word that is not in the vocabulary.
+        """
+        more, total = self._smoothing, self._smoothing * len(self._words)
+        chances = [
+            (self._trigrams[trigram] + more) / (self._contexts[trigram[:2]] + total)
+            for trigram in self._checked(sentence)
+        ]
+        return np.log(chances)
+
+    def _checked(self, sentence: Sequence[str]) -> list[tuple[str, ...]]:
+        unknown = [word for word in sentence if word not in self._words]
+        if unknown:
+            raise ValueError(f"the word {unknown[0]} is not in the vocabulary")
+        return trigrams(sentence)
+
+
+def trigrams(sentence: Sequence[str]) -> list[tuple[str, ...]]:
+    """The n + 1 trigrams of a sentence of n words: one that ends in each word, and one that ends it."""
+    places = [EDGE, EDGE, *sentence, EDGE]
+    return list(zip(places, places[1:], places[2:], strict=False))
+
+
+def with_punctuation(marks: Sequence[bool]) -> NDArray[np.bool_]:
+    """(n + 1,) whether each trigram of a sentence has a mark of punctuation among its three words.
+
+    :param marks: for each of the n words whether it is a mark.
+    """
+    places = np.array([False, False, *marks, False])
+    return places[:-2] | places[1:-1] | places[2:]
+
+
+def perplexity(log_probabilities: NDArray[np.float64]) -> float:
+    """exp(- mean log p)."""
+    return float(np.exp(-log_probabilities.mean()))

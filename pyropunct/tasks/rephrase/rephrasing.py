@@ -12,26 +12,93 @@ deleted, the others keep their punctemes, and the channel makes new surface punc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
+from pyropunct.fitted.story import FittedStory
+from pyropunct.inference.machines.evidence import String
+from pyropunct.inference.machines.paths import Ways
+from pyropunct.models.channel.slip import SLIP
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations, Sprouted
-from pyropunct.tasks.explain.reattaching import uncrossed
-from pyropunct.tasks.rephrase.regenerating import Regenerator
+from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, Written, at_the_beginning
-from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    START,
+    UNKNOWN,
+    Surface,
+)
 from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, with_space_after
 from pyropunct.treebank.conllu_reader import read_block
 from pyropunct.treebank.conllu_writer import retitled, write_items
 from pyropunct.treebank.reading import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree, mark_heads
+from pyropunct.treebank.tree import mark_heads
 
 Choose = Callable[[Sequence[str]], tuple[str, ...]]
 """From an underlying string to a surface string."""
+
+
+class Outcomes(NamedTuple):
+    """A distribution of surface strings.
+
+    :ivar strings: the strings.
+    :ivar chances: their probabilities.
+    """
+
+    strings: tuple[String, ...]
+    chances: NDArray[np.float64]
+
+
+class Regenerator:
+    """Makes surface strings of underlying strings: the channel of a model, run forward.
+
+    The slip of `pyropunct.models.channel.slip.Slip` is left out.  It models surface strings that ignore their
+    underlying string, but regenerated strings are meant to follow it.
+
+    :param model: the model.
+    """
+
+    def __init__(self, model: FittedStory) -> None:
+        self._model = model
+        channel = model.story.channel
+        with torch.no_grad():
+            self._ways = Ways(channel.transducer, channel.probabilities())
+        self._known: dict[String, Outcomes] = {}
+
+    def best(self, underlying: Sequence[str]) -> tuple[str, ...]:
+        """The most probable surface string x for an underlying string u: argmax of p(x | u) over x.
+
+        p(x | u) is a sum over all edits that lead to x.
+        """
+        strings, chances = self._outcomes(underlying)
+        return self._shown(strings[int(chances.argmax())], underlying)
+
+    def draw(self, underlying: Sequence[str], generator: np.random.Generator) -> tuple[str, ...]:
+        """A surface string drawn from p(x | u)."""
+        strings, chances = self._outcomes(underlying)
+        return self._shown(strings[generator.choice(len(strings), p=chances)], underlying)
+
+    def _outcomes(self, underlying: Sequence[str]) -> Outcomes:
+        numbers = self._model.vocabulary.token_number
+        u = tuple(numbers.get(token, numbers[UNKNOWN]) for token in underlying)
+        if u not in self._known:
+            chances = self._ways.outcomes(u, leaving_out=[SLIP])
+            self._known[u] = Outcomes(tuple(chances), np.array(list(chances.values())))
+        return self._known[u]
+
+    def _shown(self, surface: String, underlying: Sequence[str]) -> tuple[str, ...]:
+        """The tokens of a surface string, in which unknown tokens are those unknown in the underlying one."""
+        known = self._model.vocabulary.token_number
+        unknown = iter([token for token in underlying if token not in known])
+        tokens = self._model.vocabulary.decode_string(surface)
+        return tuple(next(unknown, token) if token == UNKNOWN else token for token in tokens)
 
 
 class Rephraser:
@@ -101,39 +168,6 @@ def unchanged_slots(tree: UnderlyingTree) -> dict[int, int]:
 
 def _tokens(string: Sequence[Sprouted]) -> list[tuple[str, int]]:
     return [(sprouted.token, sprouted.word) for sprouted in string]
-
-
-def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Heads for the marks of the slots of a projective tree, such that no arcs cross.
-
-    :param wanted: for each slot the preferred heads of its marks, 0 for a mark without one.
-    :returns: the preferred head where no arcs cross, otherwise the lowest ancestor that can be a head.
-    """
-    top = mark_heads(tree)
-    of_slots = []
-    for slot, heads in enumerate(wanted):
-        possible = {top[slot], *_beside(tree, slot)}
-        of_slots.append(uncrossed([_raised(tree, head, possible) or top[slot] for head in heads], slot))
-    return of_slots
-
-
-def _beside(tree: Tree, slot: int) -> Iterator[int]:
-    """The words on which a mark in a slot can depend without crossing an arc.
-
-    They are the words whose constituents end or start at the slot, and the heads of the largest of these.
-    """
-    for word, side in ((slot, 1), (slot + 1, 0)):
-        border = word
-        while 1 <= word <= len(tree):
-            yield word
-            word = tree.heads[word - 1] if tree.spans[word - 1][side] == border else 0
-
-
-def _raised(tree: Tree, word: int, possible: set[int]) -> int:
-    """The first of the possible words on the way from a word to the root, or 0."""
-    while word and word not in possible:
-        word = tree.heads[word - 1]
-    return word
 
 
 def _recapitalised(tree: UnderlyingTree, capitals: Capitals) -> dict[int, str]:
@@ -243,7 +277,9 @@ def sentence_of(
     block = read_block(lines, origin.path, origin.first_line, 1)
     written = prepare(_respaced(replace(block, identifier=origin.identifier), items, conventions), True)
     assert isinstance(written, Sentence)  # it has words, and nothing hangs on its marks
-    return _retitled(written)
+    new, text = written.layout, written.text()
+    titled = replace(new.block, lines=tuple(retitled(line, text) for line in new.block.lines))
+    return replace(written, layout=replace(new, block=titled))
 
 
 def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> Block:
@@ -263,10 +299,3 @@ def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> 
             misc = with_space_after(block.tokens[number - 1].columns[MISC], space)
             columns[number] = {MISC: misc}
     return replace(block, lines=tuple(lines), ranges=tuple(ranges)).changed(columns)
-
-
-def _retitled(sentence: Sentence) -> Sentence:
-    """The sentence with its new text in the comment for the text, if there is one."""
-    layout, text = sentence.layout, sentence.text()
-    lines = tuple(retitled(line, text) for line in layout.block.lines)
-    return replace(sentence, layout=replace(layout, block=replace(layout.block, lines=lines)))

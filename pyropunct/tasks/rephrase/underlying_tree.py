@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pyropunct.tasks.explain.derivations import SlotDerivation, Sprouted, underlying_strings
-from pyropunct.tasks.rephrase.choices import FIRST, PLACES
 from pyropunct.tasks.rephrase.ordering import linearised
+from pyropunct.tasks.settings import FIRST, PLACES
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, spans

@@ -9,9 +9,10 @@ import torch
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.parser.eisner import best_tree
-from pyropunct.nets.parser.parser import BESIDE
+from pyropunct.nets.parser.parser import BESIDE, BiaffineParser
+from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.words import with_marks
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import read_treebank

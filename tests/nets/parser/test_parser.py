@@ -8,13 +8,10 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.parser import (
-    BiaffineParser,
-    ParserRecipe,
-    WeightedTree,
-    attachment_scores,
-    train_parser,
-)
+from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser.protocol import WeightedTree, attachment_scores
+from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, is_projective

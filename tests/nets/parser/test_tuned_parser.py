@@ -12,8 +12,8 @@ from test_encoded_parser import TINY
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.encoder import Encoder, TunedEncoder
-from pyropunct.nets.parser import BiaffineParser, train_parser
-from pyropunct.nets.parser.training import TuningTraining
+from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser.training import TuningTraining, train_parser
 from pyropunct.nets.pretrained import Kept, PretrainedError
 from pyropunct.nets.sources import pretrained_from
 from pyropunct.treebank.reading import read_treebank

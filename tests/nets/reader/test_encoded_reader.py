@@ -10,10 +10,10 @@ from torch import Tensor
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.encoder import Encoder, TunedEncoder
 from pyropunct.nets.pretrained import Kept
-from pyropunct.nets.reader import ReaderRecipe, RunningReader, train_reader
 from pyropunct.nets.reader.encoding import documents
-from pyropunct.nets.reader.reader import windows_of
-from pyropunct.nets.reader.training import TuningTraining
+from pyropunct.nets.reader.reader import RunningReader, windows_of
+from pyropunct.nets.reader.training import TuningTraining, train_reader
+from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 

@@ -13,7 +13,7 @@ from pyropunct.rivals.correction.systems import FOUND
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.text.marks import START
-from pyropunct.treebank.reading import Sentence
+from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

@@ -18,7 +18,8 @@ from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.words import KINDS, RivalVocabulary
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
-from pyropunct.treebank.reading import Sentence, read_treebank
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 SMALL = RivalRecipe(
     word_size=16, hidden_size=16, epochs=4, least_steps=0, learning_rate=0.02, batch_size=8, dropout=0.0

@@ -19,7 +19,7 @@ from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.rivals.taggers.words import RivalVocabulary
 from pyropunct.text.marks import START, UNKNOWN
-from pyropunct.treebank.reading import Sentence
+from pyropunct.treebank.sentence import Sentence
 
 SMALL = RivalRecipe(
     word_size=12, hidden_size=8, layers=2, epochs=3, least_steps=0, learning_rate=0.01, batch_size=8

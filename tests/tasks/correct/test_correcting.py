@@ -15,13 +15,12 @@ from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.stories import build_story
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
 from pyropunct.models.trees import string_number
-from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.correcting import Corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
-from pyropunct.tasks.correct.error_trees import ErrorTree, read_errors, read_parses
 from pyropunct.tasks.correct.fitting import (
     CorrectionTraining,
     UnfitModelError,
@@ -33,14 +32,15 @@ from pyropunct.tasks.correct.fitting import (
 )
 from pyropunct.tasks.correct.hearing import wrong_sentences
 from pyropunct.tasks.correct.learner_errors import wrong_copies, wrong_surfaces
-from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import (
     Change,
     changes,
 )
+from pyropunct.tasks.correct.underlying import ErrorTree, read_errors, read_parses
+from pyropunct.tasks.settings import CorrectingSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
-from pyropunct.treebank.reading import Sentence
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 pytestmark = pytest.mark.usefixtures("single_precision")

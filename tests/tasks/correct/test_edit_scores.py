@@ -8,15 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.tasks.correct.edit_scores import EditScores, SlotEdit, edit_scores, gold_edits, shared_edits
+from pyropunct.tasks.correct.edit_scores import (
+    EditScores,
+    MarkEdit,
+    edit_scores,
+    gold_edits,
+    shared_edits,
+)
 from pyropunct.text.marks import START
 
 strings = st.lists(st.sampled_from([",", ".", "”"]), max_size=4)
 
-Script = tuple[tuple[SlotEdit, ...], int]
+Script = tuple[tuple[MarkEdit, ...], int]
 
 
-def scripts(wrong: list[str], new: list[str], gold: list[SlotEdit], i: int, j: int) -> Iterator[Script]:
+def scripts(wrong: list[str], new: list[str], gold: list[MarkEdit], i: int, j: int) -> Iterator[Script]:
     """All segmentations into edits of all alignments of what is left of two strings, with their costs."""
     if (i, j) == (len(wrong), len(new)):
         yield (), 0
@@ -26,7 +32,7 @@ def scripts(wrong: list[str], new: list[str], gold: list[SlotEdit], i: int, j: i
                 continue
             replaced, marks = wrong[i:end], tuple(new[j:to])
             for rest, cost in scripts(wrong, new, gold, end, to):
-                yield (SlotEdit(i, end, marks), *rest), cost + max(len(replaced), len(marks))
+                yield (MarkEdit(i, end, marks), *rest), cost + max(len(replaced), len(marks))
     if i < len(wrong) and j < len(new) and wrong[i] == new[j]:
         yield from scripts(wrong, new, gold, i + 1, j + 1)
 
@@ -42,7 +48,7 @@ def best_script(wrong: list[str], new: list[str], right: list[str]) -> tuple[int
     return max(found)
 
 
-def applied(wrong: list[str], edits: list[SlotEdit]) -> list[str]:
+def applied(wrong: list[str], edits: list[MarkEdit]) -> list[str]:
     result = list(wrong)
     for edit in reversed(edits):
         result[edit.start : edit.end] = edit.marks
@@ -75,7 +81,7 @@ def test_a_perfect_system_and_an_idle_one(wrong: list[str], right: list[str]) ->
 
 def test_edits_side_by_side_count_as_gold_has_them() -> None:
     """A system that puts ”. for a comma does one thing, or two if gold asks for one of them."""
-    assert gold_edits(["”", "."], [".", "”"]) == [SlotEdit(0, 0, (".",)), SlotEdit(1, 2, ())]
+    assert gold_edits(["”", "."], [".", "”"]) == [MarkEdit(0, 0, (".",)), MarkEdit(1, 2, ())]
     assert shared_edits([","], ["”", "."], ["."]) == EditScores(1, 2, 1)
     assert shared_edits([","], ["”", "."], [","]) == EditScores(0, 1, 0)
 

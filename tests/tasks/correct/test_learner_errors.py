@@ -18,7 +18,8 @@ from pyropunct.tasks.correct.learner_errors import (
     wrong_surfaces,
 )
 from pyropunct.text.marks import ABBREVIATION_DOT, START
-from pyropunct.treebank.reading import Sentence, read_treebank
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 NEVER = ErrorRates(**dict.fromkeys(asdict(ErrorRates()), 0.0))

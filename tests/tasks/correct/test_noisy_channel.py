@@ -12,12 +12,12 @@ import torch
 from model_files import changed
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
-from pyropunct.tasks.correct.explaining import Explainer
+from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.hearing import (
     RATES,
     Heard,
@@ -28,9 +28,9 @@ from pyropunct.tasks.correct.hearing import (
     wrong_sentences,
 )
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
-from pyropunct.tasks.correct.noisy_channel import NoisyChannel, load_corrector
-from pyropunct.tasks.correct.settings import CorrectingSettings
 from pyropunct.tasks.correct.system import changes
+from pyropunct.tasks.correct.underlying import Explainer
+from pyropunct.tasks.settings import CorrectingSettings
 from pyropunct.text.marks import START, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree

@@ -10,13 +10,13 @@ from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.elbo import scale_likelihood
-from pyropunct.inference.pyro.telling import Told
+from pyropunct.inference.pyro.told import Told
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.tasks.explain.dreams import surface_texts, underlying_brackets
+from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
 from pyropunct.text.marks import START
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary, build_vocabulary

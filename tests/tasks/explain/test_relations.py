@@ -14,7 +14,8 @@ from command_line import answer, complaint, printed
 from pyropunct.figures.plots import relations_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes, relation_punctemes
-from pyropunct.treebank.reading import Sentence, read_text, read_treebank
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

@@ -18,20 +18,21 @@ from pyropunct.inference.machines.products import EDITS
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.learned import other_values
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.learned import learned_rules
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.rules import (
     LearnedPair,
     NoEditsError,
-    Outcome,
+    PairOutcome,
     Precision,
     Recall,
-    learned_rules,
     precision,
     recall,
 )
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, display
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.reading import Sentence, read_text, read_treebank
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -91,7 +92,7 @@ def pair(rule: str | None, *probabilities: float, count: float | None = None) ->
     """The pair ``; ,`` with the probabilities of ``; ,``, ``,``, ``;``, ``, ;``, and a rule for it."""
     before, afters = (";", ","), ((";", ","), (",",), (";",), (",", ";"))
     outcomes = tuple(
-        Outcome(after, probability, count=None if count is None else probability * count)
+        PairOutcome(after, probability, count=None if count is None else probability * count)
         for after, probability in zip(afters, probabilities, strict=True)
     )
     return LearnedPair(before, outcomes, True, rule and NunbergRule(before, tuple(rule.split()), "some"))  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from treebank_strategies import bare, head_lists
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.tasks.rephrase.ordering import HEAD, LARGEST, Item, WordOrder, families, linearised
+from pyropunct.tasks.rephrase.ordering import HEAD, LARGEST, OrderItem, WordOrder, families, linearised
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.tree import Tree, is_projective, projectivise
 
@@ -40,10 +40,10 @@ def test_families_are_those_of_nouns_and_verbs() -> None:
     verb, noun = families(SINGS)
     assert (verb.group, verb.words, verb.order) == ("verb", (2, 5, 4, 1), (3, 0, 2, 1))
     assert verb.items == (
-        Item(HEAD, "VERB"),
-        Item("advmod", "ADV"),
-        Item("dobj", "NOUN"),
-        Item("nsubj", "PRON"),
+        OrderItem(HEAD, "VERB"),
+        OrderItem("advmod", "ADV"),
+        OrderItem("dobj", "NOUN"),
+        OrderItem("nsubj", "PRON"),
     )
     assert (noun.group, noun.words, noun.order) == ("noun", (4, 3), (1, 0))
 
@@ -51,7 +51,7 @@ def test_families_are_those_of_nouns_and_verbs() -> None:
 def test_families_see_punctemes() -> None:
     punctemes: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((), ())] * 5
     punctemes[4] = ((",",), ())
-    assert next(families(SINGS, punctemes)).items[1] == Item("advmod", "ADV", ((",",), ()))
+    assert next(families(SINGS, punctemes)).items[1] == OrderItem("advmod", "ADV", ((",",), ()))
 
 
 def test_what_was_always_so_is_drawn_again() -> None:

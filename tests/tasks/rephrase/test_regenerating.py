@@ -11,7 +11,7 @@ from made_up_rules import TOKENS, made_up
 from pyropunct.inference.machines.paths import MOST_STRINGS
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, TRANSPOSITION
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.rephrase.regenerating import Regenerator
+from pyropunct.tasks.rephrase.rephrasing import Regenerator
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 

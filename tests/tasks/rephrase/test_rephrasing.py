@@ -14,7 +14,8 @@ from treebank_strategies import Written, sentences
 
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations
-from pyropunct.tasks.rephrase.rephrasing import Rephraser, hung, unchanged_slots
+from pyropunct.tasks.explain.reattaching import hung
+from pyropunct.tasks.rephrase.rephrasing import Rephraser, unchanged_slots
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, SpacingStatistics
 from pyropunct.text.marks import ABBREVIATION_DOT, START

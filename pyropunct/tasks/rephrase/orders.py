@@ -1,4 +1,4 @@
-"""The order of a head and its dependents: log-linear models of permutations.
+"""Distributions over the orders of a head and its dependents: sums, draws and gradients.
 
 The model is that of Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4, whose permutations
 of dependents are the rephrasings of Li, Wang & Eisner (2019, section 6.3).
@@ -8,13 +8,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import pyro
-import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
-from pyro import poutine
 from pyro.distributions import TorchDistribution, constraints
-from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, inner
@@ -151,78 +147,6 @@ class _LogNormaliser(torch.autograd.Function):
         """Gradients of the scores."""
         expected, owner = context.saved_tensors
         return expected * gradients[0][owner][:, None], None, None
-
-
-class OrderModel(PyroModule):
-    """A log-linear model of the order of a head and its dependents, as a Pyro model.
-
-    A feature is a property of a pair of items, such as "a determiner and an adjective, both of a noun".  It
-    has six weights: three for standing before each other, on the left of the head, on its right, and on
-    either side; and three for standing next to each other.  The scores of a pair are sums over its features
-    f::
-
-        before[side] = sum over f of  w[f, side] + w[f, either]
-
-    and so for next.  Weights have a normal prior.  Source: Wang & Eisner (2016, section 4).
-
-    :param num_features: how many features there are.
-    :param prior_scale: the standard deviation of the prior of each weight.
-    """
-
-    def __init__(self, num_features: int, prior_scale: float) -> None:
-        super().__init__()
-        self.num_features = num_features
-        # a tensor when read
-        self.weights: Any = PyroSample(dist.Normal(0.0, prior_scale).expand([num_features, 6]).to_event(2))
-
-    def forward(
-        self, nodes: Nodes, features: Tensor, orders: Tensor | None = None, counts: Tensor | None = None
-    ) -> Tensor:
-        """Draw the orders of nodes, or score given orders.
-
-        :param nodes: N nodes.
-        :param features: (kinds, F) the features of each kind of pair, padded with -1.
-        :param orders: (N, M) observed orders.
-        :param counts: (N,) how often each node was seen; by default once.
-        """
-        scores = pair_scores(self.weights, features)
-        times = torch.ones(len(nodes.sizes)) if counts is None else counts
-        with pyro.plate("nodes", len(nodes.sizes)), poutine.scale(scale=times):
-            return pyro.sample("orders", Orders(nodes, scores), obs=orders)
-
-
-def pair_scores(weights: Tensor, features: Tensor) -> Tensor:
-    """(kinds, 4) the scores of kinds of pairs, see `OrderModel`.
-
-    :param weights: (features, 6).
-    :param features: (kinds, F) features, padded with -1.
-    """
-    known = torch.cat([weights, weights.new_zeros(1, 6)])  # the last row is for -1
-    sums = torch.nn.functional.embedding_bag(features % len(known), known, mode="sum")
-    return sums[:, [0, 1, 3, 4]] + sums[:, [2, 2, 5, 5]]
-
-
-def map_weights(
-    model: OrderModel, nodes: Nodes, features: Tensor, orders: Tensor, counts: Tensor, steps: int = 100
-) -> Tensor:
-    """The weights of greatest posterior probability, by L-BFGS with exact gradients.
-
-    The objective is strictly concave, so they are unique.
-
-    :param steps: the maximal number of steps; the search ends earlier if it has converged.
-    """
-    weights = torch.zeros(model.num_features, 6, dtype=torch.double, requires_grad=True)
-    search = torch.optim.LBFGS([weights], max_iter=steps, history_size=20, line_search_fn="strong_wolfe")
-
-    def loss() -> float:
-        search.zero_grad()
-        tracer = poutine.trace(poutine.condition(model, {"weights": weights}))
-        value = -tracer.get_trace(nodes, features, orders, counts).log_prob_sum() / counts.sum()
-        value.backward()
-        return float(value.detach())
-
-    search.step(loss)
-    return weights.detach()
 
 
 @inner

@@ -9,17 +9,9 @@ import pytest
 import torch
 from pyro import poutine
 
-from pyropunct.models import order as order_module
-from pyropunct.models.order import (
-    NO_ITEM,
-    Nodes,
-    OrderModel,
-    Orders,
-    draw_orders,
-    map_weights,
-    nodes_of,
-    pair_scores,
-)
+from pyropunct.tasks.rephrase import orders as order_module
+from pyropunct.tasks.rephrase.ordering import OrderModel, map_weights, pair_scores
+from pyropunct.tasks.rephrase.orders import NO_ITEM, Nodes, Orders, draw_orders, nodes_of
 
 KINDS = 12
 

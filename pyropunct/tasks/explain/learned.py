@@ -1,0 +1,292 @@
+"""What channels have learned: rules, weights, and the rules of several models side by side.
+
+Several models may have other seeds, other periods or other languages.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from operator import attrgetter
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.fitted.story import FittedStory, merged_edits
+from pyropunct.inference.machines.products import EDITS, Edit
+from pyropunct.models.learned import learned_scales, learned_values, other_values
+from pyropunct.tasks.explain.nunberg import MARKS, NunbergRule, nunberg_rules
+from pyropunct.tasks.explain.rules import (
+    CONFIDENT,
+    FREQUENT,
+    LEVEL,
+    LearnedPair,
+    LearnedRules,
+    NoEditsError,
+    PairOutcome,
+)
+from pyropunct.text.marks import START, display
+from pyropunct.treebank.sentence import Sentence
+
+DRAWS = 1000
+"""Draws from the posterior, for credible intervals."""
+
+PART = 200
+"""The number of sentences whose edits are counted together."""
+
+DASHES = ("-", "—", "–", "--")
+"""Forms of Nunberg's dash in treebanks: the first one that a model knows is taken for it."""
+
+Advance = Callable[[int], None]
+
+
+def learned_rules(
+    model: FittedStory,
+    sentences: Sequence[Sentence] | None = None,
+    *,
+    nunberg: bool = True,
+    confidence: float = CONFIDENT,
+    least: float = FREQUENT,
+    level: float = LEVEL,
+    seed: int = 0,
+    advance: Advance = lambda done: None,
+) -> LearnedRules:
+    """The learned distribution of each pair of tokens, compared with Nunberg's rules.
+
+    :param model: a model whose channel has edits.
+    :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the
+        training treebank, in the best T'.
+    :param nunberg: compare them with Nunberg's rules, which are about English.
+    :param confidence: edits with a greater probability are confident.
+    :param least: pairs with this expected count or a greater one are frequent.
+    :param level: the posterior probability of the credible intervals, which a model trained with a normal
+        guide has.
+    :param seed: of the posterior's draws.
+    :param advance: called with the number of sentences done since.
+    :raises NoEditsError: if the model's channel has no edits.
+    """
+    table = require_edits(model)
+    intervals = _intervals(model, level, seed)
+    counts = None if sentences is None else _counts(model, sentences, advance)
+    token = _tokens_of_marks(model) if nunberg else {}
+    rules, unlearned = _in_tokens(token) if nunberg else ({}, ())
+    listed = set(token.values())
+    # Sums of rounded probabilities may exceed 1.
+    probabilities, tokens = merged_edits(table.double()).clamp(max=1), model.vocabulary.tokens
+    pairs = []
+    for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
+        if right == START:  # which is always on the left
+            continue
+        before = left, right
+        outcomes = []
+        # Edits of equal tokens with the same outcome are one, as in merged_edits.
+        afters = dict.fromkeys(Edit(a, b, kind).after_of(*before) for kind in range(len(EDITS)))
+        for edit, after in enumerate(afters):
+            cell = a, b, edit
+            interval = None if intervals is None else (float(intervals[0][cell]), float(intervals[1][cell]))
+            count = None if counts is None else float(counts[cell])
+            outcomes.append(PairOutcome(after, float(probabilities[cell]), interval, count))
+        pairs.append(LearnedPair(before, tuple(outcomes), listed.issuperset(before), rules.get(before)))
+    pairs.sort(key=lambda pair: -(pair.count or 0))
+    return LearnedRules(
+        tuple(pairs),
+        nunberg,
+        unlearned,
+        confidence,
+        least,
+        None if intervals is None else level,
+        None if sentences is None else len(sentences),
+    )
+
+
+def require_edits(model: FittedStory) -> Tensor:
+    """(tokens, tokens, 4) the learned probabilities of a model's edits.
+
+    :raises NoEditsError: if its channel has no edits.
+    """
+    table = model.edit_probabilities()
+    if table is None:
+        raise NoEditsError(f"the channel {model.recipe.channel} has no edits, so there are no rules to show")
+    return table
+
+
+def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | None:
+    """(2, tokens, tokens, 4) both ends of the central credible intervals, if the posterior is known."""
+    if not model.scales:
+        return None
+    random = torch.Generator().manual_seed(seed)
+    channel = model.story.channel
+    scales = learned_scales(channel)
+    drawn = {
+        name: value + scales[name] * torch.randn(DRAWS, *value.shape, generator=random, dtype=value.dtype)
+        for name, value in learned_values(channel).items()
+    }
+    with torch.no_grad(), other_values(channel, drawn):
+        table = channel.edit_table()
+    assert table is not None  # as edit_probabilities is not
+    tables = merged_edits(table).clamp(max=1).numpy()
+    return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
+
+
+def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance) -> Tensor:
+    """(tokens, tokens, 4) the expected count of each outcome of each pair."""
+    counts = part_by_part(model.edit_counts, sentences, advance)
+    size = len(model.vocabulary.tokens)
+    return merged_edits(torch.zeros(size, size, len(EDITS), dtype=torch.double) if counts is None else counts)
+
+
+def part_by_part(
+    count: Callable[[Sequence[Sentence]], Tensor | None], sentences: Sequence[Sentence], advance: Advance
+) -> Tensor | None:
+    """The sum of counts over parts of sentences; None without sentences.
+
+    :param count: counts in a part.
+    :param advance: called with the number of sentences newly done.
+    """
+    total: Tensor | None = None
+    for start in range(0, len(sentences), PART):
+        part = sentences[start : start + PART]
+        counts = count(part)
+        assert counts is not None  # for the part is not empty, and the channel has what is counted
+        total = counts if total is None else total + counts
+        advance(len(part))
+    return total
+
+
+def _tokens_of_marks(model: FittedStory) -> dict[str, str]:
+    """The model's token for each of Nunberg's marks that it knows."""
+    known = model.vocabulary.token_number
+    forms = ((mark, form) for mark in MARKS for form in (reversed(DASHES) if mark in DASHES else (mark,)))
+    return {mark: form for mark, form in forms if form in known}
+
+
+def _in_tokens(
+    token: Mapping[str, str],
+) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:
+    """Nunberg's rules by their pairs, in the model's tokens; and the rules with a mark that it lacks.
+
+    :param token: the model's token for each mark that it knows.
+    """
+    rules, unlearned = {}, []
+    for rule in nunberg_rules():
+        if not token.keys() >= set(rule.before):
+            unlearned.append(rule)
+            continue
+        a, b = (token[mark] for mark in rule.before)
+        rules[a, b] = rule._replace(before=(a, b), after=tuple(token[mark] for mark in rule.after))
+    return rules, tuple(unlearned)
+
+
+class LearnedWeight(NamedTuple):
+    """A weight of a channel.
+
+    :ivar name: the name of a tensor of `pyropunct.models.channel.base.Channel.weights`.
+    :ivar place: a place in it; tokens stand for their numbers in dimensions that have one for each token.
+    :ivar probability: its value.
+    :ivar count: how often it is used in the sentences, in expectation; None if there are none.
+    """
+
+    name: str
+    place: tuple[str, ...]
+    probability: float
+    count: float | None = None  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+
+
+def learned_weights(
+    model: FittedStory, sentences: Sequence[Sentence] | None = None, advance: Advance = lambda done: None
+) -> list[LearnedWeight]:
+    """The weights of a model's channel: the most used ones first, or without sentences the greatest.
+
+    :param sentences: count the uses in them, in expectation under p(T' | T, x).
+    :param advance: called with the number of sentences newly done.
+    """
+    channel, tokens = model.story.channel, model.vocabulary.tokens
+    with torch.no_grad():
+        line = channel.probabilities()
+    counts = None if sentences is None else part_by_part(model.weight_counts, sentences, advance)
+    places, weights = channel.transducer.products.places, []
+    for number, probability in enumerate(line.tolist()):
+        name, *index = places.name(number)
+        sizes = zip(index, places.shapes[str(name)], strict=True)
+        place = tuple(_shown(int(one), size, tokens) for one, size in sizes)
+        count = None if counts is None else float(counts[number])
+        weights.append(LearnedWeight(str(name), place, probability, count))
+    by = "probability" if counts is None else "count"
+    return sorted(weights, key=attrgetter(by), reverse=True)
+
+
+def _shown(number: int, size: int, tokens: Sequence[str]) -> str:
+    """A place in a dimension of a tensor: a token, if the dimension has one for each token."""
+    return display(tokens[number]) if size >= len(tokens) > number else str(number)
+
+
+Place = tuple[LearnedPair, PairOutcome]
+"""An outcome of a pair in one of the models."""
+
+
+@dataclass(frozen=True)
+class SeveralOutcomes:
+    """One outcome of a pair of neighbouring underlying tokens in several models.
+
+    :ivar before: the pair.
+    :ivar after: the tokens that it becomes.
+    :ivar places: the outcome in each model; None for a model that lacks one of the tokens.
+    """
+
+    before: tuple[str, str]
+    after: tuple[str, ...]
+    places: tuple[Place | None, ...]
+
+    @property
+    def probabilities(self) -> list[float]:
+        """The probabilities in the models that have the tokens."""
+        return [place[1].probability for place in self.places if place is not None]
+
+    @property
+    def mean(self) -> float:
+        """Their mean."""
+        return fmean(self.probabilities)
+
+    @property
+    def spread(self) -> float | None:
+        """Their standard deviation (n - 1), if there are two."""
+        return stdev(self.probabilities) if len(self.probabilities) > 1 else None
+
+    @property
+    def count(self) -> float | None:
+        """The mean expected count of the pair, if it is counted."""
+        counts = [place[0].count for place in self.places if place is not None]
+        known = [count for count in counts if count is not None]
+        return fmean(known) if known else None
+
+
+def side_by_side(several: Sequence[LearnedRules]) -> list[SeveralOutcomes]:
+    """All outcomes of all pairs of some models, those of a pair together.
+
+    First come the most frequent pairs, or if nothing is counted those with the most probable edits.
+    """
+    by_pair = [{pair.before: pair for pair in rules.pairs} for rules in several]
+    known = dict.fromkeys(before for pairs in by_pair for before in pairs)
+    rows = {before: [pairs.get(before) for pairs in by_pair] for before in known}
+    ranked = sorted(known, key=lambda before: -_rank(rows[before]))
+    return [outcome for before in ranked for outcome in _of(rows[before])]
+
+
+def _rank(pairs: Sequence[LearnedPair | None]) -> float:
+    """What pairs are sorted by: counts, or the greatest probability of an edit."""
+    there = [pair for pair in pairs if pair is not None]
+    if any(pair.count is not None for pair in there):
+        return math.fsum(pair.count or 0.0 for pair in there)
+    return max(edit.probability for pair in there for edit in pair.edits)
+
+
+def _of(pairs: Sequence[LearnedPair | None]) -> Iterator[SeveralOutcomes]:
+    """The outcomes of one pair."""
+    known = next(pair for pair in pairs if pair is not None)
+    for number, outcome in enumerate(known.outcomes):
+        places = (None if pair is None else (pair, pair.outcomes[number]) for pair in pairs)
+        yield SeveralOutcomes(known.before, outcome.after, tuple(places))
