@@ -32,7 +32,6 @@ from pyropunct.nets.sources import pretrained_from
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.tagger.scores import log_mixture
 from pyropunct.nets.trained import TrainedWordNetwork
-from pyropunct.nets.vectors import KIND as VECTORS
 from pyropunct.shipped import lacking, place_of
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
@@ -138,9 +137,9 @@ class FittedModel(FittedStory):
 
         The saved model is smaller than the fitted one.  Weights of the log-linear attach model near zero are
         left out and the others are rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
-        syntax model are saved in single precision, word vectors as with ``small``.  So a loaded model differs
-        slightly from the fitted one, in the sixth digit of the perplexity.  Saving a loaded model again does
-        not change it further.  No weights are left out of a model that has `scales`.
+        syntax model are saved in single precision.  So a loaded model differs slightly from the fitted one,
+        in the sixth digit of the perplexity.  Saving a loaded model again does not change it further.  No
+        weights are left out of a model that has `scales`.
 
         :param path: the file; without the ending ``.safetensors``, it gets this ending.
         :param small: round much more, see `pyropunct.models.attach.pruning.rounded` and
@@ -186,8 +185,7 @@ class FittedModel(FittedStory):
             plain["attach"] = {"pretrained": self.attach_pretrained.identity()}
         if pretrained is not None:
             plain["pretrained"], weights = pretrained.to_parts()
-            rounded = small or plain["pretrained"]["kind"] == VECTORS
-            tensors |= network_tensors("pretrained", weights, rounded)
+            tensors |= network_tensors("pretrained", weights, small)
         if self.tagger is not None:
             if self.tagger.parser is not self.parser:
                 raise ModelFileError("the model's tagger reads the states of another parser")

@@ -7,8 +7,10 @@ from typing import Any
 from torch import Tensor
 
 from pyropunct.nets import encoder as encoders
-from pyropunct.nets import vectors
 from pyropunct.nets.pretrained import Pretrained, PretrainedError
+
+VECTORS = "vectors"
+"""The kind of a source that models of earlier versions may name."""
 
 
 def pretrained_from(
@@ -19,7 +21,8 @@ def pretrained_from(
     :param plain: its description, None if the model has no source.
     :param tensors: its tensors.
     :param encoder: where the encoder is now, if it has moved.
-    :raises PretrainedError: if a place for an encoder is given to a model that needs no encoder.
+    :raises PretrainedError: if a place for an encoder is given to a model that needs no encoder, or if the
+        source is a table of word vectors.
     :raises ValueError: if a part is missing or damaged.
     """
     kind = None if plain is None else plain["kind"]
@@ -29,8 +32,10 @@ def pretrained_from(
         raise PretrainedError(f"--encoder {encoder}: the model {reason}")
     if plain is None:
         return None
-    if kind == vectors.KIND:
-        return vectors.WordVectors.from_parts(plain, tensors)
+    if kind == VECTORS:
+        raise PretrainedError(
+            "the model reads word vectors, which are read no more: fit it again, with an encoder or without"
+        )
     if kind == encoders.TUNED:
         return encoders.TunedEncoder.from_parts(plain, tensors)
     if kind != encoders.KIND:

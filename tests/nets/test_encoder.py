@@ -120,6 +120,13 @@ def test_parts_of_something_else(encoder: Path, name: str, value: object) -> Non
         pretrained_from({**plain, name: value}, {})
 
 
+def test_models_with_features_of_another_kind() -> None:
+    with pytest.raises(PretrainedError, match=r"^the model reads word vectors, .* fit it again.*$"):
+        pretrained_from({"kind": "vectors", "size": 2}, {})
+    with pytest.raises(ValueError, match="no pretrained features of the kind 'else'"):
+        pretrained_from({"kind": "else"}, {})
+
+
 def test_another_encoder_than_that_of_training(encoder: Path, tmp_path: Path) -> None:
     plain, _ = Encoder(encoder).to_parts()
     others = {
