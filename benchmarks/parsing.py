@@ -67,7 +67,7 @@ def _row(train: Path, dev: Path, options: argparse.Namespace) -> str:
 def _tell(progress: Progress) -> None:
     """On a terminal, how far training is."""
     if sys.stderr.isatty():
-        print(f"\repoch {progress.epoch}: {progress.done / progress.words:4.0%} ", end="", file=sys.stderr)
+        print(f"\repoch {progress.epoch}: {progress.done / progress.size:4.0%} ", end="", file=sys.stderr)
 
 
 if __name__ == "__main__":

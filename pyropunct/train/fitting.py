@@ -13,6 +13,7 @@ from pyropunct.nets.parser.training import ENCODER_RATE
 from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.training import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.adapting import LearnedText, with_capitals
 from pyropunct.train.parsed_trees import fit_parsed
@@ -20,7 +21,7 @@ from pyropunct.train.parts import Parts, Watching, checkpoint_of, unwatched
 from pyropunct.train.ranks import ALONE, Ranks
 from pyropunct.train.tagged_words import fit_tagger
 from pyropunct.train.text_settings import TextSettings
-from pyropunct.train.training import Training, Watch, held_out
+from pyropunct.train.training import Training, held_out
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.lines import Part
 from pyropunct.treebank.sentence import Sentence
@@ -231,7 +232,7 @@ def fit_story(
         training = Training(vocabulary, train, dev, directed, seed, device, source, ranks)
         training.run(files.get(each), watch)
         fitted.append(training.punctuator())
-        tried[each] = training.epochs[training.chosen - 1].perplexity
+        tried[each] = training.perplexity
     best = min(fitted, key=lambda model: tried[model.recipe.direction])
     surfaces = (vocabulary.known_surface(sentence.surface) for sentence in train)
     main = [sentence for sentence in train if sentence.tree.treebank == MAIN_TREEBANK]

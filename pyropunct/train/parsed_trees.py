@@ -27,10 +27,11 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.nets.parser import attachment_scores, with_trees
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.nets.pretrained import kept
+from pyropunct.nets.training import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.train.training import Training, Watch, held_out
+from pyropunct.train.training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import with_pairs_of
 

@@ -25,7 +25,7 @@ from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
 from pyropunct.nets.tagger.training import train_slot_tagger
-from pyropunct.nets.training import NetworkCheckpoint, Watch
+from pyropunct.nets.training import AnyCheckpoint, Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.training import held_out
@@ -40,7 +40,7 @@ def fit_tagger(
     *,
     text: Iterable[Sentence] = (),
     seed: int = 0,
-    checkpoint: NetworkCheckpoint | None = None,
+    checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> Punctuator:
     """Give a model a tagger of words.

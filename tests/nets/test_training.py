@@ -13,11 +13,10 @@ from encoders import MadeUp
 from sentences import embedded
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.divergence import DivergedError
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
-from pyropunct.nets.training import Progress
+from pyropunct.nets.training import DivergedError, Progress
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state
@@ -190,7 +189,7 @@ def test_progress_and_report(kind: Kind) -> None:
     seen: list[Progress] = []
     model = kind.trained(TRAIN, DEV, {"epochs": 2}, watch=seen.append)
     total = model.report["train_words"]
-    assert {progress.words for progress in seen} == {total}
+    assert {progress.size for progress in seen} == {total}
     assert [progress.finished for progress in seen if progress.done == total] == [False, True] * 2
     assert {progress.epoch for progress in seen} == {1, 2}
     assert seen[0].last is None

@@ -19,11 +19,12 @@ from pyropunct.models.symmetry import Economy
 from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.reader import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.training import Progress
 from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
-from pyropunct.train.training import HELD_OUT, Progress, Training, held_out
+from pyropunct.train.training import HELD_OUT, Training, held_out
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 from pyropunct.vocabulary import build_vocabulary
 
@@ -171,7 +172,7 @@ def test_fewer_families_have_fewer_weights(train: tuple[Sentence, ...], dev: tup
 def test_progress_is_told(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
     told: list[Progress] = []
     fit_story(train, dev, Recipe(epochs=2, batch_size=50), direction="left", watch=told.append)
-    assert [(one.direction, one.epoch, one.done, one.sentences, one.finished) for one in told] == [
+    assert [(one.what, one.epoch, one.done, one.size, one.finished) for one in told] == [
         ("left", epoch, done, 120, finished)
         for epoch in (1, 2)
         for done, finished in ((50, False), (100, False), (120, False), (120, True))
@@ -188,7 +189,7 @@ def test_going_on_from_a_checkpoint(
         kept: dict[str, Any] = {"checkpoint": tmp_path / f"{stop}" / "checkpoint"}
 
         def watch(progress: Progress, stop: tuple[str, int] = stop) -> None:
-            if (progress.direction, progress.epoch) == stop:
+            if (progress.what, progress.epoch) == stop:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):

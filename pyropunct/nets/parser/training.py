@@ -13,7 +13,7 @@ from pyropunct.nets.parser.parser import BiaffineParser
 from pyropunct.nets.parser.protocol import AttachmentScores, attachment_scores
 from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.recipes import ParserRecipe
-from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
+from pyropunct.nets.training import AnyCheckpoint, NetworkTraining, Watch, sequences, trained
 from pyropunct.nets.tuning import Tuning, tunable
 from pyropunct.nets.words import WordBatch, with_marks
 from pyropunct.treebank.sentence import Sentence
@@ -32,7 +32,7 @@ def train_parser(
     marks: bool = False,
     seed: int = 0,
     device: torch.device | str = "cpu",
-    checkpoint: NetworkCheckpoint | None = None,
+    checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> BiaffineParser:
     """Train a tagger and parser on the unpunctuated trees of a treebank.

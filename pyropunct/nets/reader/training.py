@@ -24,7 +24,7 @@ from pyropunct.nets.reader.encoding import (
 from pyropunct.nets.reader.reader import LIKELY, Answers, RunningReader, windows_of
 from pyropunct.nets.reader.scores import ReaderScores, count, count_marks
 from pyropunct.nets.recipes import ReaderRecipe
-from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
+from pyropunct.nets.training import AnyCheckpoint, NetworkTraining, Watch, sequences, trained
 from pyropunct.nets.tuning import Tuning, tunable
 from pyropunct.treebank.sentence import Sentence
 
@@ -48,7 +48,7 @@ def train_reader(
     pretrained: Pretrained | None = None,
     encoder_rate: float = 0.0,
     seed: int = 0,
-    checkpoint: NetworkCheckpoint | None = None,
+    checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> RunningReader:
     """Train a reader of running text on the documents of a treebank, whose sentences are put together.

@@ -13,7 +13,7 @@ from pyropunct.nets.pretrained import kept
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger.scores import SlotScores
 from pyropunct.nets.tagger.tagger import SlotTagger
-from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
+from pyropunct.nets.training import AnyCheckpoint, NetworkTraining, Watch, sequences, trained
 from pyropunct.treebank.sentence import Sentence
 
 
@@ -25,7 +25,7 @@ def train_slot_tagger(
     *,
     tokens: Sequence[str] | None = None,
     seed: int = 0,
-    checkpoint: NetworkCheckpoint | None = None,
+    checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> SlotTagger:
     """Train a slot tagger on the words and the punctuation of a treebank; its trees are not looked at.
