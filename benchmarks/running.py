@@ -23,10 +23,9 @@ import torch
 
 from pyropunct import Punctuator, read_treebank
 from pyropunct.nets.parser import attachment_scores
-from pyropunct.nets.reader.case import case_of
-from pyropunct.nets.reader.reader import windows_of
-from pyropunct.nets.reader.scores import count
+from pyropunct.nets.reader import count, windows_of
 from pyropunct.nets.recipes import ReaderRecipe
+from pyropunct.nets.running_text import case_of
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.raw_words import RawSentence, line_of

@@ -25,18 +25,11 @@ from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.files import model_path, model_there
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.nets.parser import (
-    BiaffineParser,
-    WeightedTree,
-    attachment_scores,
-    fold_recipe,
-    jackknifed,
-    train_parser,
-)
-from pyropunct.nets.reader import RunningReader, train_reader
-from pyropunct.nets.reader.encoding import Document, documents
-from pyropunct.nets.reader.training import evaluate
+from pyropunct.nets.jackknife import fold_recipe, jackknifed
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
+from pyropunct.nets.reader import RunningReader, evaluate, train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
+from pyropunct.nets.running_text import Document, documents
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.mark_scores import RestorationScores
 from pyropunct.restore.parses import weighted_trees

@@ -14,9 +14,7 @@ from hypothesis import settings
 from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.parser import ParserRecipe
-from pyropunct.nets.reader import ReaderRecipe
-from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence

@@ -73,7 +73,8 @@ def network_watch(part: str, folds: int) -> Iterator[Callable[..., None]]:
 
 def _time_of_parsers(progress: "Progress", folds: int) -> str:
     """How long the parser and those of the folds will take; each of these learns from the other folds."""
-    from pyropunct.nets.parser import ParserRecipe, fold_recipe
+    from pyropunct.nets.jackknife import fold_recipe
+    from pyropunct.nets.recipes import ParserRecipe
 
     words = progress.epochs * progress.size
     if folds:

@@ -25,13 +25,12 @@ from pyropunct.fitted.saved_parts import (
 )
 from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.fitted.story import FittedStory
+from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
 from pyropunct.nets.pretrained import Pretrained, PretrainedError, remembered
 from pyropunct.nets.reader import RunningReader
-from pyropunct.nets.sources import pretrained_from
-from pyropunct.nets.tagger import SlotTagger
-from pyropunct.nets.tagger.scores import log_mixture
-from pyropunct.nets.trained import TrainedWordNetwork
+from pyropunct.nets.tagger import SlotTagger, log_mixture
+from pyropunct.nets.tuning import pretrained_from
 from pyropunct.shipped import lacking, place_of
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence

@@ -17,10 +17,10 @@ from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
+from pyropunct.nets.networks import TrainedNetwork
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.pretrained import Pretrained, check_same
 from pyropunct.nets.tagger import SlotTagger
-from pyropunct.nets.trained import TrainedNetwork
 from pyropunct.vocabulary import Vocabulary
 
 STORY = frozenset({"story", "scales"})

@@ -1,33 +1,20 @@
-"""Training: epochs, the choice of the best one, interruption, report and divergence; steps of networks."""
+"""Training, an epoch at a time: the choice of the best epoch, interruption, report and divergence."""
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from math import inf, isfinite
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
-from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch import Tensor
 
 from pyropunct.errors import UserError
-from pyropunct.nets.trained import TrainedNetwork
 
 LARGEST = 1e6
 """No weight of a model that has learned something comes near this; sums of such weights are still exact."""
-
-LENGTH_NOISE = 0.1
-"""The greatest random increase of a length, as a share, when sentences are batched by length."""
-
-GRADIENT_NORM = 5.0
-"""The norm to which greater gradients are clipped."""
-
-STATES = ("network", "average", "optimiser", "best")
-"""The parts of a network's training that have a state of their own."""
 
 
 class DivergedError(UserError, ArithmeticError):
@@ -102,7 +89,7 @@ class AnyCheckpoint(Protocol):
         """Keep the state of a training."""
 
 
-class Scores(Protocol):
+class DevScores(Protocol):
     """Scores of a model on a dev treebank: a named tuple of numbers."""
 
     @property
@@ -157,7 +144,7 @@ class Trainer(ABC):
         """
 
     @abstractmethod
-    def measured(self) -> Scores | None:
+    def measured(self) -> DevScores | None:
         """The scores of the present weights on dev, None without dev.
 
         :raises DivergedError: if a score is not finite.
@@ -254,212 +241,3 @@ class Trainer(ABC):
         torch.set_rng_state(state["random"])
         self.best_merit, self.chosen = state["numbers"]
         self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]
-
-
-Model = TypeVar("Model", bound=TrainedNetwork[Any, Any, Any])
-
-
-class NetworkTraining(Trainer, Generic[Model]):
-    """The training of one network.
-
-    A subclass defines the vocabulary, the loss of a batch, and the scores on dev.
-
-    :param train: see `Trainer`.
-    :param dev: see `Trainer`.
-    :param recipe: the settings.
-    :param seed: the seed of torch's random numbers, for the report.
-    :param source: gives the features that the network reads.
-    :param device: where the network is trained.
-    :ivar kind: the class of the model.
-    :cvar unit: the unit of the training data in the report.
-    :ivar model: the model with the network's first weights.
-    :ivar lengths: the number of words of each training sentence.
-    :ivar network: the module that is trained.
-    :ivar best: the module with the averaged weights of the best epoch.
-    """
-
-    kind: type[Model]
-    unit: ClassVar[str] = "sentences"
-
-    def __init__(
-        self,
-        train: Sequence[Any],
-        dev: Sequence[Any] | None,
-        recipe: Any,
-        seed: int,
-        source: Any = None,
-        device: torch.device | str = "cpu",
-    ) -> None:
-        self.train, self.dev, self.recipe, self.seed = train, dev, recipe, seed
-        self.source, self.device = source, device
-        self.model = self.kind.untrained(self.vocabulary(), recipe, source)
-        self.lengths = torch.tensor([self.length(sentence) for sentence in train])
-        size = int(self.lengths.sum())
-        super().__init__(recipe.planned_epochs(size), size)
-        self.network = self.untrained().to(device)
-        self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
-        groups = self.groups()
-        self._rates = [rate for _, rate in groups]
-        self.optimiser = torch.optim.AdamW(
-            [{"params": weights} for weights, _ in groups],
-            recipe.learning_rate,
-            (0.9, recipe.second_moment),
-            weight_decay=recipe.weight_decay,
-            fused=True,
-        )
-        self.steps = 0
-        self.best = deepcopy(self.average.module)
-
-    @abstractmethod
-    def vocabulary(self) -> Any:
-        """The types in the training data."""
-
-    def length(self, sentence: Any) -> int:
-        """The number of words of a training sentence."""
-        return len(sentence.tree)
-
-    def untrained(self) -> nn.Module:
-        """The module that is trained, with its first weights."""
-        network: nn.Module = self.model.network
-        return network
-
-    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
-        """The weights that are trained, in groups, each with its greatest learning rate."""
-        return [(list(self.network.parameters()), self.recipe.learning_rate)]
-
-    def with_weights(self, network: Any) -> Model:
-        """The model with a module of the same kind as `network`."""
-        return replace(self.model, network=network)
-
-    def batches(self) -> list[list[int]]:
-        """The batches of one epoch, in random order: sentences of like length together."""
-        blurred = self.lengths * (1 + LENGTH_NOISE * torch.rand(len(self.lengths)))
-        batches: list[list[int]] = [[]]
-        size = 0
-        for number in blurred.argsort().tolist():
-            if size >= self.recipe.batch_words:
-                batches.append([])
-                size = 0
-            batches[-1].append(number)
-            size += int(self.lengths[number])
-        return [batches[number] for number in torch.randperm(len(batches)).tolist()]
-
-    @abstractmethod
-    def loss(self, batch: list[int]) -> Tensor:
-        """The loss of a batch per word."""
-
-    @abstractmethod
-    def scores(self, model: Model, dev: Sequence[Any]) -> Any:
-        """The `Scores` of a model on dev."""
-
-    def size_of(self, batch: Sequence[int]) -> int:
-        """The number of words."""
-        return int(self.lengths[batch].sum())
-
-    def measured(self) -> Scores | None:
-        """The scores of the averaged weights."""
-        if self.dev is None:
-            return None
-        on_dev: Scores = self.scores(self.with_weights(self.average.module.eval()), self.dev)
-        for name, score in on_dev._asdict().items():
-            self._require_finite(f"{name} on dev", score)
-        return on_dev
-
-    def keep(self) -> None:
-        """Remember the averaged weights."""
-        self.best.load_state_dict(self.average.module.state_dict())
-
-    def step(self, batch: list[int], done: int) -> float:
-        """See `Trainer.step`."""
-        for group, greatest in zip(self.optimiser.param_groups, self._rates, strict=True):
-            group["lr"] = greatest * self.rate(done)
-        self.network.train()
-        self.optimiser.zero_grad()
-        loss = self.loss(batch)
-        value = float(loss.detach())
-        self._require_finite("loss", value)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
-        self.optimiser.step()
-        self.average.update_parameters(self.network)
-        self.steps += 1
-        return value
-
-    def _require_finite(self, what: str, number: float) -> None:
-        if not isfinite(number):
-            raise DivergedError(
-                f"the {self.what}'s training diverged in epoch {len(self.epochs) + 1}: its {what} is "
-                f"{number}, with learning_rate={self.recipe.learning_rate:g}"
-            )
-
-    def rate(self, done: int) -> float:
-        """The factor of the learning rate: it rises linearly from 0 to 1, then falls linearly to 0.
-
-        :param done: words of the current epoch that are done.
-        """
-        passed = (len(self.epochs) + (done + 1) / self.size) / self.planned  # the first step counts
-        warm_up: float = self.recipe.warm_up
-        return min(passed / warm_up, (1 - passed) / (1 - warm_up))
-
-    def state(self) -> dict[str, Any]:
-        """See `Trainer.state`."""
-        parts = {name: getattr(self, name).state_dict() for name in STATES}
-        return {**super().state(), **parts, "steps": self.steps}
-
-    def go_on_from(self, state: Mapping[str, Any]) -> None:
-        """See `Trainer.go_on_from`."""
-        for name in STATES:
-            getattr(self, name).load_state_dict(state[name])
-        self.steps = state["steps"]
-        super().go_on_from(state)
-
-    def result(self) -> Model:
-        """The model of the best epoch, on the CPU."""
-        report = {
-            "epochs": [epoch._asdict() for epoch in self.epochs],
-            "chosen": self.chosen,
-            "train_words": self.size,
-            f"train_{self.unit}": len(self.train),
-            "weights": sum(weight.numel() for weight in self.best.parameters()),
-            "seed": self.seed,
-        }
-        return replace(self.with_weights(self.best.cpu().eval()), report=report)
-
-
-def trained(
-    make: Callable[[], NetworkTraining[Model]],
-    seed: int,
-    checkpoint: AnyCheckpoint | None = None,
-    watch: Watch | None = None,
-) -> Model:
-    """Train a network, and return the best epoch.
-
-    :param make: makes the training, including the first weights of the network.
-    :param seed: equal seeds give equal networks, on the same machine with the same number of threads.
-    :param checkpoint: see `Trainer.run`.
-    :param watch: see `Trainer.run`.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        training = make()
-        training.run(checkpoint, watch)
-        return training.result()
-
-
-Item = TypeVar("Item")
-
-
-def sequences(
-    what: str, train: Iterable[Item], dev: Iterable[Item] | None
-) -> tuple[tuple[Item, ...], tuple[Item, ...] | None]:
-    """The sentences of a training treebank, and of a dev treebank if there is one.
-
-    :param what: the name of the network that is trained.
-    :raises ValueError: if one of the two has no sentence.
-    """
-    both = tuple(train), None if dev is None else tuple(dev)
-    if not both[0]:
-        raise ValueError(f"there is no sentence to train a {what} on")
-    if both[1] == ():
-        raise ValueError("there is no sentence to choose an epoch by")
-    return both

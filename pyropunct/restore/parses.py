@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pyropunct.errors import UserError
 from pyropunct.fitted.model import FittedModel
-from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.nets.parser import Parser, WeightedTree
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.restore.windows import LONGEST_PARSED, joined, windows
 from pyropunct.treebank.tree import Tree, require_words

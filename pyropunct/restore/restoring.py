@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pyropunct.fitted.model import FittedModel
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import Decision, Shares
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.raw_words import RawSentence

@@ -8,11 +8,11 @@ from typing import Any
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe
 from pyropunct.fitted.slot_strings import SlotStrings
 from pyropunct.fitted.variant_options import reads_pretrained
-from pyropunct.nets.parser import FOLDS, ParserRecipe, fold_recipe, jackknifed, train_parser
-from pyropunct.nets.parser.training import ENCODER_RATE
+from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
+from pyropunct.nets.parser import ENCODER_RATE, train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
-from pyropunct.nets.reader import ReaderRecipe, train_reader
-from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.reader import train_reader
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.training import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.adapting import LearnedText, with_capitals

@@ -3,7 +3,7 @@
 A model of p(x | T) that has seen the trees of a treebank alone trusts the trees that a parser finds, mistakes
 and all.  So restoration uses a second model p(x | T) of the same kind with the same tokens, trained on each
 sentence twice: with its tree in the treebank, and with the tree of a parser that has not seen the sentence
-(`pyropunct.nets.parser.jackknife`).  Underlying trees and rules come from the first model, of the treebank's
+(`pyropunct.nets.jackknife`).  Underlying trees and rules come from the first model, of the treebank's
 trees.
 
 Example::
@@ -11,7 +11,8 @@ Example::
     from dataclasses import replace
 
     from pyropunct import fit, read_treebank
-    from pyropunct.nets.parser import jackknifed, train_parser
+    from pyropunct.nets.jackknife import jackknifed
+    from pyropunct.nets.parser import train_parser
     from pyropunct.train.parsed_trees import fit_parsed
 
     train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
@@ -24,8 +25,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.nets.parser import attachment_scores, with_trees
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.jackknife import with_trees
+from pyropunct.nets.parser import WeightedTree, attachment_scores
 from pyropunct.nets.pretrained import kept
 from pyropunct.nets.training import Watch
 from pyropunct.punctuator import Punctuator
@@ -61,7 +62,7 @@ def fit_parsed(
 
     :param model: fitted to the same sentences.
     :param train: the sentences that `pyropunct.fit` was given.
-    :param parses: for each of them its trees, as `pyropunct.nets.parser.jackknifed` gives them.
+    :param parses: for each of them its trees, as `pyropunct.nets.jackknife.jackknifed` gives them.
     :param dev: sentences on which the epoch is chosen and perplexity is reported; without them every tenth
         training sentence is held out, with its trees.
     :param dev_parses: the trees of each of them; by default those over which restoration averages, of the

@@ -23,8 +23,7 @@ from dataclasses import replace
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
-from pyropunct.nets.tagger.training import train_slot_tagger
+from pyropunct.nets.tagger import likeliest_share, log_mixture, train_slot_tagger
 from pyropunct.nets.training import AnyCheckpoint, Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pyropunct.errors import UserError
 from pyropunct.nets.parser import Parser
-from pyropunct.nets.reader.encoding import Document, joined
+from pyropunct.nets.running_text import Document, joined
 from pyropunct.restore.raw_words import RawSentence
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import words_of

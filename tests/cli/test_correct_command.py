@@ -7,8 +7,7 @@ import pytest
 from command_line import answer, complaint, invoke, printed
 from model_files import changed, copied
 
-from pyropunct.nets.parser import ParserRecipe
-from pyropunct.nets.reader import ReaderRecipe
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.restore.reading import CHUNK
 from pyropunct.tasks.correct.correcting import Corrector
 from pyropunct.train.fitting import NetworkRecipes

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
 from pyropunct.nets.pretrained import Kept, PretrainedError, remembered
-from pyropunct.nets.sources import pretrained_from
+from pyropunct.nets.tuning import pretrained_from
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

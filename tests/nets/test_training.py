@@ -13,9 +13,10 @@ from encoders import MadeUp
 from sentences import embedded
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
-from pyropunct.nets.reader import ReaderRecipe, train_reader
-from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
+from pyropunct.nets.parser import BiaffineParser, train_parser
+from pyropunct.nets.reader import train_reader
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.tagger import train_slot_tagger
 from pyropunct.nets.training import DivergedError, Progress
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.raw_words import RawReader, RawSentence
 from pyropunct.restore.restoring import Restored, Source, in_windows

@@ -13,10 +13,11 @@ from command_line import answer, complaint, printed
 
 import pyropunct
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.nets.encoder import Encoder, TunedEncoder
+from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.nets.reader import train_reader
-from pyropunct.nets.reader.encoding import documents
+from pyropunct.nets.running_text import documents
+from pyropunct.nets.tuning import TunedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.adapting import REPLACED, LearnedText, adapt
@@ -42,10 +43,10 @@ def text(train: list[Sentence], dev: list[Sentence]) -> str:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taggers in one epoch; adapted readers have the settings of the first."""
-    from pyropunct.nets.tagger import SlotTaggerRecipe
+    from pyropunct.nets.recipes import SlotTaggerRecipe
 
     recipe = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
-    monkeypatch.setattr("pyropunct.nets.tagger.training.SlotTaggerRecipe", lambda: recipe)
+    monkeypatch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", lambda: recipe)
 
 
 @pytest.mark.usefixtures("quick")

@@ -16,9 +16,7 @@ from pyropunct.fitted.registry import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.models.symmetry import Economy
-from pyropunct.nets.parser import ParserRecipe
-from pyropunct.nets.reader import ReaderRecipe
-from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.training import Progress
 from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator

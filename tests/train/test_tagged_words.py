@@ -12,7 +12,7 @@ from model_files import changed, copied
 
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
-from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.tagged_words import fit_tagger

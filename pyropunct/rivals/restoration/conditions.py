@@ -7,9 +7,8 @@ from typing import ClassVar, Self
 from pyropunct.compare.settings import SettingError
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser import ParserRecipe
 from pyropunct.nets.pretrained import Kept
-from pyropunct.nets.recipes import SlotTaggerRecipe
+from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.rivals.restoration.settings import RestorationSettings
 from pyropunct.rivals.taggers.recipes import RivalRecipe

@@ -13,7 +13,8 @@ from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variant_options import reads_pretrained
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, train_parser
+from pyropunct.nets.jackknife import fold_recipe
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, train_parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.rivals.restoration import settings

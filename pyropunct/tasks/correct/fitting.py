@@ -15,7 +15,7 @@ from pyropunct.models.channel.centred import CentredWindow
 from pyropunct.models.channel.slip import Slip
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
-from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.nets.parser import Parser, WeightedTree
 from pyropunct.nets.training import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.correcting import Corrector

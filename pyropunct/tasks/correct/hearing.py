@@ -28,8 +28,8 @@ from pyropunct.draws import Draws
 from pyropunct.fitted.model import FittedModel
 from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.labels import Probabilities
-from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.tagger.tagger import SlotTagger
+from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.tagger import SlotTagger
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.treebank.marks import Surface, marks_of
 from pyropunct.treebank.tree import Tree

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.fitted.model import FittedModel
+from pyropunct.nets.eisner import best_tree
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
-from pyropunct.nets.parser.eisner import best_tree
 from pyropunct.nets.words import with_marks
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.windows import LONGEST_PARSED

@@ -9,7 +9,8 @@ import pytest
 from brute_force import projective_trees
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.parser import ParserRecipe, WeightedTree, train_parser
+from pyropunct.nets.parser import WeightedTree, train_parser
+from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError

@@ -13,9 +13,8 @@ import torch
 
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
-from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
-from pyropunct.nets.tagger.tagger import generator_for
+from pyropunct.nets.recipes import SlotTaggerRecipe
+from pyropunct.nets.tagger import SlotTagger, generator_for, likeliest_share, log_mixture, train_slot_tagger
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.marks import START, Surface
