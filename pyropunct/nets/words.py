@@ -114,12 +114,13 @@ class WordTypes:
         different = dict.fromkeys(word for sentence in sentences for word in sentence)
         row = {word: number for number, word in enumerate(different, start=1)}
         marked = any(map(is_mark, different))
+        written = [[word.removeprefix(MARK) for word in sentence] for sentence in sentences]
         return WordBatch(
             words=padded([[row[word] for word in sentence] for sentence in sentences]),
             lengths=torch.tensor([len(sentence) for sentence in sentences]),
             forms=torch.tensor([0, *(self._form_numbers.get(word.lower(), 1) for word in row)]),
             spellings=padded([[0], *map(self._spell, row)]),
-            features=None if pretrained is None else pretrained.features(list(map(_written, sentences))),
+            features=None if pretrained is None else pretrained.features(written),
             places=padded([list(_places(sentence)) for sentence in sentences]) if marked else None,
         )
 
@@ -150,10 +151,6 @@ def with_marks(words: Sequence[str], surface: Surface) -> tuple[str, ...]:
     slots = [[MARK + mark.removeprefix(MARK) for mark in marks_of(slot)] for slot in surface]
     behind = zip(words, slots[1:], strict=True)
     return (*slots[0], *(token for word, slot in behind for token in (word, *slot)))
-
-
-def _written(sentence: Sequence[str]) -> list[str]:
-    return [word.removeprefix(MARK) for word in sentence]
 
 
 def _places(sentence: Sequence[str]) -> Iterator[int]:

@@ -253,23 +253,21 @@ class Training(Trainer):
         self.ranks.meet(self.optimisers)
         return super().mean_loss(self.ranks.total(total))
 
-    def measured(self) -> Perplexity:
-        """The perplexity."""
-        return Perplexity(self._perplexity())
-
     def keep(self) -> None:
         """Remember a copy of the present values."""
         self._best = self._weights()
 
-    def _perplexity(self) -> float:
-        """The perplexity per slot of dev, at the end of an epoch.
+    def measured(self) -> Perplexity:
+        """The perplexity per slot of dev, of which each rank takes a share.
 
         :raises DivergedError: if this or a weight is not finite, or a weight is very large.
         """
         self._settle(self._current)
+        share, slots = self.ranks.share(self.dev), sum(len(sentence.surface) for sentence in self.dev)
         try:
             with np.errstate(invalid="ignore"):  # what comes of this is looked at below
-                perplexity = self._evaluate(self._punctuator(self._current)).perplexity
+                found = self._punctuator(self._current).evaluate(share).log_likelihood if share else 0.0
+                perplexity = Evaluation(len(self.dev), slots, self.ranks.total(found)).perplexity
         except ImpossibleSurfaceError as error:
             raise self._diverged(f"on dev, {error}") from error
         weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
@@ -277,14 +275,7 @@ class Training(Trainer):
         if problems or not isfinite(perplexity):
             problem = problems[0] if problems else f"the perplexity of dev is {perplexity}"
             raise self._diverged(f"at its end, {problem}")
-        return perplexity
-
-    def _evaluate(self, punctuator: Punctuator) -> Evaluation:
-        """The evaluation on dev, of which each rank takes a share."""
-        share = self.ranks.share(self.dev)
-        log_likelihood = punctuator.evaluate(share).log_likelihood if share else 0.0
-        slots = sum(len(sentence.surface) for sentence in self.dev)
-        return Evaluation(len(self.dev), slots, self.ranks.total(log_likelihood))
+        return Perplexity(perplexity)
 
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:

@@ -22,7 +22,7 @@ from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
-from pyropunct.train.training import HELD_OUT, Training, held_out
+from pyropunct.train.training import HELD_OUT, Perplexity, Training, held_out
 from pyropunct.treebank.reading import Sentence, read_text, read_treebank
 from pyropunct.vocabulary import build_vocabulary
 
@@ -202,7 +202,7 @@ def test_dev_chooses_the_epoch(
 ) -> None:
     """Of two that are as good, the later one.  Interrupted behind it, a resumed fit gives this one too."""
     scores = [2.0, 2.001, 4.0]
-    monkeypatch.setattr(Training, "_perplexity", lambda training: scores[len(training.epochs)])
+    monkeypatch.setattr(Training, "measured", lambda training: Perplexity(scores[len(training.epochs)]))
     recipe = Recipe(epochs=3, families=("symmetry",))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     training = Training(vocabulary, train, dev, recipe, 0, "cpu")
