@@ -18,8 +18,7 @@ import torch
 
 from pyropunct import read_treebank
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser.protocol import attachment_scores
-from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.parser import attachment_scores, train_parser
 from pyropunct.nets.training import Progress
 
 COLUMNS = ("treebank", "words", "minutes", "words/s", "UPOS", "UAS", "LAS")
@@ -68,7 +67,7 @@ def _row(train: Path, dev: Path, options: argparse.Namespace) -> str:
 def _tell(progress: Progress) -> None:
     """On a terminal, how far training is."""
     if sys.stderr.isatty():
-        print(f"\repoch {progress.epoch}: {progress.done / progress.words:4.0%} ", end="", file=sys.stderr)
+        print(f"\repoch {progress.epoch}: {progress.done / progress.size:4.0%} ", end="", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -22,11 +22,10 @@ from typing import Any, NamedTuple
 import torch
 
 from pyropunct import Punctuator, read_treebank
-from pyropunct.nets.parser.protocol import attachment_scores
-from pyropunct.nets.reader.case import case_of
-from pyropunct.nets.reader.reader import windows_of
-from pyropunct.nets.reader.scores import count
+from pyropunct.nets.parser import attachment_scores
+from pyropunct.nets.reader import count, windows_of
 from pyropunct.nets.recipes import ReaderRecipe
+from pyropunct.nets.running_text import case_of
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer

@@ -26,14 +26,11 @@ from pyropunct.files import model_path, model_there
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import TextSettings
-from pyropunct.nets.parser.jackknife import fold_recipe, jackknifed
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import WeightedTree, attachment_scores
-from pyropunct.nets.parser.training import train_parser
-from pyropunct.nets.reader.encoding import Document, documents
-from pyropunct.nets.reader.reader import RunningReader
-from pyropunct.nets.reader.training import evaluate, train_reader
+from pyropunct.nets.jackknife import fold_recipe, jackknifed
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
+from pyropunct.nets.reader import RunningReader, evaluate, train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
+from pyropunct.nets.running_text import Document, documents
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import RestorationScores

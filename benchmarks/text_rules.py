@@ -20,7 +20,7 @@ from trials import begin, parser
 
 import pyropunct
 from pyropunct import RECIPES, Sentence, fit
-from pyropunct.nets.parser.protocol import attachment_scores
+from pyropunct.nets.parser import attachment_scores
 from pyropunct.tasks.explain.learned import learned_rules
 from pyropunct.tasks.explain.relations import RelationPunctemes, relation_punctemes
 from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules

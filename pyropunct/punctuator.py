@@ -22,14 +22,11 @@ from pyropunct.fitted.saved_parts import (
 from pyropunct.fitted.story import FittedStory
 from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import WHOLE
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.nets.networks import TrainedWordNetwork
+from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
 from pyropunct.nets.pretrained import Pretrained
-from pyropunct.nets.reader.reader import RunningReader
-from pyropunct.nets.tagger.scores import log_mixture
-from pyropunct.nets.tagger.tagger import SlotTagger
-from pyropunct.nets.trained import TrainedWordNetwork
-from pyropunct.nets.vectors import KIND as VECTORS
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.tagger import SlotTagger, log_mixture
 from pyropunct.restore.deciding import Posteriors, decide, tagged
 from pyropunct.restore.details import Word
 from pyropunct.restore.parses import weighted_trees
@@ -277,9 +274,9 @@ class Punctuator(FittedStory):
 
         The saved model is smaller than the fitted one.  Weights of the log-linear attach model near zero are
         left out and the others are rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
-        syntax model are saved in single precision, word vectors as with ``small``.  So a loaded model differs
-        slightly from the fitted one, in the sixth digit of the perplexity.  Saving a loaded model again does
-        not change it further.  No weights are left out of a model that has `scales`.
+        syntax model are saved in single precision.  So a loaded model differs slightly from the fitted one,
+        in the sixth digit of the perplexity.  Saving a loaded model again does not change it further.  No
+        weights are left out of a model that has `scales`.
 
         :param path: the file; without the ending ``.safetensors``, it gets this ending.
         :param small: round much more, see `pyropunct.models.attach.pruning.rounded` and
@@ -321,8 +318,7 @@ class Punctuator(FittedStory):
         for name, network in networks.items():
             if network is not None:
                 plain[name], weights = network.to_parts()
-                rounded = small or (name == "pretrained" and plain[name]["kind"] == VECTORS)
-                tensors |= network_tensors(name, weights, rounded)
+                tensors |= network_tensors(name, weights, small)
         if self.tagger is not None:
             plain["tagger"]["share"] = self.share
         return plain, tensors

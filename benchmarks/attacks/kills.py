@@ -22,13 +22,12 @@ import torch
 from click.testing import CliRunner
 from row import Row
 
-import pyropunct.nets.parser
-import pyropunct.nets.reader
-import pyropunct.nets.tagger
+import pyropunct.train.fitting
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.train.fitting import NetworkRecipes
 
 SHORT = {"epochs": 4, "least_steps": 1}
 SMALL = SHORT | {"form_size": 8, "character_size": 4, "spelling_size": 8, "lstm_size": 6}
@@ -43,9 +42,8 @@ def attack(tries: int, seed: int) -> Row:
     """Kill a fit, and continue it, so often."""
     torch.set_num_threads(1)
     # The command makes its own recipes for the networks, which take minutes.
-    pyropunct.nets.parser.ParserRecipe = lambda: PARSER  # type: ignore[assignment, misc]
-    pyropunct.nets.reader.ReaderRecipe = lambda: READER  # type: ignore[assignment, misc]
-    pyropunct.nets.tagger.SlotTaggerRecipe = lambda: TAGGER  # type: ignore[assignment, misc]
+    networks = NetworkRecipes(PARSER, READER, TAGGER)
+    pyropunct.train.fitting.NetworkRecipes = lambda: networks  # type: ignore[assignment, misc]
     chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "killed"

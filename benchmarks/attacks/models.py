@@ -25,8 +25,8 @@ from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import MODEL, ModelFileError, read_tensors, write_tensors
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.nets.parser.training import train_parser
-from pyropunct.nets.reader.training import train_reader
+from pyropunct.nets.parser import train_parser
+from pyropunct.nets.reader import train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.rivals.taggers.kinds import load_rival
 from pyropunct.rivals.taggers.recipes import RivalRecipe

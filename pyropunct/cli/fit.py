@@ -48,7 +48,6 @@ class FitOptions(Machine):
         model.
     :ivar fine_tune: with --parser and --encoder: train the encoder further, together with the parser, which
         alone reads it then; --device cuda makes it bearable.
-    :ivar vectors: vectors of words in the text format of word2vec, in the place of an encoder.
     :ivar tagger: with --parser: train a tagger of words too, whose predictions are mixed with those given
         trees of the parser.  [default: --tagger]
     :ivar mark_parser: with --parser: train another one that reads marks too, for `pyropunct parse`; it takes
@@ -68,7 +67,6 @@ class FitOptions(Machine):
     folds: Annotated[NotNegative, several] | None = None
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
     fine_tune: bool = False
-    vectors: Annotated[str | None, Placeholder("FILE")] = None
     tagger: bool | None = None
     mark_parser: bool = False
     text: Annotated[tuple[str, ...], Placeholder("FILES")] = ()
@@ -93,7 +91,7 @@ def fit(
     from pyropunct.cli.fit_setup import Checkpoints, changed_recipe, pretrained_source, read_treebanks
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
-    from pyropunct.nets.parser import FOLDS
+    from pyropunct.nets.jackknife import FOLDS
     from pyropunct.train.fitting import fit as fit_model
 
     file = model_path(options.out)
@@ -106,7 +104,7 @@ def fit(
     files = files_of_several(options.text)
     parts, dev = read_treebanks(train, options.dev)
     sentences = tuple(sentence for part in parts for sentence in part)
-    pretrained = pretrained_source(options.encoder, options.vectors, [*sentences, *(dev or ())])
+    pretrained = pretrained_source(options.encoder)
     folds = FOLDS if options.folds is None else options.folds
     with checkpoints.kept():
         model = fit_model(
@@ -127,7 +125,7 @@ def fit(
 
 def _check(options: FitOptions, recipe: Recipe) -> None:
     """:raises UserError: if there are options for what is not trained, or two that exclude each other."""
-    parser, encoder, vectors = options.parser, options.encoder is not None, options.vectors is not None
+    parser, encoder = options.parser, options.encoder is not None
     reads = parser or reads_pretrained(recipe)
     unread = (
         "is for --parser, and for attach models such as neural: the attach model "
@@ -136,8 +134,6 @@ def _check(options: FitOptions, recipe: Recipe) -> None:
     wrong = {
         "--folds is for --parser: there are no trees of a parser without it": options.folds and not parser,
         f"--encoder {unread}": encoder and not reads,
-        f"--vectors {unread}": vectors and not reads,
-        "--encoder and --vectors exclude each other": encoder and vectors,
         "--fine-tune is for --parser and --encoder together": options.fine_tune and not (parser and encoder),
         "--text is for --parser and --folds: a parser finds its trees": options.text
         and (not parser or options.folds == 0),

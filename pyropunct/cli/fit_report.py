@@ -16,7 +16,7 @@ EDITS_SHOWN = 20
 
 STILL_NEAR_PRIOR = "the channel is still near its prior, and more epochs help"
 
-ENCODER, TUNED, VECTORS = "encoder", "tuned encoder", "vectors"
+ENCODER, TUNED = "encoder", "tuned encoder"
 """The kinds of pretrained features."""
 
 NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
@@ -89,7 +89,7 @@ def _plain(
             for treebank in treebanks
         ],
         "edits": [edit._asdict() for edit in edits],
-        **{kind.replace(" ", "_"): _place(model, kind) for kind in (ENCODER, TUNED, VECTORS)},
+        **{kind.replace(" ", "_"): _place(model, kind) for kind in (ENCODER, TUNED)},
         "parser": _best_scores(model, "parser"),
         "parser_epochs": _epochs(model, "parser"),
         "mark_parser": _best_scores(model, "mark_parser"),
@@ -130,8 +130,6 @@ def _scores(model: Punctuator) -> Iterator[str]:
         yield f"the model needs the encoder {encoder} {use}"
     if tuned := _place(model, TUNED):
         yield f"the model has the encoder {tuned} in it, which was trained further with the parser"
-    if vectors := _place(model, VECTORS):
-        yield f"the model reads word vectors of {vectors}, which it has in it"
     for network in DECISIVE:
         if scores := _best_scores(model, network):
             yield NETWORKS[network][1].format(**scores)
@@ -149,7 +147,7 @@ def _scores(model: Punctuator) -> Iterator[str]:
 
 
 def _place(model: Punctuator, kind: str) -> str | None:
-    """The place of the encoder or of the vectors that the model was trained with; None without them."""
+    """The place of the encoder that the model was trained with; None without one."""
     plain = {} if model.pretrained is None else model.pretrained.to_parts()[0]
     return plain["place"] if plain.get("kind") == kind else None
 

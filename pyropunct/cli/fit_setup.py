@@ -16,10 +16,8 @@ from pyropunct.fitted.variants import check_of_use, with_options
 from pyropunct.models.attach.templates import FAMILIES
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import Kept
-from pyropunct.nets.vectors import read_vectors
 from pyropunct.train.checkpoints import own_folder
 from pyropunct.treebank.reading import Treebank, require_punctuation
-from pyropunct.treebank.sentence import Sentence
 
 
 class Checkpoints:
@@ -106,15 +104,10 @@ def read_treebanks(train: Sequence[str], dev: str | None) -> tuple[list[Treebank
     return [first, *named], None if dev is None else read_file(dev)
 
 
-def pretrained_source(encoder: str | None, vectors: str | None, sentences: Sequence[Sentence]) -> Kept | None:
-    """The source of features of words, each of which is computed once for all networks that read them.
-
-    :param sentences: whose words have features.
-    """
-    if encoder is not None:
-        source = Encoder(encoder)
-        source.open()
-        return Kept(source)
-    if vectors is not None:
-        return Kept(read_vectors(vectors, {word for sentence in sentences for word in sentence.tree.forms}))
-    return None
+def pretrained_source(encoder: str | None) -> Kept | None:
+    """The source of features of words, each of which is computed once for all networks that read them."""
+    if encoder is None:
+        return None
+    source = Encoder(encoder)
+    source.open()
+    return Kept(source)

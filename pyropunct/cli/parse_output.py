@@ -5,7 +5,7 @@ from typing import Any
 
 from pyropunct.cli import console
 from pyropunct.cli.restore_output import JsonOutput, Output, Printer
-from pyropunct.nets.parser.protocol import attachment_scores
+from pyropunct.nets.parser import attachment_scores
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import Restored, Source, words_of
 from pyropunct.tasks.explain.derivations import Derivations

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pyropunct.cli import console
 
 if TYPE_CHECKING:
-    from pyropunct.nets.training import Progress as NetworkProgress
+    from pyropunct.nets.training import Progress
     from pyropunct.train.parts import Watching
-    from pyropunct.train.training import Progress
 
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
@@ -38,10 +37,11 @@ def training_watch(what: str = "") -> "Iterator[Callable[[Progress], None]]":
 
         def watch(progress: "Progress") -> None:
             loss = score = ""
-            if last := progress.last:
-                loss, score = f"objective {last.objective:.4f}", f"dev perplexity {last.perplexity:.4f}"
-            title = f"{what}{progress.direction}, epoch {progress.epoch} of {progress.epochs}"
-            show(title, progress, progress.sentences, loss, score)
+            if (last := progress.last) and last.scores:
+                loss = f"objective {last.loss:.4f}"
+                score = "dev perplexity {perplexity:.4f}".format_map(last.scores)
+            title = f"{what}{progress.what}, epoch {progress.epoch} of {progress.epochs}"
+            show(title, progress, progress.size, loss, score)
 
         yield watch
 
@@ -66,22 +66,22 @@ def network_watch(part: str, folds: int) -> Iterator[Callable[..., None]]:
                 score = _joined(score, _time_of_parsers(progress, folds))
             what = f"parser for fold {fold[0] + 1} of {folds}" if fold else part
             title = f"{what}, epoch {progress.epoch} of {progress.epochs}"
-            show(title, progress, progress.words, loss, score)
+            show(title, progress, progress.size, loss, score)
 
         yield watch
 
 
-def _time_of_parsers(progress: "NetworkProgress", folds: int) -> str:
+def _time_of_parsers(progress: "Progress", folds: int) -> str:
     """How long the parser and those of the folds will take; each of these learns from the other folds."""
-    from pyropunct.nets.parser.jackknife import fold_recipe
+    from pyropunct.nets.jackknife import fold_recipe
     from pyropunct.nets.recipes import ParserRecipe
 
-    words = progress.epochs * progress.words
+    words = progress.epochs * progress.size
     if folds:
-        seen = progress.words * (folds - 1) // folds
+        seen = progress.size * (folds - 1) // folds
         words += folds * seen * fold_recipe(ParserRecipe()).planned_epochs(seen)
     assert progress.last is not None  # for the first epoch is finished
-    return f"all parsers take some {_lasting(words / progress.words * progress.last.seconds)}"
+    return f"all parsers take some {_lasting(words / progress.size * progress.last.seconds)}"
 
 
 def fit_watches(folds: int) -> "Watching":

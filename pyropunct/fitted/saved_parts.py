@@ -21,12 +21,12 @@ from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
-from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.networks import TrainedNetwork
+from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.pretrained import Pretrained, PretrainedError, check_same, remembered
-from pyropunct.nets.reader.reader import RunningReader
-from pyropunct.nets.sources import pretrained_from
-from pyropunct.nets.tagger.tagger import SlotTagger
-from pyropunct.nets.trained import TrainedNetwork
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.tagger import SlotTagger
+from pyropunct.nets.tuning import pretrained_from
 from pyropunct.shipped import lacking, place_of
 from pyropunct.text.conventions import Conventions
 from pyropunct.vocabulary import Vocabulary

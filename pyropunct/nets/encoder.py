@@ -7,7 +7,6 @@ machine, its weights are safetensors.  The package is imported when an encoder i
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,34 +28,32 @@ from pyropunct.nets.words import by_length
 KIND = "encoder"
 """How `Encoder.identity` calls it."""
 
-TUNED = "tuned encoder"
-"""How `TunedEncoder.identity` calls it."""
 
 DEPTHS = (1 / 2, 5 / 6, 1)
 """The layers whose states are averaged, as shares of all layers."""
 
+
 MOST_PIECES = 16
 """The most pieces of a word that are read."""
+
 
 LONGEST = 512
 """The most pieces that are read together; an encoder may allow fewer."""
 
+
 PIECES_AT_ONCE = 4096
 """Pieces, padding included, that the encoder reads in one call."""
+
 
 PROBES = ("Naïve", "iPhone", "U.S.", "ÄRGER", "don't", "1,000", "犬")
 """Words whose pieces distinguish tokenizers."""
 
-FILES = ("config.json", "tokenizer.json", "tokenizer_config.json")
-"""The files beside its weights, as transformers writes them."""
-
-WEIGHTS = "model.safetensors"
 
 MOST_GROWTH = 1000
 """How many times longer a tokenizer may make a text before it cuts it."""
 
 
-class Window(NamedTuple):
+class PieceWindow(NamedTuple):
     """Neighbouring words of a sentence, as pieces.
 
     :ivar sentence: the number of the sentence.
@@ -107,7 +104,7 @@ class Opened:
                 features[window.sentence, window.core.start : window.core.stop] = states[core]
         return features
 
-    def _windows(self, sentences: Sequence[Sequence[str]]) -> Iterator[Window]:
+    def _windows(self, sentences: Sequence[Sequence[str]]) -> Iterator[PieceWindow]:
         """The sentences as pieces, long ones cut into windows."""
         pieces = _pieces(self.tokenizer, {word for sentence in sentences for word in sentence})
         before, after = _specials(self.tokenizer)
@@ -116,11 +113,11 @@ class Opened:
             words = [pieces[word] for word in sentence]
             for seen, core in _cuts([len(word) for word in words], room):
                 of_seen = words[seen.start : seen.stop]
-                yield Window(
+                yield PieceWindow(
                     number, list(chain.from_iterable(of_seen)), list(map(len, of_seen)), seen.start, core
                 )
 
-    def _read(self, windows: Sequence[Window]) -> Iterator[Tensor]:
+    def _read(self, windows: Sequence[PieceWindow]) -> Iterator[Tensor]:
         """(words, size) for each window the means of the states of the pieces of its words."""
         before, after = _specials(self.tokenizer)
         rows = [[*before, *window.pieces, *after] for window in windows]
@@ -216,7 +213,7 @@ def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
         rows = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
     except BaseException as error:
         if _is_panic(error):
-            raise PretrainedError(f"the tokenizer of an encoder fails: {_first_line(error)}") from error
+            raise PretrainedError(f"the tokenizer of an encoder fails: {first_line(error)}") from error
         raise
     unknown = [tokenizer.unk_token_id or 0]
     return {word: pieces[:MOST_PIECES] or unknown for word, pieces in zip(each, rows, strict=True)}
@@ -437,7 +434,7 @@ def _one_line(place: str) -> Iterator[None]:
     except BaseException as error:
         if not isinstance(error, Exception) and not _is_panic(error):
             raise
-        text = _first_line(error)
+        text = first_line(error)
         if "trust_remote_code" in str(error):
             text = "it needs its own code, which is not run here"
         raise PretrainedError(f"encoder {place}: cannot be loaded: {text}") from error
@@ -448,7 +445,8 @@ def _is_panic(error: BaseException) -> bool:
     return type(error).__name__ == "PanicException"
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, or its kind."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
@@ -468,93 +466,3 @@ def quiet(transformers: Any) -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-class TunedEncoder:
-    """An encoder that was trained further, as files in JSON and tensors.
-
-    It is opened when it is first used.
-
-    :param plain: see `to_parts`.
-    :param tensors: its weights.
-    :param in_training: the encoder while it is trained; then there are neither files nor tensors.
-    """
-
-    def __init__(
-        self, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], in_training: Opened | None = None
-    ) -> None:
-        self._plain, self._tensors, self._in_training = dict(plain), dict(tensors), in_training
-
-    @classmethod
-    def of(cls, opened: Opened, place: str) -> "TunedEncoder":
-        """An encoder as it is now.
-
-        :param place: where it was before it was trained further.
-        :raises PretrainedError: if it cannot be kept: transformers would make another encoder of its parts.
-        """
-        import transformers
-        from safetensors.torch import load_file
-
-        try:
-            with tempfile.TemporaryDirectory() as folder, quiet(transformers):
-                opened.model.save_pretrained(folder)
-                opened.tokenizer.save_pretrained(folder)
-                files = {name: json.loads((Path(folder) / name).read_text("utf-8")) for name in FILES}
-                tensors = load_file(Path(folder) / WEIGHTS)
-                again = identity_of(opened_at(folder))
-        except (OSError, ValueError, RuntimeError) as error:
-            raise PretrainedError(
-                f"encoder {place}: cannot be trained further: {_first_line(error)}"
-            ) from error
-        before = identity_of(opened)
-        if any(again[name] != before[name] for name in ("size", "layers", "pieces")):
-            raise PretrainedError(
-                f"encoder {place}: cannot be trained further: its saved files would be another encoder"
-            )
-        plain = {**again, "kind": TUNED, "place": place, "files": files}
-        return cls(plain, {name: tensor.clone() for name, tensor in tensors.items()})
-
-    @property
-    def size(self) -> int:
-        """Features of a word."""
-        return self._plain["size"]
-
-    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `pyropunct.nets.pretrained.Pretrained.features`."""
-        with torch.no_grad():
-            return self._opened.features(sentences).half().float().cpu()
-
-    def identity(self) -> dict[str, Any]:
-        """Its size, layers, and checksums of its pieces and weights."""
-        return {name: self._plain[name] for name in ("kind", "size", "layers", "pieces", "weights")}
-
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """All of it: the encoder that was trained further is not needed any more."""
-        return dict(self._plain), dict(self._tensors)
-
-    @classmethod
-    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "TunedEncoder":
-        """The encoder that `to_parts` took apart.
-
-        :raises ValueError: if a part is missing or has another type.
-        """
-        checked_identity(plain)
-        if set(plain["files"]) != set(FILES) or not tensors:
-            raise ValueError("it does not have the files and the weights of an encoder")
-        return cls(plain, tensors)
-
-    @cached_property
-    def _opened(self) -> Opened:
-        """:raises PretrainedError: if it cannot be loaded."""
-        if self._in_training is not None:
-            return self._in_training
-        shown = f"{self._plain['place']}, trained further"
-        try:
-            from safetensors.torch import save_file
-        except ImportError:  # then transformers, which needs it, is missing too: the error says so
-            return opened_at("", shown)
-        with tempfile.TemporaryDirectory() as folder:
-            for name in FILES:
-                (Path(folder) / name).write_text(json.dumps(self._plain["files"][name]), "utf-8")
-            save_file(self._tensors, Path(folder) / WEIGHTS, {"format": "pt"})
-            return opened_at(folder, shown)

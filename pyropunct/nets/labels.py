@@ -16,7 +16,6 @@ from torch import Tensor
 from pyropunct.draws import Draws
 from pyropunct.files import texts, types
 from pyropunct.inference.forward import renumber
-from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.nets.words import padded
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, displayed_string, marks_of
 from pyropunct.vocabulary import MARK_COUNT
@@ -25,6 +24,9 @@ SlotString = tuple[str, ...]
 
 LABEL_COUNT = 2
 """A slot string seen less often in training has the label of unknown strings."""
+
+SMOOTHING = 0.05
+"""What is added to the count of each pair of marks."""
 
 
 @dataclass(frozen=True)
@@ -133,10 +135,13 @@ def collect_labels(surfaces: Sequence[Surface], tokens: Iterable[str] | None = N
 
 
 class Spelling:
-    """q(string | the string has no label): the bigram model of marks `TokenBigrams`, renormalised.
+    """q(string | the string has no label): a smoothed bigram model of marks, renormalised.
 
-    TokenBigrams gives every non-empty string of marks a positive probability q(string).  The
-    probability of the strings with a label is summed and divided out::
+    The bigram model gives every non-empty string of marks a positive probability::
+
+        q(x_1 .. x_m) = q(x_1 | start) q(x_2 | x_1) ... q(stop | x_m)
+
+    The probability of the strings with a label is summed and divided out::
 
         q(string | no label) = q(string) / (1 - sum of q(s) over the non-empty s in labels.strings)
 
@@ -144,12 +149,20 @@ class Spelling:
     strings more than the few frequent ones.
 
     :param strings: the slot strings of the training treebank, in the marks of the labels.
+    :ivar bigrams: (marks + 1, marks + 1) the probability of the next mark, after each mark and at the start,
+        which is the last row; the last column is the end.
     """
 
     def __init__(self, labels: Labels, strings: Iterable[SlotString] = ()) -> None:
         self.labels = labels
         distinct = sorted({string for string in strings if string})
-        self.bigrams = TokenBigrams(map(self._encode, distinct), len(labels.marks))
+        end = len(labels.marks)
+        counts = np.full((end + 1, end + 1), SMOOTHING)
+        for string in distinct:
+            for before, after in pairwise([end, *self._encode(string), end]):
+                counts[before, after] += 1
+        counts[end, end] = 0
+        self.bigrams = torch.from_numpy(counts / counts.sum(-1, keepdims=True))
 
     def log_prob(self, string: SlotString) -> float:
         """log q(string | the string has no label), in natural logarithms."""
@@ -184,7 +197,7 @@ class Spelling:
 
         The last row is the start, the last column the end.
         """
-        totals = self.bigrams.probabilities.numpy().cumsum(1)
+        totals = self.bigrams.numpy().cumsum(1)
         return np.asarray(totals / totals[:, -1:])
 
     @cached_property
@@ -198,7 +211,7 @@ class Spelling:
         """log q of a non-empty string, as a sum of logarithms, so that long strings do not underflow."""
         end = len(self.labels.marks)
         steps = list(pairwise([end, *self._encode(string), end]))
-        return float(self.bigrams.probabilities[tuple(torch.tensor(steps).T)].log().sum())
+        return float(self.bigrams[tuple(torch.tensor(steps).T)].log().sum())
 
     def _encode(self, string: SlotString) -> list[int]:
         return [self.labels.mark_number[mark] for mark in string]

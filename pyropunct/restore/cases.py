@@ -6,8 +6,8 @@ from itertools import chain
 
 from torch import Tensor
 
-from pyropunct.nets.reader.case import CAPITAL, OTHER, case_of, in_case
-from pyropunct.nets.reader.reader import RunningReader
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.running_text import CAPITAL, OTHER, case_of, in_case
 from pyropunct.restore.settings import CaseMode
 from pyropunct.text.raw_sentence import Multiword, RawSentence
 
@@ -34,7 +34,7 @@ def lowered(words: Sequence[str]) -> list[str]:
 def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: bool) -> RawSentence:
     """A sentence in its probable case.
 
-    :param cases: (n, 4) the logits of the cases of its words: see `pyropunct.nets.reader.reader.Reading`.
+    :param cases: (n, 4) the logits of the cases of its words: see `pyropunct.nets.reader.Reading`.
     :param capital: whether its first word begins with a capital letter for that reason alone.
     """
     starts = [capital, *[False] * (len(source.words) - 1)]

@@ -13,10 +13,10 @@ from pyropunct.draws import Draws
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioner
+from pyropunct.nets.given_slots import TaggerConditioner
 from pyropunct.nets.labels import Probabilities, SlotVocabulary
-from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.tagger.given import TaggerConditioner
-from pyropunct.nets.tagger.tagger import generator_for
+from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.tagger import generator_for
 from pyropunct.restore.decoders import Decision, Decoder, decoder_with
 from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws

@@ -12,9 +12,9 @@ from typing import NamedTuple, Protocol
 
 from pyropunct.errors import UserError
 from pyropunct.fitted.story import FittedStory
-from pyropunct.nets.parser.protocol import Parser, WeightedTree
-from pyropunct.nets.reader.reader import RunningReader
-from pyropunct.nets.tagger.tagger import SlotTagger
+from pyropunct.nets.parser import Parser, WeightedTree
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.tagger import SlotTagger
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.words import require_words

@@ -13,8 +13,8 @@ from pyropunct.inference.forward import renumber
 from pyropunct.inference.machines.evidence import Evidence, exactly, with_hidden
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioned, Conditioner, WeightedDraws
-from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.tagger.given import GivenSlots
+from pyropunct.nets.given_slots import GivenSlots
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.rewriting import mixture, without_unknown
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of

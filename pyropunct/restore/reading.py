@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from pyropunct.errors import UserError
-from pyropunct.nets.reader.reader import RunningReader
+from pyropunct.nets.reader import RunningReader
 from pyropunct.restore.running import LONGEST_SENTENCE, SentenceFinder, ends_sentence
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import (

@@ -8,7 +8,7 @@ from typing import Any
 from pyropunct.draws import Draws
 from pyropunct.errors import UserError
 from pyropunct.inference.threads import WHOLE
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision

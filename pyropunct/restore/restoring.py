@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import Decision, Shares
 from pyropunct.restore.parses import LONGEST_WHOLE, FittedModel, joined, weighted_trees, windows
 from pyropunct.restore.settings import DecisionSettings

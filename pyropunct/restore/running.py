@@ -11,15 +11,7 @@ from typing import NamedTuple
 
 from torch import Tensor, stack
 
-from pyropunct.nets.reader.reader import (
-    CORE,
-    LIKELY,
-    MARGIN,
-    WINDOWS_AT_ONCE,
-    RunningReader,
-    Window,
-    windows_of,
-)
+from pyropunct.nets.reader import CORE, LIKELY, MARGIN, WINDOWS_AT_ONCE, RunningReader, Window, windows_of
 from pyropunct.restore.cases import loses_case, lowered, recased
 from pyropunct.restore.settings import CaseMode
 from pyropunct.text.marks import ABBREVIATION_DOT, parted, space_between_words

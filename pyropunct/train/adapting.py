@@ -27,11 +27,10 @@ from typing import Any
 
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.pretrained import PretrainedError
-from pyropunct.nets.reader.encoding import Document
-from pyropunct.nets.reader.training import TUNED, TUNED_RATE, evaluate, train_reader
+from pyropunct.nets.reader import TUNED, TUNED_RATE, evaluate, train_reader
+from pyropunct.nets.running_text import Document
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import NoParserError, weighted_trees

@@ -5,31 +5,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from torch import Tensor
 
 from pyropunct.files import held
 from pyropunct.fitted.model_file import ModelFileError, read_tensors, write_tensors
+from pyropunct.nets.training import Trainer
 
 CHECKPOINT = "pyropunct checkpoint"
 """The format of a file with the state of a training; see `pyropunct.fitted.model_file`."""
-
-
-class Resumable(Protocol):
-    """A training that can go on from a state."""
-
-    def fingerprint(self) -> str:
-        """A checksum of the data, the settings and the seed."""
-
-    def state(self) -> dict[str, Any]:
-        """Tensors and plain values, from which training can go on exactly as without an interruption."""
-
-    def go_on_from(self, state: Mapping[str, Any]) -> None:
-        """Take over a state.
-
-        :raises LookupError, TypeError, ValueError, AttributeError, RuntimeError: if it is not one.
-        """
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
@@ -128,15 +113,15 @@ class Checkpoint:
         if self.written:
             self.path.unlink(missing_ok=True)
 
-    def save(self, training: Resumable) -> None:
+    def save(self, training: Trainer) -> None:
         """Write it, whole or not at all.
 
         :raises ModelFileError: if that cannot be done.
         """
         if self.written:
-            write_state(self.path, {"fingerprint": training.fingerprint(), **training.state()})
+            write_state(self.path, {"fingerprint": training.fingerprint, **training.state()})
 
-    def load(self, training: Resumable) -> None:
+    def load(self, training: Trainer) -> None:
         """Let a training go on from it, if it is there.
 
         :raises ModelFileError: if it is damaged, or is of other data, settings or another seed.
@@ -144,7 +129,7 @@ class Checkpoint:
         if not self.path.exists():
             return
         state = read_state(self.path)
-        if state.get("fingerprint") != training.fingerprint():
+        if state.get("fingerprint") != training.fingerprint:
             raise ModelFileError(
                 f"{self.path}: this checkpoint is of other data, settings or another seed; "
                 "delete it, or repeat the command that began it"

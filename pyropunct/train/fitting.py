@@ -8,17 +8,24 @@ from typing import Any
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
 from pyropunct.fitted.variants import reads_pretrained
-from pyropunct.nets.parser import FOLDS
-from pyropunct.nets.parser.jackknife import fold_recipe, jackknifed
-from pyropunct.nets.parser.training import ENCODER_RATE, train_parser
+from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
+from pyropunct.nets.parser import ENCODER_RATE, train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
-from pyropunct.nets.reader.training import train_reader
+from pyropunct.nets.reader import train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.training import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import Part
 from pyropunct.train.adapting import LearnedText, with_capitals
-from pyropunct.train.parts import PartTrainings, Watching, checkpoint_of, fit_parsed, fit_tagger, unwatched
-from pyropunct.train.training import Training, Watch, held_out
+from pyropunct.train.parts import (
+    PartTrainings,
+    Watching,
+    checkpoint_of,
+    fit_parsed,
+    fit_tagger,
+    unwatched,
+)
+from pyropunct.train.training import Training, held_out
 from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
@@ -219,7 +226,7 @@ def fit_story(
         training = Training(vocabulary, train, dev, directed, seed, device, source)
         training.run(files.get(each), watch)
         fitted.append(training.punctuator())
-        tried[each] = training.epochs[training.chosen - 1].perplexity
+        tried[each] = training.perplexity
     best = min(fitted, key=lambda model: tried[model.recipe.direction])
     surfaces = (vocabulary.known_surface(sentence.surface) for sentence in train)
     main = [sentence for sentence in train if sentence.tree.treebank == MAIN_TREEBANK]

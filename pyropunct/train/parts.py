@@ -3,7 +3,7 @@
 A model of p(x | T) that has seen the trees of a treebank alone trusts the trees that a parser finds, mistakes
 and all.  So restoration uses a second model p(x | T) of the same kind with the same tokens, trained on each
 sentence twice: with its tree in the treebank, and with the tree of a parser that has not seen the sentence
-(`pyropunct.nets.parser.jackknife`): see `fit_parsed`.  Underlying trees and rules come from the first model,
+(`pyropunct.nets.jackknife`): see `fit_parsed`.  Underlying trees and rules come from the first model,
 of the treebank's trees.
 
 It is mixed with a tagger (`pyropunct.nets.tagger`), which reads what the parser's network makes of the words,
@@ -16,7 +16,8 @@ Example::
     from dataclasses import replace
 
     from pyropunct import fit, read_treebank
-    from pyropunct.nets.parser import jackknifed, train_parser
+    from pyropunct.nets.jackknife import jackknifed
+    from pyropunct.nets.parser import train_parser
     from pyropunct.train.parts import fit_parsed, fit_tagger
 
     train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
@@ -32,19 +33,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.nets.parser.jackknife import with_trees
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import WeightedTree, attachment_scores
+from pyropunct.nets.jackknife import with_trees
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.nets.pretrained import kept
 from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
-from pyropunct.nets.tagger.training import train_slot_tagger
-from pyropunct.nets.training import NetworkCheckpoint
+from pyropunct.nets.tagger import likeliest_share, log_mixture, train_slot_tagger
+from pyropunct.nets.training import AnyCheckpoint, Watch
 from pyropunct.nets.training import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.train.training import Training, Watch, held_out
+from pyropunct.train.training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import with_pairs_of
 
@@ -123,7 +122,7 @@ def fit_parsed(
 
     :param model: fitted to the same sentences.
     :param train: the sentences that `pyropunct.fit` was given.
-    :param parses: for each of them its trees, as `pyropunct.nets.parser.jackknifed` gives them.
+    :param parses: for each of them its trees, as `pyropunct.nets.jackknifed` gives them.
     :param dev: sentences on which the epoch is chosen and perplexity is reported; without them every tenth
         training sentence is held out, with its trees.
     :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
@@ -197,7 +196,7 @@ def fit_tagger(
     *,
     text: Iterable[Sentence] = (),
     seed: int = 0,
-    checkpoint: NetworkCheckpoint | None = None,
+    checkpoint: AnyCheckpoint | None = None,
     watch: NetworkWatch | None = None,
 ) -> Punctuator:
     """Give a model a tagger of words.

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from pyropunct.errors import UserError
-from pyropunct.nets.parser.protocol import Parser
-from pyropunct.nets.reader.encoding import Document, joined
+from pyropunct.nets.parser import Parser
+from pyropunct.nets.running_text import Document, joined
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import words_of
 from pyropunct.text.marks import ABBREVIATION_DOT, START

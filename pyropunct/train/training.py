@@ -1,13 +1,11 @@
-"""The training of a story, an epoch at a time."""
+"""The training of a story: its data, its steps, what it measures, and the model that comes of it."""
 
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from hashlib import sha256
+from dataclasses import dataclass
+from functools import partial
 from math import isfinite, nan
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import pyro
@@ -28,10 +26,9 @@ from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.nets.divergence import DivergedError, strange
 from pyropunct.nets.pretrained import Pretrained, features_of_words
+from pyropunct.nets.training import DivergedError, Trainer, strange
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary
@@ -61,46 +58,19 @@ GUIDES: dict[str, Callable[..., AutoGuide]] = {
 }
 
 
-class Epoch(NamedTuple):
-    """The result of one epoch.
+class Perplexity(NamedTuple):
+    """The scores of a story.
 
-    :ivar number: counted from 1.
-    :ivar objective: the training objective per sentence, priors included: lower is better.
-    :ivar perplexity: the perplexity per slot of the dev treebank.
-    :ivar seconds: the time since training began.
+    :ivar perplexity: per slot of the dev treebank.
     """
 
-    number: int
-    objective: float
     perplexity: float
-    seconds: float
-
-
-class Progress(NamedTuple):
-    """How far training is.
-
-    :ivar direction: the direction that is being trained.
-    :ivar epoch: the current epoch, counted from 1.
-    :ivar done: sentences of this epoch that are done.
-    :ivar sentences: sentences of this epoch.
-    :ivar last: the last finished epoch.
-    :ivar epochs: the number of epochs.
-    """
-
-    direction: str
-    epoch: int
-    done: int
-    sentences: int
-    last: Epoch | None
-    epochs: int
 
     @property
-    def finished(self) -> bool:
-        """Whether the current epoch is finished, its dev perplexity known and the checkpoint written."""
-        return self.last is not None and self.last.number == self.epoch
+    def merit(self) -> float:
+        """The geometric mean of the probabilities of slots, by which the best epoch is chosen."""
+        return 1 / self.perplexity
 
-
-Watch = Callable[[Progress], None]
 
 Item = TypeVar("Item")
 """A sentence, or a sentence with something."""
@@ -124,12 +94,13 @@ def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, .
 
 
 @dataclass
-class Training:
-    """The training of one model, an epoch at a time.
+class Training(Trainer):
+    """The training of one story.
 
     :ivar pretrained: gives the features of words that its attach model reads, if it reads such.
-    :ivar planned: the number of epochs.
     """
+
+    share: ClassVar[float] = 1 / SAME
 
     vocabulary: Vocabulary
     train: Sequence[Sentence]
@@ -138,12 +109,13 @@ class Training:
     seed: int
     device: str
     pretrained: Pretrained | None = None
-    epochs: list[Epoch] = field(default_factory=list)
 
     @_OWN_PARAMETERS
     def __post_init__(self) -> None:
         pyro.set_rng_seed(self.seed)
-        self.planned = self.recipe.planned_epochs(len(self.train))
+        sentences = len(self.train)
+        super().__init__(self.recipe.planned_epochs(sentences), self.recipe.epoch_size(sentences))
+        self.what = self.recipe.direction
         trees = [sentence.tree for sentence in self.train]
         forms = [tree.forms for tree in trees]
         features = None if self.pretrained is None else features_of_words(self.pretrained, forms)
@@ -165,7 +137,6 @@ class Training:
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
-        self._spent = 0.0
 
     @property
     def _num_pretrained(self) -> int:
@@ -250,52 +221,28 @@ class Training:
         return {f"attach.{name}" for name in self.story.attach.make_sparse()}
 
     @property
-    def chosen(self) -> int:
-        """The number of the last epoch that is as good on dev as any (see `SAME`); 0 before the first."""
-        best = min((epoch.perplexity for epoch in self.epochs), default=0.0)
-        return max((epoch.number for epoch in self.epochs if epoch.perplexity <= SAME * best), default=0)
+    def perplexity(self) -> float:
+        """The perplexity of dev after the epoch that is kept."""
+        scores = self.epochs[self.chosen - 1].scores
+        assert scores is not None  # as there is always a dev treebank
+        return scores["perplexity"]
 
-    @property
-    def epoch_size(self) -> int:
-        """Sentences in an epoch."""
-        return self.recipe.epoch_size(len(self.train))
+    def batches(self) -> list[list[int]]:
+        """The batches of an epoch, in random order."""
+        order = torch.randperm(len(self.train))[: self.size].tolist()
+        size = self.recipe.batch_size
+        return [order[first : first + size] for first in range(0, len(order), size)]
 
-    def run(self, checkpoint: Checkpoint | None = None, watch: Watch | None = None) -> None:
-        """Train until all planned epochs are done.
+    def size_of(self, batch: Sequence[int]) -> int:
+        """The number of sentences."""
+        return len(batch)
 
-        :param checkpoint: if it is there, training goes on from it; it is written after every epoch.
-        """
-        if checkpoint is not None:
-            checkpoint.load(self)
-        while len(self.epochs) < self.planned:
-            self.run_epoch(watch)
-            if checkpoint is not None:
-                checkpoint.save(self)
-            if watch is not None:
-                watch(self._progress(len(self.epochs), self.epoch_size))
+    def keep(self) -> None:
+        """Remember a copy of the present values."""
+        self._best = self._weights()
 
-    def run_epoch(self, watch: Watch | None = None) -> None:
-        """Take the steps of one epoch, and measure the perplexity on dev, which chooses the best epoch."""
-        began, total, done = time.monotonic(), 0.0, 0
-        order = torch.randperm(len(self.train))[: self.epoch_size].tolist()
-        for first in range(0, len(order), self.recipe.batch_size):
-            part = order[first : first + self.recipe.batch_size]
-            total += self.step(part, done) * len(part)
-            done += len(part)
-            if watch is not None:
-                watch(self._progress(len(self.epochs) + 1, done))
-        perplexity = self._perplexity()
-        self._spent += time.monotonic() - began
-        self.epochs.append(Epoch(len(self.epochs) + 1, total / len(order), perplexity, self._spent))
-        if self.chosen == len(self.epochs):
-            self._best = self._weights()
-
-    def _progress(self, epoch: int, done: int) -> Progress:
-        last = self.epochs[-1] if self.epochs else None
-        return Progress(self.recipe.direction, epoch, done, self.epoch_size, last, self.planned)
-
-    def _perplexity(self) -> float:
-        """The perplexity per slot of dev, at the end of an epoch.
+    def measured(self) -> Perplexity:
+        """The perplexity per slot of dev.
 
         :raises DivergedError: if this or a weight is not finite, or a weight is very large.
         """
@@ -310,7 +257,7 @@ class Training:
         if problems or not isfinite(perplexity):
             problem = problems[0] if problems else f"the perplexity of dev is {perplexity}"
             raise self._diverged(f"at its end, {problem}")
-        return perplexity
+        return Perplexity(perplexity)
 
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:
@@ -377,7 +324,7 @@ class Training:
         :param done: the number of sentences of the current epoch that are done.
         :param end: the share of training after which the factor is 0.
         """
-        passed = len(self.epochs) + done / self.epoch_size
+        passed = len(self.epochs) + done / self.size
         whole = end * self.planned
         if passed >= whole:
             return 0.0
@@ -393,7 +340,10 @@ class Training:
     def _punctuator(self, story: Story) -> Punctuator:
         weights = [*learned_values(story).values(), *story.parameters()]
         report = {
-            "epochs": [epoch._asdict() for epoch in self.epochs],
+            "epochs": [
+                {"number": one.number, "objective": one.loss, **(one.scores or {}), "seconds": one.seconds}
+                for one in self.epochs
+            ],
             "chosen": self.chosen,
             "train_sentences": len(self.train),
             "dev_sentences": len(self.dev),
@@ -416,40 +366,29 @@ class Training:
         return [{name: tensor.clone() for name, tensor in part.items()} for part in parts]
 
     def state(self) -> dict[str, Any]:
-        """The state from which training can continue exactly as without an interruption."""
+        """See `Trainer.state`."""
         return {
+            **super().state(),
             "guide": self.guide.state_dict(),
             "story": self.story.state_dict(),
             "best": self._best,
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
-            "random": torch.get_rng_state(),
-            "epochs": [tuple(epoch) for epoch in self.epochs],
         }
 
     def go_on_from(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` gave."""
+        """See `Trainer.go_on_from`."""
         self.guide.load_state_dict(state["guide"])
         self.story.load_state_dict(state["story"])
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
-        torch.set_rng_state(state["random"])
         self._best = state["best"]
-        self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]
-        self._spent = self.epochs[-1].seconds
+        super().go_on_from(state)
 
-    def fingerprint(self) -> str:
-        """A checksum of the data, the settings and the seed."""
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        digest = sha256(repr((self.recipe, self.seed)).encode())
+    def data(self) -> Iterable[object]:
+        """The pretrained features and the sentences."""
         if self.pretrained is not None:
-            digest.update(repr(self.pretrained.identity()).encode())
-        for part in (self.train, self.dev):
-            for sentence in part:
-                digest.update(repr((sentence.tree, sentence.surface)).encode())
-        return digest.hexdigest()
+            yield self.pretrained.identity()
+        yield from super().data()
 
 
 def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

@@ -12,7 +12,7 @@ import pytest
 from command_line import answer, command, complaint, environment, invoke, printed
 
 from pyropunct.inference.machines.evidence import Evidence
-from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser import BiaffineParser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.details import details
 from pyropunct.restore.posterior import evidence_of_marks

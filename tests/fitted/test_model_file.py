@@ -28,10 +28,8 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variants import Trusted, UnknownVariantError, UntrustedVariantError
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.learned import other_values
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.training import train_parser
-from pyropunct.nets.reader.reader import RunningReader
-from pyropunct.nets.reader.training import train_reader
+from pyropunct.nets.parser import BiaffineParser, train_parser
+from pyropunct.nets.reader import RunningReader, train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.taggers.kinds import BiLSTMCRF

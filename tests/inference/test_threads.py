@@ -96,5 +96,5 @@ def test_an_epoch(train: tuple[Sentence, ...], kind: torch.dtype, part: float) -
     for threads in THREADS:
         run = training(train, threads, Recipe(batch_size=50))
         run.run_epoch()
-        perplexities.append(run.epochs[0].perplexity)
+        perplexities.append(run.perplexity)
     assert perplexities == pytest.approx([perplexities[0]] * len(THREADS), rel=part)

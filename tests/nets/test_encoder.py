@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
 from pyropunct.nets.pretrained import Kept, PretrainedError, remembered
-from pyropunct.nets.sources import pretrained_from
+from pyropunct.nets.tuning import pretrained_from
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -118,6 +118,13 @@ def test_parts_of_something_else(encoder: Path, name: str, value: object) -> Non
     plain, _ = Encoder(encoder).to_parts()
     with pytest.raises(ValueError, match="of the encoder"):
         pretrained_from({**plain, name: value}, {})
+
+
+def test_models_with_features_of_another_kind() -> None:
+    with pytest.raises(PretrainedError, match=r"^the model reads word vectors, .* fit it again.*$"):
+        pretrained_from({"kind": "vectors", "size": 2}, {})
+    with pytest.raises(ValueError, match="no pretrained features of the kind 'else'"):
+        pretrained_from({"kind": "else"}, {})
 
 
 def test_another_encoder_than_that_of_training(encoder: Path, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_spelling_of_strings_without_a_label_adds_up_to_one() -> None:
     labels = collect_labels([one.surface for one in [*DOTS, *RARE]])
     strings = [string for one in [*DOTS, *RARE] for string in labels.strings_of(one.surface)]
     spelling = Spelling(labels, strings)
-    step = spelling.bigrams.probabilities
+    step = spelling.bigrams
     going_on = step[-1, :-1]
     known = sum(
         float(step[-1, m] * step[m, -1]) for m in (labels.mark_number[mark] for mark in (UNKNOWN, ",", "."))

@@ -13,13 +13,11 @@ from encoders import MadeUp
 from sentences import embedded
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.divergence import DivergedError
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.training import train_parser
-from pyropunct.nets.reader.training import train_reader
+from pyropunct.nets.parser import BiaffineParser, train_parser
+from pyropunct.nets.reader import train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.tagger.training import train_slot_tagger
-from pyropunct.nets.training import Progress
+from pyropunct.nets.tagger import train_slot_tagger
+from pyropunct.nets.training import DivergedError, Progress
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.training import train_rival
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state
@@ -192,7 +190,7 @@ def test_progress_and_report(kind: Kind) -> None:
     seen: list[Progress] = []
     model = kind.trained(TRAIN, DEV, {"epochs": 2}, watch=seen.append)
     total = model.report["train_words"]
-    assert {progress.words for progress in seen} == {total}
+    assert {progress.size for progress in seen} == {total}
     assert [progress.finished for progress in seen if progress.done == total] == [False, True] * 2
     assert {progress.epoch for progress in seen} == {1, 2}
     assert seen[0].last is None

@@ -16,8 +16,8 @@ from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.drawing import Numbers
 from pyropunct.nets.labels import Labels, SlotVocabulary
-from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.tagger.tagger import generator_for
+from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.tagger import generator_for
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import FIRST_ROUND, READER_SHARE, decide
 from pyropunct.restore.decoders import DECODERS

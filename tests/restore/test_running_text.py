@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyropunct.nets.labels import Labels, SlotVocabulary
-from pyropunct.nets.reader.case import CAPITAL
-from pyropunct.nets.reader.encoding import ReaderVocabulary
-from pyropunct.nets.reader.reader import CORE, Reading, RunningNetwork, RunningReader, Window
+from pyropunct.nets.reader import CORE, Reading, RunningReader, Window
 from pyropunct.nets.recipes import ReaderRecipe
+from pyropunct.nets.running_text import CAPITAL, ReaderVocabulary, RunningNetwork
 from pyropunct.restore.cases import in_their_cases, loses_case
 from pyropunct.restore.reading import (
     BadLine,

@@ -14,10 +14,11 @@ from command_line import answer, complaint, printed
 import pyropunct
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import TextSettings
-from pyropunct.nets.encoder import Encoder, TunedEncoder
+from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import PretrainedError
-from pyropunct.nets.reader.encoding import documents
-from pyropunct.nets.reader.training import train_reader
+from pyropunct.nets.reader import train_reader
+from pyropunct.nets.running_text import documents
+from pyropunct.nets.tuning import TunedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.adapting import REPLACED, LearnedText, adapt
@@ -45,7 +46,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyropunct.nets.recipes import SlotTaggerRecipe
 
     recipe = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
-    monkeypatch.setattr("pyropunct.nets.tagger.training.SlotTaggerRecipe", lambda: recipe)
+    monkeypatch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", lambda: recipe)
 
 
 @pytest.mark.usefixtures("quick")

@@ -11,7 +11,7 @@ from pyropunct.files import json_text
 from pyropunct.fitted.evaluation import EvaluationSums, SlotEvaluations
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
-from pyropunct.nets.divergence import DivergedError
+from pyropunct.nets.training import DivergedError
 from pyropunct.train.training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary

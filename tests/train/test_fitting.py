@@ -17,11 +17,13 @@ from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.models.symmetry import Economy
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.training import Progress
 from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
-from pyropunct.train.training import HELD_OUT, Progress, Training, held_out
+from pyropunct.train.texts import HELD_OUT
+from pyropunct.train.training import Perplexity, Training, held_out
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary
@@ -170,7 +172,7 @@ def test_fewer_families_have_fewer_weights(train: tuple[Sentence, ...], dev: tup
 def test_progress_is_told(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
     told: list[Progress] = []
     fit_story(train, dev, Recipe(epochs=2, batch_size=50), direction="left", watch=told.append)
-    assert [(one.direction, one.epoch, one.done, one.sentences, one.finished) for one in told] == [
+    assert [(one.what, one.epoch, one.done, one.size, one.finished) for one in told] == [
         ("left", epoch, done, 120, finished)
         for epoch in (1, 2)
         for done, finished in ((50, False), (100, False), (120, False), (120, True))
@@ -187,7 +189,7 @@ def test_going_on_from_a_checkpoint(
         kept: dict[str, Any] = {"checkpoint": tmp_path / f"{stop}" / "checkpoint"}
 
         def watch(progress: Progress, stop: tuple[str, int] = stop) -> None:
-            if (progress.direction, progress.epoch) == stop:
+            if (progress.what, progress.epoch) == stop:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
@@ -202,7 +204,7 @@ def test_dev_chooses_the_epoch(
 ) -> None:
     """Of two that are as good, the later one.  Interrupted behind it, a resumed fit gives this one too."""
     scores = [2.0, 2.001, 4.0]
-    monkeypatch.setattr(Training, "_perplexity", lambda training: scores[len(training.epochs)])
+    monkeypatch.setattr(Training, "measured", lambda training: Perplexity(scores[len(training.epochs)]))
     recipe = Recipe(epochs=3, families=("symmetry",))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     training = Training(vocabulary, train, dev, recipe, 0, "cpu")

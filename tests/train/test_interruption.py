@@ -17,11 +17,10 @@ from command_line import answer, command, complaint, environment, invoke, one_li
 
 from pyropunct.cli.frame import interrupts
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.training import ParserTraining
-from pyropunct.nets.reader.training import ReaderTraining
+from pyropunct.nets.parser import BiaffineParser, ParserTraining
+from pyropunct.nets.reader import ReaderTraining
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.tagger.training import SlotTaggerTraining
+from pyropunct.nets.tagger import SlotTaggerTraining
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import own_folder, read_state, write_state
 from pyropunct.train.fitting import NetworkRecipes

@@ -11,8 +11,7 @@ import torch
 from model_files import changed, copied
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
 from pyropunct.train.texts import (

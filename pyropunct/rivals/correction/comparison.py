@@ -11,7 +11,7 @@ import numpy as np
 from pyropunct.compare.comparison import Comparison
 from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.compare.table import Baseline, Column, Table
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import surface_distance

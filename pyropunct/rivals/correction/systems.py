@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.correction.settings import ALONE, CHANNEL, CRF, PAPER, CorrectionSettings
 from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correcting_crf

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.compare.progress import Advance
-from pyropunct.nets.parser.jackknife import folds_of, in_order, others_of
+from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.rivals.ma_2014.tagging import (
     AROUND,
     OF_WORD,
@@ -135,7 +135,7 @@ def with_jackknifed_tags(
     :param folds: the number of parts: each is tagged by a tagger of the others.
     :param seed: of the taggers.
     :param advance: called after each part with 1.
-    :raises ValueError: as `pyropunct.nets.parser.jackknife.folds_of` does.
+    :raises ValueError: as `pyropunct.nets.jackknife.folds_of` does.
     """
     parts = folds_of(sentences, folds)
     tagged = []

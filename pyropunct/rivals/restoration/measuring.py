@@ -18,9 +18,8 @@ from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.compare.runner import Runner, Trained, checksum
 from pyropunct.compare.seeds import Runs
 from pyropunct.corpus.inputs import contents, files_of_several, parts_of
-from pyropunct.nets.parser.jackknife import folds_of, others_of, parse_folds
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import WeightedTree, attachment_scores
+from pyropunct.nets.jackknife import folds_of, others_of, parse_folds
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.restoration.comparison import RestorationComparison

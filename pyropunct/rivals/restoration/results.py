@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.nets.parser.protocol import AttachmentScores
+from pyropunct.nets.parser import AttachmentScores
 from pyropunct.restore.scores import MarkScore, RestorationScores
 from pyropunct.text.marks import Surface, display
 from pyropunct.treebank.reading import Omission

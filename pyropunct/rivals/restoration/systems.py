@@ -13,10 +13,8 @@ from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variants import reads_pretrained
-from pyropunct.nets.parser.jackknife import fold_recipe
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.jackknife import fold_recipe
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, train_parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.rivals.restoration import settings

@@ -12,7 +12,7 @@ from pyropunct.compare.comparison import TableComparison
 from pyropunct.compare.progress import Watch, unwatched
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column, Table
-from pyropunct.nets.parser.protocol import Parser
+from pyropunct.nets.parser import Parser
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.rivals.shieber_tao_2003.parsed import parsed
 from pyropunct.rivals.shieber_tao_2003.scores import CORRECT, GOLD, RESTORED, RIGHT, CommaScores

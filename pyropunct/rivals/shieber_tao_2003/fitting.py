@@ -1,7 +1,7 @@
 """Training a model of latent punctuation and its parser on the sentences that all other models learn from.
 
 A parser knows the sentences that it was trained on too well.  So trees of training sentences come from
-parsers trained on the others, see `pyropunct.nets.parser.jackknife`.
+parsers trained on the others, see `pyropunct.nets.jackknife`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pyropunct.compare.comparison import TableComparison
 from pyropunct.compare.progress import Watch, unwatched
 from pyropunct.compare.runner import Runner, checksum
-from pyropunct.nets.parser.protocol import Parser, WeightedTree
+from pyropunct.nets.parser import Parser, WeightedTree
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.measuring import Run
 from pyropunct.rivals.restoration.systems import Treebanks

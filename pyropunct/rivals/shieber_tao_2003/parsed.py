@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pyropunct.nets.parser.protocol import Parser
+from pyropunct.nets.parser import Parser
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
 from pyropunct.treebank.phrase_trees import as_printed, universal_tag
 from pyropunct.treebank.tree import Tree, spans

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import write_model_file
-from pyropunct.nets.trained import TrainedWordNetwork
+from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.words import by_length
 from pyropunct.restore.scores import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
@@ -123,7 +123,7 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
             yield numbers, self.network(self.encode([sentences[number] for number in numbers]))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """See `pyropunct.nets.trained.TrainedNetwork.to_parts`; the recipe tells the kind."""
+        """See `pyropunct.nets.networks.TrainedNetwork.to_parts`; the recipe tells the kind."""
         plain, tensors = super().to_parts()
         plain["recipe"]["kind"] = self.kind
         return plain, tensors

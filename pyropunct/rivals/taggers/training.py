@@ -9,9 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pyropunct.nets.networks import NetworkTraining, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, kept
-from pyropunct.nets.tagger.scores import SlotScores
-from pyropunct.nets.training import NetworkTraining, Watch, sequences, trained
+from pyropunct.nets.tagger import SlotScores
+from pyropunct.nets.training import Watch
 from pyropunct.rivals.taggers.kinds import rival_class
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival

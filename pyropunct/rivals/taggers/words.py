@@ -12,9 +12,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotVocabulary
-from pyropunct.nets.layers import standardised
 from pyropunct.nets.pretrained import Pretrained
-from pyropunct.nets.words import frequent, numbers_of
+from pyropunct.nets.words import frequent, numbers_of, standardised
 from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape

@@ -14,7 +14,7 @@ from pyropunct.compare.progress import Watch, unwatched
 from pyropunct.compare.runner import Runner, checksum, timed
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Baseline, Column, Table
-from pyropunct.nets.reader.scores import Counts
+from pyropunct.nets.reader import Counts
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.ma_2014.tagger import (
     right_tags,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pyropunct.compare.progress import Advance, Watch
 from pyropunct.compare.runner import Runner, Trained
-from pyropunct.nets.parser.jackknife import folds_of, in_order, others_of
+from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.errors import UserError
-from pyropunct.nets.parser.protocol import Parser
+from pyropunct.nets.parser import Parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.tasks.correct.channel import Context, Error, ErrorChannel, String, contexts, features

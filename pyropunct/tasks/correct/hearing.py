@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from pyropunct.draws import Draws
 from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.labels import Probabilities
-from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.tagger.tagger import SlotTagger
+from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.tagger import SlotTagger
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.text.marks import Surface, marks_of

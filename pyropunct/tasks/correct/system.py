@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from pyropunct.fitted.saved_parts import Parts, read_parts
 from pyropunct.fitted.variants import Trusted
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.restoring import Restored, Source, punctuated

@@ -14,7 +14,7 @@ from pyropunct.fitted.story import BATCH_SIZE, FittedStory, Puncteme
 from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.system import Change
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation

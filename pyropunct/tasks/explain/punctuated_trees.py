@@ -24,9 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.nets.parser.eisner import best_tree
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.eisner import best_tree
+from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import LONGEST_PARSED, weighted_trees

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pyropunct.compare.seeds import Runs
-from pyropunct.nets.parser.protocol import AttachmentScores
+from pyropunct.nets.parser import AttachmentScores
 from pyropunct.rivals.restoration.comparison import RestorationComparison
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.results import (

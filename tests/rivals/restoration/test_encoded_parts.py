@@ -14,7 +14,7 @@ from pyropunct.compare.runner import load_parts, save_parts
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.systems import SYSTEMS, Treebanks, parser_of

@@ -16,8 +16,7 @@ from pyropunct.compare.progress import Advance
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import attachment_scores
+from pyropunct.nets.parser import BiaffineParser, attachment_scores
 from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.rivals.shieber_tao_2003.fitting import KnownTrees
 from pyropunct.rivals.shieber_tao_2003.parsed import parsed
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence

@@ -15,7 +15,7 @@ from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.stories import build_story
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
 from pyropunct.models.trees import string_number
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.scores import average_edit_distance

@@ -12,7 +12,7 @@ import torch
 from model_files import changed
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts

@@ -9,8 +9,7 @@ import pytest
 from brute_force import projective_trees
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.parser.protocol import WeightedTree
-from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.parser import WeightedTree, train_parser
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator

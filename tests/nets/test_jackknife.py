@@ -9,9 +9,8 @@ import pytest
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser import jackknife
-from pyropunct.nets.parser.jackknife import fold_recipe, folds_of, jackknifed, with_trees
-from pyropunct.nets.parser.protocol import WeightedTree
+from pyropunct.nets.jackknife import fold_recipe, folds_of, jackknifed, with_trees
+from pyropunct.nets.parser import WeightedTree, jackknife
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.training import Progress
 from pyropunct.train.checkpoints import Checkpoint

@@ -1,26 +1,140 @@
-"""The network of the parser: words in, scores of tags, arcs and relations out.
+"""The network of the parser: words as numbers in, scores of tags, arcs and relations out.
 
 The parser is that of Dozat & Manning (2017, "Deep biaffine attention for neural dependency parsing"), with a
 tagger inside.  The lower LSTMs predict the tags, and the upper ones read the predicted distributions of tags
 together with the states of the lower ones.  So they see predicted tags both in training and in use.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pyropunct.nets.layers import WordNetwork, mirror, stack
-from pyropunct.nets.parser.encoding import Answers, ParserVocabulary
 from pyropunct.nets.recipes import ParserRecipe
-from pyropunct.nets.words import WordBatch
+from pyropunct.nets.words import (
+    UNKNOWN,
+    WordBatch,
+    WordNetwork,
+    WordTypes,
+    frequent,
+    known_characters,
+    known_forms,
+    mirror,
+    numbers_of,
+    padded,
+    stack,
+)
+from pyropunct.treebank.conllu_block import FEATS, XPOS
+from pyropunct.treebank.sentence import Sentence
+
+ROOT = "root"
+"""The relation of the root of every tree (Universal Dependencies)."""
+
+UNSPECIFIED = "dep"
+"""The relation of unknown type in Universal Dependencies, used if training has shown only roots."""
+
+FINE_TAG_COUNT = 5
 
 IMPOSSIBLE = -1e4
 """The score of an arc from padding."""
 
 
-class Scores(NamedTuple):
+class ParserAnswers(NamedTuple):
+    """The right answers for a batch; each (sentences, longest), 0 where there is no word.
+
+    :ivar tags: their universal tags.
+    :ivar fine_tags: see `fine_tags`.
+    :ivar heads: in their sentence, 0 for the root.
+    :ivar relations: to their heads; of the root, any.
+    """
+
+    tags: Tensor
+    fine_tags: Tensor
+    heads: Tensor
+    relations: Tensor
+
+    def to(self, device: torch.device | str) -> "ParserAnswers":
+        """The same on a device."""
+        return ParserAnswers(*(numbers.to(device) for numbers in self))
+
+
+@dataclass(frozen=True)
+class ParserVocabulary(WordTypes):
+    """Numbers for the types of a training treebank.
+
+    :ivar forms: lower-cased words; the first two are `PADDING` and `UNKNOWN`.
+    :ivar characters: the first two are the same.
+    :ivar tags: universal tags.
+    :ivar fine_tags: the first is `UNKNOWN`.
+    :ivar relations: of words other than the root.
+    """
+
+    tags: tuple[str, ...]
+    fine_tags: tuple[str, ...]
+    relations: tuple[str, ...]
+
+    first: ClassVar[Mapping[str, tuple[str, ...]]] = {**WordTypes.first, "fine_tags": (UNKNOWN,)}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """The vocabulary of a plain dictionary of its lists.
+
+        :raises ValueError: if a list of types is missing, damaged, or empty.
+        """
+        vocabulary = super().from_json(plain)
+        if not vocabulary.tags or not vocabulary.relations:
+            raise ValueError("there is no tag or no relation")
+        return vocabulary
+
+    def answers(self, sentences: Sequence[Sentence]) -> ParserAnswers:
+        """The treebank's analysis of training sentences."""
+        tag_number, fine_number, relation_number = self._numbers
+        trees = [sentence.tree for sentence in sentences]
+        fine = map(fine_tags, sentences)
+        return ParserAnswers(
+            tags=padded([[tag_number[tag] for tag in tree.tags] for tree in trees]),
+            fine_tags=padded([[fine_number.get(tag, 0) for tag in tags] for tags in fine]),
+            heads=padded([tree.heads for tree in trees]),
+            relations=padded([[relation_number.get(name, 0) for name in tree.relations] for tree in trees]),
+        )
+
+    @cached_property
+    def _numbers(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+        return numbers_of(self.tags), numbers_of(self.fine_tags), numbers_of(self.relations)
+
+
+def fine_tags(sentence: Sentence) -> list[str]:
+    """The language-specific tag and the morphological features of each word, as one tag."""
+    tokens = [sentence.layout.block.tokens[token - 1].columns for token in sentence.layout.words]
+    return [f"{columns[XPOS]} {columns[FEATS]}" for columns in tokens]
+
+
+def build_parser_vocabulary(
+    sentences: Sequence[Sentence], texts: Iterable[Sequence[str]], form_count: int
+) -> ParserVocabulary:
+    """The types of a training treebank.
+
+    :param texts: its sentences as the parser reads them.
+    :param form_count: rarer words, lower-cased, are `UNKNOWN`.
+    """
+    trees = [sentence.tree for sentence in sentences]
+    forms = [form for text in texts for form in text]
+    arcs = [arc for tree in trees for arc in zip(tree.heads, tree.relations, strict=True)]
+    fine = [tag for sentence in sentences for tag in fine_tags(sentence)]
+    return ParserVocabulary(
+        forms=known_forms(forms, form_count),
+        characters=known_characters(forms),
+        tags=frequent((tag for tree in trees for tag in tree.tags), 1),
+        fine_tags=(UNKNOWN, *frequent(fine, FINE_TAG_COUNT)),
+        relations=frequent((relation for head, relation in arcs if head), 1) or (UNSPECIFIED,),
+    )
+
+
+class ParserScores(NamedTuple):
     """The network's output for a batch of B sentences of at most n words.
 
     :ivar tags: (B, n, tags), logits.
@@ -37,7 +151,7 @@ class Scores(NamedTuple):
     heads: Tensor
 
 
-class Contexts(NamedTuple):
+class WordContexts(NamedTuple):
     """The states and tags of the words of B sentences of at most n words.
 
     :ivar lower: (B, n, 2 s) the states of the lower LSTMs, of s features in each direction.
@@ -53,7 +167,7 @@ class Contexts(NamedTuple):
 
 
 class BiaffineNetwork(WordNetwork):
-    """Scores of the tags, arcs and relations of sentences.
+    """ParserScores of the tags, arcs and relations of sentences.
 
     Perceptrons turn a word into features d as a dependent and h as a head, and
 
@@ -63,7 +177,7 @@ class BiaffineNetwork(WordNetwork):
 
     :param vocabulary: the types of words, tags and relations.
     :param recipe: the sizes of everything.
-    :param pretrained: see `pyropunct.nets.layers.WordNetwork`.
+    :param pretrained: see `pyropunct.nets.words.WordNetwork`.
     """
 
     def __init__(self, vocabulary: ParserVocabulary, recipe: ParserRecipe, pretrained: int = 0) -> None:
@@ -87,7 +201,7 @@ class BiaffineNetwork(WordNetwork):
         self.relation_sides = nn.Linear(2 * recipe.relation_size, len(vocabulary.relations))
         self.float()
 
-    def contexts(self, batch: WordBatch) -> Contexts:
+    def contexts(self, batch: WordBatch) -> WordContexts:
         """The words of sentences in their contexts; marks are context alone."""
         reverse, words = mirror(batch), self.embed(batch)
         for layer in self.lower:
@@ -98,13 +212,13 @@ class BiaffineNetwork(WordNetwork):
         words = torch.cat([lower, self.tag_vectors(guesses)], -1)
         for layer in self.upper:
             words = layer(self.dropout(words), reverse)
-        return Contexts(*map(batch.of_words, (lower, tags, fine_tags, words)))
+        return WordContexts(*map(batch.of_words, (lower, tags, fine_tags, words)))
 
-    def forward(self, batch: WordBatch) -> Scores:
+    def forward(self, batch: WordBatch) -> ParserScores:
         """The scores of sentences."""
         return self.scores(self.contexts(batch), batch.unmarked.count_nonzero(1))
 
-    def scores(self, contexts: Contexts, lengths: Tensor) -> Scores:
+    def scores(self, contexts: WordContexts, lengths: Tensor) -> ParserScores:
         """The scores of sentences whose words have been read.
 
         :param lengths: (B,) the number of words of each.
@@ -120,19 +234,19 @@ class BiaffineNetwork(WordNetwork):
         arcs = self.arcs(dependents[:, 1:]) @ heads.transpose(1, 2)
         padding = torch.arange(longest + 1, device=lengths.device) > lengths[:, None]
         arcs = arcs.masked_fill(padding[:, None], IMPOSSIBLE)
-        return Scores(tags, fine_tags, arcs, relation_dependents[:, 1:], relation_heads)
+        return ParserScores(tags, fine_tags, arcs, relation_dependents[:, 1:], relation_heads)
 
     def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """The logits (arcs, relations) of the relations of arcs.
 
-        :param dependents: (arcs, r), of `Scores.dependents`.
-        :param heads: (arcs, r), of `Scores.heads`.
+        :param dependents: (arcs, r), of `ParserScores.dependents`.
+        :param heads: (arcs, r), of `ParserScores.heads`.
         """
         sides = self.relation_sides(torch.cat([dependents, heads], -1))
         pairs = self.relation_pairs(dependents).view(*sides.shape, self.recipe.relation_size)
         return (pairs @ heads[..., None]).squeeze(-1) + sides
 
-    def loss(self, batch: WordBatch, answers: Answers) -> Tensor:
+    def loss(self, batch: WordBatch, answers: ParserAnswers) -> Tensor:
         """The negative log-probability per word of the right heads, relations and, with a weight, tags."""
         scores = self(batch)
         word = batch.unmarked.nonzero(as_tuple=True)

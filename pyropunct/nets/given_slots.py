@@ -24,7 +24,7 @@ from pyropunct.draws import Draws
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.ragged import Floats
 from pyropunct.nets.labels import Probabilities, SlotString
-from pyropunct.nets.tagger.tagger import SlotTagger, generator_for
+from pyropunct.nets.tagger import SlotTagger, generator_for
 from pyropunct.text.marks import START
 from pyropunct.vocabulary import Vocabulary
 
@@ -134,7 +134,7 @@ class _Spelt:
     ) -> None:
         self._labels, self._spelling = tagger.vocabulary.labels, tagger.vocabulary.spelling
         self._stop = len(self._labels.marks)
-        self._next = self._spelling.bigrams.probabilities.numpy()
+        self._next = self._spelling.bigrams.numpy()
         place = {vocabulary.token_number[mark]: place for place, mark in enumerate(self._labels.marks)}
         reads = [(place[step.token], *step[1:]) for step in evidence.steps if step.token in place]
         marks, source, target, weight = zip(*reads, strict=True) if reads else ((),) * 4

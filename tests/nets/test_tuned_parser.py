@@ -11,11 +11,10 @@ from test_encoded_parser import TINY
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.nets.encoder import Encoder, TunedEncoder
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.training import TuningTraining, train_parser
+from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.parser import BiaffineParser, TunedParserTraining, train_parser
 from pyropunct.nets.pretrained import Kept, PretrainedError
-from pyropunct.nets.sources import pretrained_from
+from pyropunct.nets.tuning import TunedEncoder, pretrained_from
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -70,7 +69,7 @@ def test_both_are_trained_and_kept(
 
 def test_the_gradient_goes_into_the_encoder(some: list[Sentence], encoder: Path) -> None:
     """At its own rate; the first step of Adam moves each weight by about the rate."""
-    training = TuningTraining(some, None, CALM, 0, Encoder(encoder), encoder_rate=1e-4)
+    training = TunedParserTraining(some, None, CALM, 0, Encoder(encoder), encoder_rate=1e-4)
     network = training.network
     before = {name: weight.detach().clone() for name, weight in network.named_parameters()}
     batch = training.batches()[0]

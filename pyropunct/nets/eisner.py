@@ -26,6 +26,7 @@ from pyropunct.inference.compiling import compiled, inner
 
 Array = NDArray[Any]
 
+
 NEGLIGIBLE = -40.0
 """Logarithm of the share below which a term leaves the rounded sum as it is."""
 

@@ -13,14 +13,14 @@ from typing import TypeVar
 
 import torch
 
-from pyropunct.nets.parser.protocol import Parser, WeightedTree
-from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.parser import Parser, WeightedTree, train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.recipes import ParserRecipe
-from pyropunct.nets.training import NetworkCheckpoint, Progress
+from pyropunct.nets.training import AnyCheckpoint, Progress
 from pyropunct.treebank.sentence import Sentence
 
 Item = TypeVar("Item")
+
 
 FOLDS = 4
 """The usual number of folds."""
@@ -85,7 +85,7 @@ def jackknifed(
     encoder_rate: float = 0.0,
     seed: int = 0,
     device: torch.device | str = "cpu",
-    checkpoints: Callable[[int], NetworkCheckpoint | None] | None = None,
+    checkpoints: Callable[[int], AnyCheckpoint | None] | None = None,
     watch: Callable[[int, Progress], None] | None = None,
 ) -> list[list[WeightedTree]]:
     """The trees that parsers find for sentences that they have not seen.

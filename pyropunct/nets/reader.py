@@ -1,36 +1,238 @@
-"""Training: from the documents of a treebank to a `RunningReader`."""
+"""Readers of running text: where sentences end in words without punctuation, and how the words are written.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+Example::
+
+    from pyropunct import read_treebank
+    from pyropunct.nets.reader import train_reader
+
+    reader = train_reader(read_treebank("train.conllu"), read_treebank("dev.conllu"))
+    print(reader.sentences("she left he stayed in paris".split()))
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.nets.labels import Labels
-from pyropunct.nets.layers import begin_with
+from pyropunct.nets.labels import Labels, Probabilities
+from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, bare, kept
-from pyropunct.nets.reader.case import case_of
-from pyropunct.nets.reader.encoding import (
-    NO_CASE,
-    Document,
-    ReaderVocabulary,
-    build_reader_vocabulary,
-    documents,
-)
-from pyropunct.nets.reader.reader import LIKELY, Answers, RunningReader, windows_of
-from pyropunct.nets.reader.scores import ReaderScores, count, count_marks
 from pyropunct.nets.recipes import ReaderRecipe
-from pyropunct.nets.training import NetworkCheckpoint, NetworkTraining, Watch, sequences, trained
+from pyropunct.nets.running_text import (
+    CASES,
+    NO_CASE,
+    OTHER,
+    Document,
+    ReaderAnswers,
+    ReaderVocabulary,
+    RunningNetwork,
+    build_reader_vocabulary,
+    case_of,
+    documents,
+    in_case,
+)
+from pyropunct.nets.training import AnyCheckpoint, Watch
 from pyropunct.nets.tuning import Tuning, tunable
+from pyropunct.nets.words import begin_with
 from pyropunct.treebank.sentence import Sentence
+
+CORE, MARGIN = 128, 32
+"""The words in the core of a window, whose reading it gives, and the words that it sees on either side."""
+
+LIKELY = 0.25
+"""The probability above which a sentence ends; it is below 1/2, as missed ends cost more."""
+
+WINDOWS_AT_ONCE = 32
+"""Windows that the network reads together."""
 
 TUNED, TUNED_RATE = ReaderRecipe(epochs=3, batch_words=500, learning_rate=0.002), 1e-4
 """The settings of a reader that is trained together with an encoder, and the encoder's learning rate, as a
 rule."""
+
+
+class Reading(NamedTuple):
+    """The reading of n words of running text.
+
+    :ivar ends: (n,) the probability that a sentence ends behind each word.
+    :ivar cases: (n, 4) the logits of the cases of the words inside of sentences: see `RunningNetwork`.
+    :ivar marks: (n, labels) the logits of the marks behind the words inside of sentences.
+    """
+
+    ends: Tensor
+    cases: Tensor
+    marks: Tensor
+
+
+class Window(NamedTuple):
+    """Neighbouring words of a text.
+
+    :ivar words: the words that the network sees.
+    :ivar core: the place among them of the words whose reading it gives.
+    """
+
+    words: Sequence[str]
+    core: slice
+
+
+@dataclass(frozen=True)
+class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwork]):
+    """Finds sentences, marks and cases in running text, trained by `pyropunct.nets.reader.train_reader`."""
+
+    what = "a reader of running text"
+    kinds = (ReaderVocabulary, ReaderRecipe, RunningNetwork)
+
+    def read(self, words: Sequence[str]) -> Reading:
+        """Read the words of running text in windows: time and memory are linear in their number.
+
+        The reading of a word depends on nothing outside of its window.
+        """
+        return self.read_all([words])[0]
+
+    def read_all(self, texts: Sequence[Sequence[str]]) -> list[Reading]:
+        """Read several texts, which is quicker than one after the other."""
+        windows = [window for words in texts for window in windows_of(words, 0, len(words))]
+        groups = (windows[n : n + WINDOWS_AT_ONCE] for n in range(0, len(windows), WINDOWS_AT_ONCE))
+        shapes = (0,), (0, CASES), (0, len(self.network.at_end))
+        nothing = Reading(*(torch.zeros(shape, dtype=torch.float) for shape in shapes))
+        parts = [self.read_windows(group) for group in groups] or [nothing]
+        sizes = [len(words) for words in texts]
+        columns = (torch.cat(column).split(sizes) for column in zip(*parts, strict=True))
+        return [Reading(*rows) for rows in zip(*columns, strict=True)]
+
+    @torch.inference_mode()
+    def read_windows(self, windows: Sequence[Window]) -> Reading:
+        """Read the words in the cores of one or more windows together."""
+        columns = self.network(self.encode([window.words for window in windows]))
+        rows = [(row, window.core) for row, window in enumerate(windows)]
+        ends, cases, marks = (torch.cat([column[place] for place in rows]) for column in columns)
+        return Reading(ends.sigmoid(), cases, marks)
+
+    def sentences(self, words: Sequence[str]) -> list[list[str]]:
+        """The sentences of running text."""
+        sentences: list[list[str]] = [[]]
+        for word, end in zip(words, self.read(words).ends.tolist(), strict=True):
+            sentences[-1].append(word)
+            if end > LIKELY:
+                sentences.append([])
+        return [sentence for sentence in sentences if sentence]
+
+    @torch.inference_mode()
+    def mark_probabilities(self, marks: Tensor, ends: Sequence[bool]) -> Probabilities:
+        """(n, labels) the probabilities of the strings of marks behind n words.
+
+        :param marks: their rows of `Reading.marks`.
+        :param ends: whether a sentence ends behind each word.
+        """
+        logits = marks + torch.tensor(ends, dtype=marks.dtype)[:, None] * self.network.at_end
+        return logits.double().softmax(-1).numpy()
+
+    def in_cases(self, words: Sequence[str], cases: Tensor, starts: Sequence[bool]) -> list[str]:
+        """Words without capital letters, in their most probable cases.
+
+        :param cases: their rows of `Reading.cases`.
+        :param starts: whether a sentence starts with each word.
+        """
+        with torch.inference_mode():
+            logits = cases + torch.tensor(starts, dtype=cases.dtype)[:, None] * self.network.at_start
+            best, second = logits.argmax(-1).tolist(), logits[:, :OTHER].argmax(-1).tolist()
+        others = self.vocabulary.other_by_lower
+        return [
+            others[word.lower()] if case == OTHER and word.lower() in others else in_case(word, simple)
+            for word, case, simple in zip(words, best, second, strict=True)
+        ]
+
+
+def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[Window]:
+    """Windows whose cores together are a range of words of a text.
+
+    :param start: the first word of the range, counted from 0.
+    :param stop: the first word behind the range.
+    """
+    for first in range(start, stop, CORE):
+        seen, last = max(0, first - MARGIN), min(stop, first + CORE)
+        yield Window(words[seen : last + MARGIN], slice(first - seen, last - seen))
+
+
+class ReaderScores(NamedTuple):
+    """Scores of a reading of running text.
+
+    :ivar words: the number of words.
+    :ivar f1: of the sentence ends inside documents, in per cent, in words as they are written.
+    :ivar lower_f1: the same in lower-cased words.
+    :ivar case: the percentage of lower-cased words whose case is right, of those that can have one.
+    :ivar lower_marks: the F1 of the strings of marks behind lower-cased words, in per cent.
+    """
+
+    words: int
+    f1: float
+    lower_f1: float
+    case: float
+    lower_marks: float
+
+    @property
+    def merit(self) -> float:
+        """The sum of the four percentages, by which the best epoch is chosen."""
+        return self.f1 + self.lower_f1 + self.case + self.lower_marks
+
+
+class Counts(NamedTuple):
+    """Numbers of things that were looked for.
+
+    :ivar gold: in the treebank.
+    :ivar found: in the answers.
+    :ivar right: in both.
+    """
+
+    gold: int
+    found: int
+    right: int
+
+    @property
+    def precision(self) -> float:
+        """In per cent, 100 if nothing was found."""
+        return 100 * self.right / self.found if self.found else 100.0
+
+    @property
+    def recall(self) -> float:
+        """In per cent, 100 if there is nothing."""
+        return 100 * self.right / self.gold if self.gold else 100.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both, 100 if there is nothing and nothing was found."""
+        both = self.gold + self.found
+        return 200 * self.right / both if both else 100.0
+
+
+def count(found: Sequence[Sequence[bool]], gold: Sequence[Sequence[bool]]) -> Counts:
+    """Sentence ends inside documents; the end of a document does not count.
+
+    :param found: for each document and each of its words whether the reader ends a sentence behind it.
+    :param gold: the same in the treebank.
+    """
+    pairs = [
+        pair
+        for ends, right in zip(found, gold, strict=True)
+        for pair in zip(ends[:-1], right[:-1], strict=True)
+    ]
+    both = sum(end and right for end, right in pairs)
+    return Counts(sum(right for _, right in pairs), sum(end for end, _ in pairs), both)
+
+
+def count_marks(found: Sequence[int], gold: Sequence[int]) -> Counts:
+    """Strings of marks behind words; the empty string, label 0, does not count.
+
+    :param found: the label behind each word.
+    :param gold: the same in the treebank.
+    """
+    right = sum(one == other > 0 for one, other in zip(found, gold, strict=True))
+    return Counts(sum(map(bool, gold)), sum(map(bool, found)), right)
+
 
 Cut = tuple[int, slice, bool]
 """A window: the number of its document, counted from 0, the place of its words, and whether they lose their
@@ -48,7 +250,7 @@ def train_reader(
     pretrained: Pretrained | None = None,
     encoder_rate: float = 0.0,
     seed: int = 0,
-    checkpoint: NetworkCheckpoint | None = None,
+    checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> RunningReader:
     """Train a reader of running text on the documents of a treebank, whose sentences are put together.
@@ -73,7 +275,7 @@ def train_reader(
     chosen_by = None if dev is None and not dev_texts else [*documents(dev or ()), *dev_texts]
     data = sequences("reader", [*documents(train), *texts], chosen_by)
     source = tunable(pretrained) if encoder_rate else kept(bare(pretrained))
-    kind = partial(TuningTraining, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
+    kind = partial(TunedReaderTraining, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
     make = partial(kind, first, *data, recipe or ReaderRecipe(), seed, source)
     reader = trained(make, seed, checkpoint, watch)
     return reader if encoder_rate else replace(reader, pretrained=bare(pretrained))
@@ -142,7 +344,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
         parts = ([row[part] for row in self._answers[number][lower]] for number, part, lower in windows)
         columns = zip(zip(*parts, strict=True), (0, 0, NO_CASE, 0), strict=True)
         answers = (pad_sequence(list(rows), True, padding) for rows, padding in columns)
-        return self.model.network.loss(words, Answers(*answers))
+        return self.model.network.loss(words, ReaderAnswers(*answers))
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
         """(windows, longest, size) the pretrained features of the words of windows.
@@ -173,7 +375,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
             yield from (weight.numpy().tobytes() for weight in self.first.network.state_dict().values())
 
 
-class TuningTraining(Tuning[RunningReader], ReaderTraining):
+class TunedReaderTraining(Tuning[RunningReader], ReaderTraining):
     """The training of a reader together with a copy of the encoder that it reads."""
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
@@ -181,10 +383,10 @@ class TuningTraining(Tuning[RunningReader], ReaderTraining):
         return self.features(sentences)
 
 
-def _answers(document: Document, labels: Labels, lower: bool) -> Answers:
+def _answers(document: Document, labels: Labels, lower: bool) -> ReaderAnswers:
     """The right answers for a document; cases are learned in lower-cased words alone."""
     cases = (case_of(word) if lower else None for word in document.words)
-    return Answers(
+    return ReaderAnswers(
         torch.tensor(document.ends, dtype=torch.float),
         torch.tensor(document.starts, dtype=torch.float),
         torch.tensor([NO_CASE if case is None else case for case in cases]),

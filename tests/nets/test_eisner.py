@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pyropunct.nets.parser.eisner import best_tree, draw_trees, log_total
+from pyropunct.nets.eisner import best_tree, draw_trees, log_total
 from pyropunct.treebank.tree import is_projective
 
 SIZES = [1, 2, 3, 4, 5]

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of, with_hidden
+from pyropunct.nets.given_slots import GivenSlots, TaggerConditioner
 from pyropunct.nets.labels import Labels, SlotString, SlotVocabulary
-from pyropunct.nets.tagger.given import GivenSlots, TaggerConditioner
-from pyropunct.nets.tagger.tagger import SlotTagger
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, marks_of
+from pyropunct.nets.tagger import SlotTagger
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    START,
+    UNKNOWN,
+    marks_of,
+)
 from pyropunct.vocabulary import Vocabulary
 
 MARKS = (ABBREVIATION_DOT, UNKNOWN, ",", ".")

@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.reader.case import CAPITAL, LOWER, OTHER, UPPER, case_of, in_case
-from pyropunct.nets.reader.encoding import Document, documents
-from pyropunct.nets.reader.reader import CORE, RunningReader, windows_of
-from pyropunct.nets.reader.scores import count, count_marks
-from pyropunct.nets.reader.training import evaluate, train_reader
+from pyropunct.nets.reader import CORE, RunningReader, count, count_marks, evaluate, train_reader, windows_of
 from pyropunct.nets.recipes import ReaderRecipe
+from pyropunct.nets.running_text import CAPITAL, LOWER, OTHER, UPPER, Document, case_of, documents, in_case
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 

@@ -8,9 +8,7 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.parser.parser import BiaffineParser
-from pyropunct.nets.parser.protocol import WeightedTree, attachment_scores
-from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -132,7 +130,7 @@ def test_the_states_of_few_words_are_remembered(
     parser: BiaffineParser, dev: list[Sentence], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     some, several = replace(parser), words(dev)
-    monkeypatch.setattr("pyropunct.nets.parser.parser.REMEMBERED_WORDS", len(several[-1]))
+    monkeypatch.setattr("pyropunct.nets.parser.REMEMBERED_WORDS", len(several[-1]))
     some.parse(several[:-1])
     some.parse(several[-1:])
     assert list(some._recent.rows) == [tuple(several[-1])]

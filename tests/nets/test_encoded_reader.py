@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.encoder import Encoder, TunedEncoder
+from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import Kept
-from pyropunct.nets.reader.encoding import documents
-from pyropunct.nets.reader.reader import RunningReader, windows_of
-from pyropunct.nets.reader.training import TuningTraining, train_reader
+from pyropunct.nets.reader import RunningReader, TunedReaderTraining, train_reader, windows_of
 from pyropunct.nets.recipes import ReaderRecipe
+from pyropunct.nets.running_text import documents
+from pyropunct.nets.tuning import TunedEncoder
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -62,7 +62,7 @@ def test_an_encoder_is_trained_with_it(some: list[Sentence], encoder: Path) -> N
     words = [word for sentence in some for word in sentence.tree.forms]
     frozen = Encoder(encoder)
     before = frozen.features([words])
-    training = TuningTraining(None, documents(some), None, TINY, 0, frozen, encoder_rate=1e-3)
+    training = TunedReaderTraining(None, documents(some), None, TINY, 0, frozen, encoder_rate=1e-3)
     weights = {name: weight.detach().clone() for name, weight in training.network.named_parameters()}
     training.run_epoch()
     still = [

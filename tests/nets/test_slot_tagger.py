@@ -12,11 +12,9 @@ import pytest
 import torch
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser.parser import BiaffineParser
+from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger.scores import likeliest_share, log_mixture
-from pyropunct.nets.tagger.tagger import SlotTagger, generator_for
-from pyropunct.nets.tagger.training import train_slot_tagger
+from pyropunct.nets.tagger import SlotTagger, generator_for, likeliest_share, log_mixture, train_slot_tagger
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import START, Surface
 from pyropunct.train.checkpoints import Checkpoint

@@ -8,10 +8,9 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.eisner import best_tree
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser.eisner import best_tree
-from pyropunct.nets.parser.parser import BESIDE, BiaffineParser
-from pyropunct.nets.parser.training import train_parser
+from pyropunct.nets.parser import BESIDE, BiaffineParser, train_parser
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.words import with_marks
 from pyropunct.text.marks import ABBREVIATION_DOT, START

@@ -1,0 +1,348 @@
+"""Trained networks, as plain JSON types and tensors and back, and how they are trained."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from pyropunct.models.learned import filled
+from pyropunct.nets.pretrained import Pretrained, check_same
+from pyropunct.nets.recipes import TrainingRecipe
+from pyropunct.nets.training import AnyCheckpoint, DevScores, DivergedError, Trainer, Watch
+
+LENGTH_NOISE = 0.1
+"""The greatest random increase of a length, as a share, when sentences are batched by length."""
+
+GRADIENT_NORM = 5.0
+"""The norm to which greater gradients are clipped."""
+
+STATES = ("network", "average", "optimiser", "best")
+"""The parts of a network's training that have a state of their own."""
+
+
+Vocabulary = TypeVar("Vocabulary")
+Recipe = TypeVar("Recipe", bound=TrainingRecipe)
+Network = TypeVar("Network", bound=nn.Module)
+
+
+@dataclass(frozen=True)
+class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
+    """A network and everything that its use needs.
+
+    A subclass adds one field, the source of the features that the network reads.
+
+    :ivar vocabulary: the types that it knows, a dataclass of plain types with a class method ``from_json``.
+    :ivar recipe: how it was trained.
+    :ivar network: gives the scores.
+    :ivar report: the course of training, in plain JSON types.
+    :cvar what: its name in messages.
+    :cvar kinds: the classes of the vocabulary, the recipe and the network; the network is made from a
+        vocabulary, a recipe and the size of the features that it reads.
+    """
+
+    what: ClassVar[str]
+    kinds: ClassVar[tuple[Any, Any, Any]]
+
+    vocabulary: Vocabulary
+    recipe: Recipe
+    network: Network
+    report: Mapping[str, Any]
+
+    @classmethod
+    @abstractmethod
+    def features_of(cls, source: Any) -> int:
+        """The size of the features that a source gives of each word."""
+
+    @classmethod
+    def untrained(cls, vocabulary: Vocabulary, recipe: Recipe, source: Any = None) -> Self:
+        """A network with its first weights.
+
+        :param source: gives the features that it reads.
+        """
+        return cls._of(vocabulary, recipe, cls._network(vocabulary, recipe, source), {}, source)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of its weights."""
+        return next(self.network.parameters()).device
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Its parts as plain JSON types and tensors, without the source of the features that it reads."""
+        parts: dict[str, Any] = {"vocabulary": self.vocabulary, "recipe": self.recipe}
+        plain = {name: asdict(part) for name, part in parts.items()}
+        return {**plain, "report": dict(self.report)}, dict(self.network.state_dict())
+
+    @classmethod
+    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], source: Any = None) -> Self:
+        """The network that `to_parts` took apart.
+
+        :param source: gives the features that it reads, as in training.
+        :raises ValueError: if a part is missing or damaged, or a tensor has another name or shape.
+        """
+        vocabulary_type, recipe_type, _ = cls.kinds
+        try:
+            vocabulary = vocabulary_type.from_json(plain["vocabulary"])
+            recipe = recipe_type.from_json(plain["recipe"])
+            network = filled(lambda: cls._network(vocabulary, recipe, source), tensors)
+            return cls._of(vocabulary, recipe, network.eval(), plain["report"], source)
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise ValueError(f"not the parts of {cls.what}: {reason}") from error
+
+    @classmethod
+    def _network(cls, vocabulary: Any, recipe: Any, source: Any) -> Any:
+        return cls.kinds[2](vocabulary, recipe, cls.features_of(source))
+
+    @classmethod
+    def _of(cls, *fields: Any) -> Self:
+        return cls(*fields)
+
+
+@dataclass(frozen=True)
+class TrainedWordNetwork(TrainedNetwork[Vocabulary, Recipe, Network]):
+    """A network that reads words, whose vocabulary encodes sentences with their pretrained features.
+
+    :ivar pretrained: gives the pretrained features of words that the network reads, None if it reads none.
+    """
+
+    pretrained: Pretrained | None = None
+
+    @classmethod
+    def features_of(cls, source: Pretrained | None) -> int:
+        """The size of the pretrained features of a word, 0 without them."""
+        return 0 if source is None else source.size
+
+    def encode(self, sentences: Sequence[Sequence[str]]) -> Any:
+        """Sentences as the network reads them, on its device."""
+        vocabulary: Any = self.vocabulary
+        return vocabulary.encode(sentences, self.pretrained).to(self.device)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """See `TrainedNetwork.to_parts`; of the pretrained features there is the identity alone."""
+        plain, tensors = super().to_parts()
+        if self.pretrained is not None:
+            plain["pretrained"] = self.pretrained.identity()
+        return plain, tensors
+
+    @classmethod
+    def from_parts(
+        cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], source: Pretrained | None = None
+    ) -> Self:
+        """See `TrainedNetwork.from_parts`; the pretrained features must have the identity of training."""
+        check_same(source, plain.get("pretrained"))
+        return super().from_parts(plain, tensors, source)
+
+
+Model = TypeVar("Model", bound=TrainedNetwork[Any, Any, Any])
+
+
+class NetworkTraining(Trainer, Generic[Model]):
+    """The training of one network.
+
+    A subclass defines the vocabulary, the loss of a batch, and the scores on dev.
+
+    :param train: see `Trainer`.
+    :param dev: see `Trainer`.
+    :param recipe: the settings.
+    :param seed: the seed of torch's random numbers, for the report.
+    :param source: gives the features that the network reads.
+    :param device: where the network is trained.
+    :ivar kind: the class of the model.
+    :cvar unit: the unit of the training data in the report.
+    :ivar model: the model with the network's first weights.
+    :ivar lengths: the number of words of each training sentence.
+    :ivar network: the module that is trained.
+    :ivar best: the module with the averaged weights of the best epoch.
+    """
+
+    kind: type[Model]
+    unit: ClassVar[str] = "sentences"
+
+    def __init__(
+        self,
+        train: Sequence[Any],
+        dev: Sequence[Any] | None,
+        recipe: Any,
+        seed: int,
+        source: Any = None,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.train, self.dev, self.recipe, self.seed = train, dev, recipe, seed
+        self.source, self.device = source, device
+        self.model = self.kind.untrained(self.vocabulary(), recipe, source)
+        self.lengths = torch.tensor([self.length(sentence) for sentence in train])
+        size = int(self.lengths.sum())
+        super().__init__(recipe.planned_epochs(size), size)
+        self.network = self.untrained().to(device)
+        self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
+        groups = self.groups()
+        self._rates = [rate for _, rate in groups]
+        self.optimiser = torch.optim.AdamW(
+            [{"params": weights} for weights, _ in groups],
+            recipe.learning_rate,
+            (0.9, recipe.second_moment),
+            weight_decay=recipe.weight_decay,
+            fused=True,
+        )
+        self.steps = 0
+        self.best = deepcopy(self.average.module)
+
+    @abstractmethod
+    def vocabulary(self) -> Any:
+        """The types in the training data."""
+
+    def length(self, sentence: Any) -> int:
+        """The number of words of a training sentence."""
+        return len(sentence.tree)
+
+    def untrained(self) -> nn.Module:
+        """The module that is trained, with its first weights."""
+        network: nn.Module = self.model.network
+        return network
+
+    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
+        """The weights that are trained, in groups, each with its greatest learning rate."""
+        return [(list(self.network.parameters()), self.recipe.learning_rate)]
+
+    def with_weights(self, network: Any) -> Model:
+        """The model with a module of the same kind as `network`."""
+        return replace(self.model, network=network)
+
+    def batches(self) -> list[list[int]]:
+        """The batches of one epoch, in random order: sentences of like length together."""
+        blurred = self.lengths * (1 + LENGTH_NOISE * torch.rand(len(self.lengths)))
+        batches: list[list[int]] = [[]]
+        size = 0
+        for number in blurred.argsort().tolist():
+            if size >= self.recipe.batch_words:
+                batches.append([])
+                size = 0
+            batches[-1].append(number)
+            size += int(self.lengths[number])
+        return [batches[number] for number in torch.randperm(len(batches)).tolist()]
+
+    @abstractmethod
+    def loss(self, batch: list[int]) -> Tensor:
+        """The loss of a batch per word."""
+
+    @abstractmethod
+    def scores(self, model: Model, dev: Sequence[Any]) -> Any:
+        """The `DevScores` of a model on dev."""
+
+    def size_of(self, batch: Sequence[int]) -> int:
+        """The number of words."""
+        return int(self.lengths[batch].sum())
+
+    def measured(self) -> DevScores | None:
+        """The scores of the averaged weights."""
+        if self.dev is None:
+            return None
+        on_dev: DevScores = self.scores(self.with_weights(self.average.module.eval()), self.dev)
+        for name, score in on_dev._asdict().items():
+            self._require_finite(f"{name} on dev", score)
+        return on_dev
+
+    def keep(self) -> None:
+        """Remember the averaged weights."""
+        self.best.load_state_dict(self.average.module.state_dict())
+
+    def step(self, batch: list[int], done: int) -> float:
+        """See `Trainer.step`."""
+        for group, greatest in zip(self.optimiser.param_groups, self._rates, strict=True):
+            group["lr"] = greatest * self.rate(done)
+        self.network.train()
+        self.optimiser.zero_grad()
+        loss = self.loss(batch)
+        value = float(loss.detach())
+        self._require_finite("loss", value)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
+        self.optimiser.step()
+        self.average.update_parameters(self.network)
+        self.steps += 1
+        return value
+
+    def _require_finite(self, what: str, number: float) -> None:
+        if not isfinite(number):
+            raise DivergedError(
+                f"the {self.what}'s training diverged in epoch {len(self.epochs) + 1}: its {what} is "
+                f"{number}, with learning_rate={self.recipe.learning_rate:g}"
+            )
+
+    def rate(self, done: int) -> float:
+        """The factor of the learning rate: it rises linearly from 0 to 1, then falls linearly to 0.
+
+        :param done: words of the current epoch that are done.
+        """
+        passed = (len(self.epochs) + (done + 1) / self.size) / self.planned  # the first step counts
+        warm_up: float = self.recipe.warm_up
+        return min(passed / warm_up, (1 - passed) / (1 - warm_up))
+
+    def state(self) -> dict[str, Any]:
+        """See `Trainer.state`."""
+        parts = {name: getattr(self, name).state_dict() for name in STATES}
+        return {**super().state(), **parts, "steps": self.steps}
+
+    def go_on_from(self, state: Mapping[str, Any]) -> None:
+        """See `Trainer.go_on_from`."""
+        for name in STATES:
+            getattr(self, name).load_state_dict(state[name])
+        self.steps = state["steps"]
+        super().go_on_from(state)
+
+    def result(self) -> Model:
+        """The model of the best epoch, on the CPU."""
+        report = {
+            "epochs": [epoch._asdict() for epoch in self.epochs],
+            "chosen": self.chosen,
+            "train_words": self.size,
+            f"train_{self.unit}": len(self.train),
+            "weights": sum(weight.numel() for weight in self.best.parameters()),
+            "seed": self.seed,
+        }
+        return replace(self.with_weights(self.best.cpu().eval()), report=report)
+
+
+def trained(
+    make: Callable[[], NetworkTraining[Model]],
+    seed: int,
+    checkpoint: AnyCheckpoint | None = None,
+    watch: Watch | None = None,
+) -> Model:
+    """Train a network, and return the best epoch.
+
+    :param make: makes the training, including the first weights of the network.
+    :param seed: equal seeds give equal networks, on the same machine with the same number of threads.
+    :param checkpoint: see `Trainer.run`.
+    :param watch: see `Trainer.run`.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        training = make()
+        training.run(checkpoint, watch)
+        return training.result()
+
+
+Item = TypeVar("Item")
+
+
+def sequences(
+    what: str, train: Iterable[Item], dev: Iterable[Item] | None
+) -> tuple[tuple[Item, ...], tuple[Item, ...] | None]:
+    """The sentences of a training treebank, and of a dev treebank if there is one.
+
+    :param what: the name of the network that is trained.
+    :raises ValueError: if one of the two has no sentence.
+    """
+    both = tuple(train), None if dev is None else tuple(dev)
+    if not both[0]:
+        raise ValueError(f"there is no sentence to train a {what} on")
+    if both[1] == ():
+        raise ValueError("there is no sentence to choose an epoch by")
+    return both

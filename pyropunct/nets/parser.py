@@ -1,0 +1,386 @@
+"""Parsers of unpunctuated words (Li, Wang & Eisner 2019, section 6.1): their interface, scores and training.
+
+Example::
+
+    from pyropunct import read_treebank
+    from pyropunct.nets.parser import train_parser
+
+    parser = train_parser(read_treebank("train.conllu"), read_treebank("dev.conllu"))
+    [[best]] = parser.parse([["Her", "mother", "prepared", "four", "things"]])
+    print(best.tree.heads, best.tree.relations)
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import chain, filterfalse, islice
+from operator import eq
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from pyropunct.nets.biaffine import (
+    ROOT,
+    BiaffineNetwork,
+    ParserScores,
+    ParserVocabulary,
+    WordContexts,
+    build_parser_vocabulary,
+)
+from pyropunct.nets.eisner import best_tree, draw_trees
+from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
+from pyropunct.nets.pretrained import Pretrained, SentenceCache, bare, kept
+from pyropunct.nets.recipes import ParserRecipe
+from pyropunct.nets.training import AnyCheckpoint, Watch
+from pyropunct.nets.tuning import TunedEncoder, Tuning, tunable
+from pyropunct.nets.words import WordBatch, in_batches, is_mark, standardised, with_marks
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
+
+BATCH_WORDS = 500
+"""The most words, padding included, that the network reads together."""
+
+BESIDE = 0.5
+"""The power of the probabilities of a parser `beside` another: 1/4, 3/4 and 1 are worse on English dev."""
+
+ARCS_AT_ONCE = 256
+"""Arcs whose relations are scored together, in so little memory that it stays in the cache."""
+
+REMEMBERED_WORDS = 8000
+"""The most words of sentences that were parsed last whose states are kept."""
+
+ENCODER_RATE = 3e-5
+"""The greatest learning rate of an encoder's weights, as a rule."""
+
+
+class WeightedTree(NamedTuple):
+    """A tree of a sentence with its share of the probability.
+
+    :ivar tree: projective, with one root, universal tags, and relations with their subtypes.
+    :ivar weight: its share of the sentence; the weights of all trees of one sentence add up to 1.
+    :ivar given: whether it came with the sentence; otherwise a parser has found it.
+    """
+
+    tree: Tree
+    weight: float
+    given: bool = False
+
+
+class Parser(Protocol):
+    """From unpunctuated words to tagged trees (Li, Wang & Eisner 2019, section 6.1)."""
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        """The trees of each sentence, the heaviest first.
+
+        :param sentences: the words of each; as in `pyropunct.treebank.tree.Tree`, an abbreviation has lost
+            its dot.
+        :param trees: 1 for the best tree; a greater number for at most that many, weighted by the parser's
+            confidence in each (footnote 20 of the paper).
+        :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
+        """
+        ...
+
+
+class AttachmentScores(NamedTuple):
+    """Shares of all words, in percent.
+
+    :ivar words: the number of words.
+    :ivar uas: words with the right head, the unlabelled attachment score.
+    :ivar las: words with the right head and the right relation, subtype included.
+    :ivar upos: words with the right universal tag.
+    """
+
+    words: int
+    uas: float
+    las: float
+    upos: float
+
+    @property
+    def merit(self) -> float:
+        """The LAS, by which the best epoch is chosen."""
+        return self.las
+
+
+def attachment_scores(parsed: Sequence[Tree], gold: Sequence[Tree]) -> AttachmentScores:
+    """Compare trees word by word.
+
+    :param parsed: the parser's trees.
+    :param gold: the trees of the same sentences in the treebank.
+    :raises ValueError: if there is no word, or the two are not of the same words.
+    """
+    if [tree.forms for tree in parsed] != [tree.forms for tree in gold]:
+        raise ValueError("the trees to compare are not of the same words")
+    words = sum(map(len, gold))
+    if not words:
+        raise ValueError("there is no word to compare")
+
+    def share(of: Callable[[Tree], Sequence[object]]) -> float:
+        answers, right = (chain.from_iterable(map(of, trees)) for trees in (parsed, gold))
+        return 100 * sum(map(eq, answers, right)) / words
+
+    return AttachmentScores(
+        words,
+        uas=share(lambda tree: tree.heads),
+        las=share(lambda tree: list(zip(tree.heads, tree.relations, strict=True))),
+        upos=share(lambda tree: tree.tags),
+    )
+
+
+@dataclass(frozen=True)
+class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, BiaffineNetwork]):
+    """A tagger and parser of words, or of words and marks, trained by `pyropunct.nets.parser.train_parser`.
+
+    :ivar beside: for a parser that reads marks, one of the words alone with the same relations: the
+        probabilities of heads and relations are multiplied by a power of those of this parser, see `BESIDE`.
+        None for a parser by itself.
+    """
+
+    what = "a parser"
+    kinds = (ParserVocabulary, ParserRecipe, BiaffineNetwork)
+
+    beside: "BiaffineParser | None" = None
+
+    def parse(
+        self, sentences: Sequence[Sequence[str]], trees: int = 1, *, seed: int = 0
+    ) -> list[list[WeightedTree]]:
+        """The trees of each sentence, the heaviest first; see `pyropunct.nets.parser.Parser`.
+
+        The network gives each word a distribution over heads.  The product of these, restricted to the
+        projective trees with one root, is a distribution over such trees.  A single tree is its mode, found
+        exactly.  If several trees are asked for, they are drawn independently, and the weight of each
+        distinct tree is the share of the draws that gave it.  A word has the same tag in all trees, and an
+        arc the same relation.
+
+        :param seed: the seed of the draws, which do not depend on the other sentences.
+        :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
+        """
+        if trees < 1:
+            raise ValueError(f"cannot give {trees} trees of a sentence; ask for 1 or more")
+        for number, sentence in enumerate(sentences, start=1):
+            if all(map(is_mark, sentence)):
+                raise ValueError(f"sentence {number} of {len(sentences)} has no word to parse")
+        read = partial(self._parse_batch, trees=trees, seed=seed)
+        return in_batches(list(map(tuple, sentences)), BATCH_WORDS, read)
+
+    @torch.no_grad()
+    def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """(sentences, longest, features) the states of words in their contexts, for other networks to read.
+
+        These are the states of its lower and upper LSTMs, then the pretrained features that it reads, if
+        any.  The features of an encoder that was trained with the parser are not among them: such an encoder
+        knows the training sentences too well.  The states of sentences that were parsed just before are
+        remembered.  Sentences of like length take least memory.
+
+        :param sentences: as of `parse`.
+        """
+        known, keys = self._recent.rows, list(map(tuple, sentences))
+        if known.keys() >= set(keys):
+            return pad_sequence([known[key] for key in keys], batch_first=True)
+        batch = self.encode(sentences)
+        return self._states(batch, self.network.contexts(batch))
+
+    def _states(self, batch: WordBatch, contexts: WordContexts) -> Tensor:
+        states = [contexts.lower, contexts.upper]
+        if self._passed_on and batch.features is not None:
+            states.append(batch.of_words(standardised(batch.features)))
+        return torch.cat(states, -1)
+
+    @cached_property
+    def _passed_on(self) -> int:
+        """The number of pretrained features among the states of a word."""
+        tuned = isinstance(bare(self.pretrained), TunedEncoder)
+        return 0 if self.pretrained is None or tuned else self.pretrained.size
+
+    @cached_property
+    def _recent(self) -> SentenceCache:
+        """The states of the sentences that were parsed last."""
+        return SentenceCache(REMEMBERED_WORDS)
+
+    @property
+    def state_size(self) -> int:
+        """The number of features that `states` gives of a word."""
+        return 4 * self.recipe.lstm_size + self._passed_on
+
+    @torch.inference_mode()
+    def _parse_batch(
+        self, sentences: Sequence[tuple[str, ...]], trees: int, seed: int
+    ) -> Iterator[list[WeightedTree]]:
+        unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
+        scored = [_Scored(self.network, self._scores(sentences, unmarked), 1.0)]
+        if self.beside is not None:
+            scored.append(_Scored(self.beside.network, self.beside._scores(unmarked, unmarked), BESIDE))
+        log_arcs = [power * scores.arcs.log_softmax(-1) for _, scores, power in scored]
+        arcs = torch.stack(log_arcs).sum(0).double().cpu().numpy()
+        counts = [
+            _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
+            for row, forms in enumerate(unmarked)
+        ]
+        relations = iter(self._relations(scored, [[*drawn] for drawn in counts]))
+        tags = scored[0].scores.tags.argmax(-1).tolist()
+        for forms, drawn, numbers in zip(unmarked, counts, tags, strict=True):
+            named = tuple(self.vocabulary.tags[number] for number in numbers[: len(forms)])
+            yield [
+                WeightedTree(Tree(heads, next(relations), named, forms), count / trees)
+                for heads, count in drawn.items()
+            ]
+
+    def _scores(
+        self, sentences: Sequence[tuple[str, ...]], unmarked: Sequence[tuple[str, ...]]
+    ) -> ParserScores:
+        """The scores of words, whose states are kept."""
+        batch = self.encode(sentences)
+        contexts = self.network.contexts(batch)
+        rows = zip(self._states(batch, contexts), unmarked, strict=True)
+        self._recent.use(sentences, (states[: len(words)] for states, words in rows))
+        return self.network.scores(contexts, batch.unmarked.count_nonzero(1))
+
+    def _relations(
+        self, scored: "Sequence[_Scored]", heads: Sequence[Sequence[tuple[int, ...]]]
+    ) -> Iterator[tuple[str, ...]]:
+        """The best relations of trees, sentence after sentence; each arc is scored once.
+
+        :param heads: the heads of the trees of each sentence.
+        """
+        longest = scored[0].scores.arcs.shape[1]
+        sizes = np.array([len(tree) for trees in heads for tree in trees])
+        row = np.repeat([number for number, trees in enumerate(heads) for _ in trees], sizes)
+        word = np.concatenate([np.arange(size) for size in sizes])
+        head = np.array([head for trees in heads for tree in trees for head in tree])
+        arcs, place = np.unique((row * longest + word) * (longest + 1) + head, return_inverse=True)
+        words, head_of_arc = np.divmod(arcs, longest + 1)
+        places = torch.from_numpy(words), torch.from_numpy(words // longest * (longest + 1) + head_of_arc)
+        together = zip(*(numbers.split(ARCS_AT_ONCE) for numbers in places), strict=True)
+        best = torch.cat([_log_relations(scored, *some).argmax(-1) for some in together]).cpu().numpy()
+        names = np.array([*self.vocabulary.relations, ROOT], object)
+        named = iter(names[np.where(head, best[place.reshape(-1)], -1)].tolist())
+        return (tuple(islice(named, size)) for size in sizes.tolist())
+
+
+class _Scored(NamedTuple):
+    """The scores of words by one network, and the power of its probabilities in a product."""
+
+    network: BiaffineNetwork
+    scores: ParserScores
+    power: float
+
+
+def _log_relations(scored: Sequence[_Scored], words: Tensor, heads: Tensor) -> Tensor:
+    """(arcs, relations) the logarithms of products of probabilities, up to a constant for each arc.
+
+    :param words: (arcs,) the rows of the words in a batch.
+    :param heads: (arcs,) the rows of their heads.
+    """
+    logits = (
+        power * network.relations(scores.dependents.flatten(0, 1)[words], scores.heads.flatten(0, 1)[heads])
+        for network, scores, power in scored
+    )
+    return torch.stack(list(logits)).sum(0)
+
+
+def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> dict[tuple[int, ...], int]:
+    """The heads of distinct trees, the most frequent first, each with the number of its draws."""
+    if trees == 1:
+        return {tuple(best_tree(arcs).tolist()): 1}
+    draws = draw_trees(arcs, trees, np.random.default_rng(seed))
+    return dict(Counter(map(tuple, draws.tolist())).most_common())
+
+
+def train_parser(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None = None,
+    recipe: ParserRecipe | None = None,
+    *,
+    pretrained: Pretrained | None = None,
+    encoder_rate: float = 0.0,
+    marks: bool = False,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    checkpoint: AnyCheckpoint | None = None,
+    watch: Watch | None = None,
+) -> BiaffineParser:
+    """Train a tagger and parser on the unpunctuated trees of a treebank.
+
+    :param train: the sentences to learn from.
+    :param dev: sentences whose LAS chooses the epoch that is kept; without them the last epoch is kept.
+    :param recipe: the settings.
+    :param pretrained: gives features of words that the parser reads as well.  They are computed once, and
+        forgotten after the training unless it is a `pyropunct.nets.pretrained.Kept`.
+    :param encoder_rate: the greatest learning rate of the weights of an encoder, which is then trained
+        together with the parser, and is part of it; 0 leaves ``pretrained`` as it is.
+    :param marks: let the parser read words `pyropunct.nets.words.with_marks`; by default it reads the words
+        alone.  Its trees are of the words.
+    :param seed: equal seeds give equal parsers, on the same machine with the same number of threads.
+    :param device: where it is trained; the parser itself is on the CPU.
+    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
+    :param watch: called after every step, and when an epoch is finished.
+    :raises ValueError: if there is no sentence in one of the two, or ``pretrained`` is not an
+        `pyropunct.nets.encoder.Encoder` although it is to be trained further.
+    """
+    data = sequences("parser", train, dev)
+    source = tunable(pretrained) if encoder_rate else kept(pretrained)
+    kind = partial(TunedParserTraining, encoder_rate=encoder_rate) if encoder_rate else ParserTraining
+    make = partial(kind, *data, recipe or ParserRecipe(), seed, source, device, marks=marks)
+    parser = trained(make, seed, checkpoint, watch)
+    return parser if encoder_rate else replace(parser, pretrained=pretrained)
+
+
+class ParserTraining(NetworkTraining[BiaffineParser]):
+    """The training of one parser.
+
+    :param marks: see `train_parser`.
+    """
+
+    kind = BiaffineParser
+    what = "parser"
+
+    def __init__(self, *arguments: Any, marks: bool = False) -> None:
+        self.marks = marks
+        super().__init__(*arguments)
+
+    def vocabulary(self) -> ParserVocabulary:
+        """The types of words, tags and relations."""
+        return build_parser_vocabulary(self.train, map(self.read, self.train), self.recipe.form_count)
+
+    def read(self, sentence: Sentence) -> tuple[str, ...]:
+        """A sentence as the parser reads it."""
+        forms = sentence.tree.forms
+        return with_marks(forms, sentence.surface) if self.marks else forms
+
+    def encoded(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
+        """Sentences as the network in training reads them."""
+        return self.model.encode(sentences)
+
+    def loss(self, batch: list[int]) -> Tensor:
+        """See `BiaffineNetwork.loss`."""
+        sentences = [self.train[number] for number in batch]
+        words = self.encoded(list(map(self.read, sentences)))
+        return self.model.network.loss(words, self.model.vocabulary.answers(sentences).to(self.device))
+
+    def scores(self, model: BiaffineParser, dev: Sequence[Sentence]) -> AttachmentScores:
+        """The scores of the best trees."""
+        trees = [sentence.tree for sentence in dev]
+        parses = model.parse(list(map(self.read, dev)))
+        return attachment_scores([best.tree for best, *_ in parses], trees)
+
+    def data(self) -> Iterable[object]:
+        """The pretrained features and the trees."""
+        if self.source is not None:
+            yield self.source.identity()
+        for sentence in [*self.train, *(self.dev or ())]:
+            yield sentence.tree
+            if self.marks:
+                yield sentence.surface
+
+
+class TunedParserTraining(Tuning[BiaffineParser], ParserTraining):
+    """The training of a parser together with a copy of the encoder that it reads."""
+
+    def encoded(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
+        """Sentences as the network in training reads them."""
+        batch = self.model.vocabulary.encode(sentences).to(self.device)
+        return batch._replace(features=self.features(sentences))

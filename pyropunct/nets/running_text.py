@@ -1,0 +1,210 @@
+"""Running text of a treebank: its words, sentence ends, marks and cases, and the network that finds them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pyropunct.files import types
+from pyropunct.nets.labels import SlotString, SlotVocabulary, slot_strings
+from pyropunct.nets.recipes import ReaderRecipe
+from pyropunct.nets.words import (
+    WordBatch,
+    WordNetwork,
+    WordTypes,
+    known_characters,
+    known_forms,
+    mirror,
+    stack,
+)
+from pyropunct.text.marks import Surface
+from pyropunct.treebank.sentence import Sentence, by_document
+
+LOWER, CAPITAL, UPPER, OTHER = range(4)
+"""Capitals: no letter; the first letter alone; all of several letters; other letters, as in "iPhone"."""
+
+CASES = 4
+
+NO_CASE = -1
+"""The case of a word without letters in two cases."""
+
+
+def case_of(word: str) -> int | None:
+    """The case of a word, None if none of its characters has two cases."""
+    letters = [character for character in word if character.lower() != character.upper()]
+    if not letters:
+        return None
+    capitals = [character.isupper() or character.istitle() for character in letters]
+    if not any(capitals):
+        return LOWER
+    if capitals[0] and not any(capitals[1:]):
+        return CAPITAL
+    return UPPER if all(capitals) else OTHER
+
+
+def in_case(word: str, case: int) -> str:
+    """A word without capital letters, written in one of the first three cases.
+
+    It stays as it is if lower-casing would not give it back, as German "ß", which has no capital form.
+    """
+    written = word
+    if case == UPPER:
+        written = word.upper()
+    elif case == CAPITAL:
+        cased = (place for place, letter in enumerate(word) if letter.lower() != letter.upper())
+        first = next(cased, len(word))
+        written = word[:first] + word[first : first + 1].title() + word[first + 1 :]
+    return written if written.lower() == word else word
+
+
+class Document(NamedTuple):
+    """Running text.
+
+    :ivar words: as they are written.
+    :ivar ends: for each word whether a sentence ends behind it.
+    :ivar marks: the marks behind each word; those in front of a sentence are left out.
+    """
+
+    words: tuple[str, ...]
+    ends: tuple[bool, ...]
+    marks: tuple[SlotString, ...]
+
+    @property
+    def starts(self) -> tuple[bool, ...]:
+        """For each word whether a sentence starts with it."""
+        return (True, *self.ends[:-1])
+
+
+def documents(sentences: Iterable[Sentence]) -> list[Document]:
+    """The documents of a treebank; without comments that start documents, it is one document."""
+    return [
+        joined([(sentence.tree.forms, sentence.surface) for sentence in part])
+        for part in by_document(sentences)
+    ]
+
+
+def joined(sentences: Iterable[tuple[Sequence[str], Surface]]) -> Document:
+    """Sentences, each its words and its surface, as running text."""
+    words, ends, marks = list[str](), list[bool](), list[SlotString]()
+    for of_sentence, surface in sentences:
+        words += of_sentence
+        ends += [False] * (len(of_sentence) - 1) + [True]
+        marks += slot_strings(surface[1:])
+    return Document(tuple(words), tuple(ends), tuple(marks))
+
+
+@dataclass(frozen=True)
+class ReaderVocabulary(WordTypes):
+    """The types of words, characters and slot strings of a training treebank.
+
+    :ivar others: words with capital letters at other places than the first alone, such as "iPhone".
+    :ivar slots: the strings of marks behind words.
+    """
+
+    others: tuple[str, ...]
+    slots: SlotVocabulary
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """See `WordTypes.from_json`."""
+        others = types("the list of others", plain["others"])
+        known = WordTypes.from_json(plain)
+        return cls(known.forms, known.characters, others, SlotVocabulary.from_json(plain["slots"]))
+
+    def with_types_of(self, first: "ReaderVocabulary") -> "ReaderVocabulary":
+        """The words and characters of both, those of another vocabulary first, and its slot strings."""
+
+        def both(name: str) -> tuple[str, ...]:
+            return tuple(dict.fromkeys((*getattr(first, name), *getattr(self, name))))
+
+        return replace(first, forms=both("forms"), characters=both("characters"), others=both("others"))
+
+    @cached_property
+    def other_by_lower(self) -> Mapping[str, str]:
+        """For each of `others`, lower-cased, the word."""
+        return {word.lower(): word for word in reversed(self.others)}
+
+
+def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> ReaderVocabulary:
+    """The types of a training treebank.
+
+    :param form_count: rarer words, lower-cased, are `pyropunct.nets.words.UNKNOWN`.
+    """
+    words = [word for document in train for word in document.words]
+    others = Counter(word for word in words if case_of(word) == OTHER)
+    return ReaderVocabulary(
+        known_forms(words, form_count),
+        known_characters([*words, *map(str.lower, words)]),
+        tuple(word for word, _ in sorted(others.items(), key=lambda item: (-item[1], item[0]))),
+        SlotVocabulary.collect([document.marks for document in train]),
+    )
+
+
+class ReaderAnswers(NamedTuple):
+    """The right answers for a batch of windows; each (windows, longest).
+
+    :ivar ends: 1 where a sentence ends behind a word, 0 elsewhere.
+    :ivar starts: 1 where a sentence starts with a word.
+    :ivar cases: of the words, `NO_CASE` where no case is to be learned and in the padding.
+    :ivar marks: the labels of the strings behind the words.
+    """
+
+    ends: Tensor
+    starts: Tensor
+    cases: Tensor
+    marks: Tensor
+
+
+class RunningNetwork(WordNetwork):
+    """Scores for each word: whether a sentence ends behind it, which marks do, and how it is written.
+
+    With h_i the state of the LSTMs at word i, s_i = 1 if a sentence starts with it, and e_i = 1 if one ends
+    behind it,
+
+        p(e_i = 1) = sigmoid(u' h_i + a)        p(case of i | s_i) = softmax(V h_i + b + s_i c)
+                                                p(marks behind i | e_i) = softmax(W h_i + d + e_i f)
+
+    so that cases and marks depend on the sentences that were decided on.
+
+    :param vocabulary: the types of words.
+    :param recipe: the sizes of everything.
+    :param pretrained: see `pyropunct.nets.words.WordNetwork`.
+    """
+
+    def __init__(self, vocabulary: ReaderVocabulary, recipe: ReaderRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
+        self.recipe = recipe
+        self.layers = stack(recipe.layers, self.word_size, recipe.lstm_size)
+        self.ends = nn.Linear(2 * recipe.lstm_size, 1)
+        self.cases = nn.Linear(2 * recipe.lstm_size, CASES)
+        self.at_start = nn.Parameter(torch.zeros(CASES))
+        labels = len(vocabulary.slots.labels.strings) + 1
+        self.marks = nn.Linear(2 * recipe.lstm_size, labels)
+        self.at_end = nn.Parameter(torch.zeros(labels))
+        self.float()
+
+    def forward(self, batch: WordBatch) -> tuple[Tensor, Tensor, Tensor]:
+        """The logits of ends (windows, longest), and those inside of sentences of cases (windows, longest, 4)
+        and of marks (windows, longest, labels).
+        """
+        reverse, words = mirror(batch), self.embed(batch)
+        for layer in self.layers:
+            words = layer(self.dropout(words), reverse)
+        words = self.dropout(words)
+        return self.ends(words)[..., 0], self.cases(words), self.marks(words)
+
+    def loss(self, batch: WordBatch, answers: ReaderAnswers) -> Tensor:
+        """The negative log-probability of the right ends, marks and, with a weight, cases, per word."""
+        ends, cases, marks = self(batch)
+        word, cased = batch.words > 0, answers.cases != NO_CASE
+        end_loss = functional.binary_cross_entropy_with_logits(ends[word], answers.ends[word])
+        cases = cases[cased] + answers.starts[cased][:, None] * self.at_start
+        case_loss = functional.cross_entropy(cases, answers.cases[cased], reduction="sum") / word.sum()
+        marks = marks[word] + answers.ends[word][:, None] * self.at_end
+        mark_loss = functional.cross_entropy(marks, answers.marks[word])
+        return end_loss + mark_loss + self.recipe.case_weight * case_loss

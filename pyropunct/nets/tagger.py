@@ -1,0 +1,267 @@
+"""Taggers of slots: punctuation predicted from words, by the states of a parser's network.
+
+Example::
+
+    from pyropunct import read_treebank
+    from pyropunct.nets.parser import train_parser
+    from pyropunct.nets.tagger import train_slot_tagger
+
+    train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
+    tagger = train_slot_tagger(train_parser(train, dev), train, dev)
+    [probabilities] = tagger.read([["where", "is", "it"]])
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pyropunct.nets.labels import Probabilities, SlotVocabulary
+from pyropunct.nets.networks import NetworkTraining, TrainedNetwork, sequences, trained
+from pyropunct.nets.parser import BATCH_WORDS, BiaffineParser
+from pyropunct.nets.pretrained import kept
+from pyropunct.nets.recipes import SlotTaggerRecipe
+from pyropunct.nets.training import AnyCheckpoint, Watch
+from pyropunct.nets.words import SentenceDropout, in_batches
+from pyropunct.text.marks import Surface
+from pyropunct.treebank.sentence import Sentence
+
+STEPS = 100
+"""Steps of expectation maximisation, far more than it needs."""
+
+
+class SlotScores(NamedTuple):
+    """How well punctuation is predicted from words.
+
+    :ivar slots: the number of slots.
+    :ivar perplexity: per slot.
+    """
+
+    slots: int
+    perplexity: float
+
+    @classmethod
+    def of(cls, log_prob: Tensor, surfaces: Sequence[Surface]) -> Self:
+        """The scores of sentences.
+
+        :param log_prob: (sentences,) log p(x | words), in natural logarithms.
+        :param surfaces: their punctuation.
+        """
+        slots = sum(map(len, surfaces))
+        return cls(slots, float(np.exp(-float(log_prob.sum()) / slots)))
+
+    @property
+    def merit(self) -> float:
+        """The geometric mean of the probabilities of slots, by which the best epoch is chosen."""
+        return 1 / self.perplexity
+
+
+def log_mixture(first: Tensor, second: Tensor, share: float) -> Tensor:
+    """log ((1 - share) exp(first) + share exp(second)) of each sentence.
+
+    :param first: (sentences,) log-probabilities of a model.
+    :param second: (sentences,) those of another model.
+    :param share: from 0 to 1.
+    """
+    weights = torch.tensor([1 - share, share], dtype=first.dtype, device=first.device)
+    return torch.stack([first, second.to(first)]).add(weights.log()[:, None]).logsumexp(0)
+
+
+def likeliest_share(first: Tensor, second: Tensor) -> float:
+    """The share with the greatest sum of `log_mixture`, by expectation maximisation.
+
+    The search starts at one half.  The share is strictly between 0 and 1: if one model is better in all
+    sentences, it is as near to the border as the number of sentences justifies.
+
+    :param first: (sentences,) log-probabilities of one or more sentences that neither model has seen.
+    :param second: (sentences,) those of the other model.
+    """
+    share = 0.5
+    for _ in range(STEPS):
+        odds = second.to(first) - first + math.log(share) - math.log1p(-share)
+        weight = float(odds.sigmoid().sum())
+        share = (weight + 0.5) / (len(first) + 1)  # half a sentence more for either
+    return share
+
+
+class SlotNetwork(nn.Module):
+    """Scores of the labels of the slots of sentences.
+
+    With h_i the state of a parser's network at word i, and learned vectors h_0 and h_n+1 for the edges of a
+    sentence of n words, slot i, between word i and word i + 1, has
+
+        p(label of slot i | words) = softmax(S tanh(V [h_i; h_i+1] + a + [i = n] F h_1) + b)
+
+    The last slot sees the first word, for this is where most questions show themselves.
+
+    :param vocabulary: the labels.
+    :param recipe: the size of a slot.
+    :param size: features of a state.
+    """
+
+    def __init__(self, vocabulary: SlotVocabulary, recipe: SlotTaggerRecipe, size: int) -> None:
+        super().__init__()
+        self.dropout = SentenceDropout(recipe.dropout)
+        self.edges = nn.Parameter(torch.empty(2, size))
+        nn.init.normal_(self.edges, std=0.1)
+        self.slots = nn.Linear(2 * size, recipe.slot_size)
+        self.first = nn.Linear(size, recipe.slot_size, bias=False)
+        self.scores = nn.Linear(recipe.slot_size, len(vocabulary.labels.strings) + 1)
+        self.float()
+
+    def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """The logits (sentences, longest n + 1, labels).
+
+        :param states: (sentences, longest n, size) the states of the words.
+        :param lengths: (sentences,) the number of words of each.
+        """
+        left, right = self.edges[:, None, None].expand(-1, len(states), 1, -1)
+        words = torch.cat([left, self.dropout(states), right], 1)
+        place = torch.arange(words.shape[1])
+        words = torch.where((place > lengths[:, None])[..., None], right, words)
+        last = (place[:-1] == lengths[:, None])[..., None]
+        slots = self.slots(torch.cat([words[:, :-1], words[:, 1:]], -1)) + last * self.first(words[:, 1:2])
+        scores: Tensor = self.scores(self.dropout(slots.tanh()))
+        return scores
+
+    def loss(self, states: Tensor, lengths: Tensor, labels: Tensor) -> Tensor:
+        """The negative log-probability of the right labels, per word.
+
+        :param labels: (sentences, longest n + 1).
+        """
+        scores, present = self(states, lengths), torch.arange(labels.shape[1]) <= lengths[:, None]
+        total = functional.cross_entropy(scores[present], labels[present], reduction="sum")
+        return total / lengths.sum()
+
+
+@dataclass(frozen=True)
+class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
+    """Punctuates words without trees, each slot by itself; trained by
+    `pyropunct.nets.tagger.train_slot_tagger`.
+
+    It reads the states of a parser's network.  The probability of a string without a label is the probability
+    of the label for such strings, times the probability of its spelling.  So the probabilities of all strings
+    add up to 1::
+
+        p(x | words) = product over i of p(label of x_i | words) q(x_i | no label, if it has none)
+
+    :ivar parser: whose states it reads.
+    """
+
+    what = "a slot tagger"
+    kinds = (SlotVocabulary, SlotTaggerRecipe, SlotNetwork)
+
+    parser: BiaffineParser
+
+    @classmethod
+    def features_of(cls, source: BiaffineParser) -> int:
+        """The size of a state of the parser."""
+        return source.state_size
+
+    def read(self, sentences: Sequence[Sequence[str]]) -> list[Probabilities]:
+        """The probabilities of the labels of each sentence.
+
+        :raises ValueError: if a sentence has no word.
+        """
+        return in_batches(sentences, BATCH_WORDS, self._read)
+
+    @torch.inference_mode()
+    def _read(self, sentences: Sequence[Sequence[str]]) -> list[Probabilities]:
+        lengths = torch.tensor([len(words) for words in sentences])
+        rows = zip(self.network(self.parser.states(sentences), lengths), sentences, strict=True)
+        return [row[: len(words) + 1].double().softmax(-1).numpy() for row, words in rows]
+
+    def log_prob(self, sentences: Sequence[Sequence[str]], surfaces: Sequence[Surface]) -> Tensor:
+        """(sentences,) log p(x | words) in natural logarithms, over all slots; START is given.
+
+        :param sentences: the words of each.
+        :param surfaces: the punctuation of each.
+        """
+        pairs = zip(self.read(sentences), surfaces, strict=True)
+        return torch.tensor([self._log_prob(*pair) for pair in pairs], dtype=torch.double)
+
+    def _log_prob(self, probabilities: Probabilities, surface: Surface) -> float:
+        strings = self.vocabulary.labels.strings_of(surface)
+        numbers = self.vocabulary.labels.encode(strings)
+        of_labels = np.log(probabilities[np.arange(len(numbers)), numbers])
+        return math.fsum(of_labels.tolist()) + self.vocabulary.log_spelling(strings)
+
+
+def generator_for(words: Sequence[str], seed: int) -> np.random.Generator:
+    """Random numbers that depend on the words and on a seed alone."""
+    digest = hashlib.sha256(repr(tuple(words)).encode()).digest()
+    return np.random.default_rng([seed, int.from_bytes(digest)])
+
+
+def train_slot_tagger(
+    parser: BiaffineParser,
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None = None,
+    recipe: SlotTaggerRecipe | None = None,
+    *,
+    tokens: Sequence[str] | None = None,
+    seed: int = 0,
+    checkpoint: AnyCheckpoint | None = None,
+    watch: Watch | None = None,
+) -> SlotTagger:
+    """Train a slot tagger on the words and the punctuation of a treebank; its trees are not looked at.
+
+    :param parser: whose states the tagger is to read; it stays as it is, and may have seen the sentences.
+    :param train: the sentences to learn from.
+    :param dev: sentences whose perplexity chooses the epoch that is kept; without them the last is kept.
+    :param recipe: the settings.
+    :param tokens: those of the model that the tagger is for: see
+        `pyropunct.nets.labels.collect_labels`.
+    :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
+    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
+    :param watch: called after every step, and when an epoch is finished.
+    :raises ValueError: if there is no sentence in one of the two.
+    """
+    data = sequences("tagger", train, dev)
+    reading = replace(parser, pretrained=kept(parser.pretrained))
+    make = partial(SlotTaggerTraining, tokens, *data, recipe or SlotTaggerRecipe(), seed, reading)
+    return replace(trained(make, seed, checkpoint, watch), parser=parser)
+
+
+class SlotTaggerTraining(NetworkTraining[SlotTagger]):
+    """The training of one slot tagger, which reads the states of a parser.
+
+    :param tokens: see `train_slot_tagger`.
+    """
+
+    kind = SlotTagger
+    what = "tagger"
+
+    def __init__(self, tokens: Sequence[str] | None, *arguments: Any) -> None:
+        self.tokens = tokens
+        super().__init__(*arguments)
+
+    def vocabulary(self) -> SlotVocabulary:
+        """The slot strings."""
+        return SlotVocabulary.collect([sentence.surface for sentence in self.train], self.tokens)
+
+    def loss(self, batch: list[int]) -> Tensor:
+        """See `SlotNetwork.loss`."""
+        sentences = [self.train[number] for number in batch]
+        states = self.source.states([sentence.tree.forms for sentence in sentences])
+        labels = self.model.vocabulary.encode([sentence.surface for sentence in sentences])
+        return self.model.network.loss(states, self.lengths[batch], labels)
+
+    def scores(self, model: SlotTagger, dev: Sequence[Sentence]) -> SlotScores:
+        """The perplexity."""
+        forms, surfaces = [sentence.tree.forms for sentence in dev], [sentence.surface for sentence in dev]
+        return SlotScores.of(model.log_prob(forms, surfaces), surfaces)
+
+    def data(self) -> Iterable[object]:
+        """The marks, the parser, words and punctuation."""
+        yield self.model.vocabulary.labels.marks
+        for name, weight in self.source.network.state_dict().items():
+            yield name.encode() + weight.numpy().tobytes()
+        yield from ((sentence.tree.forms, sentence.surface) for sentence in [*self.train, *(self.dev or ())])
