@@ -15,8 +15,8 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import Command, Group
 from pyropunct.cli.frame import polite
+from pyropunct.cli.loading import is_in
 from pyropunct.cli.options import Threads
-from pyropunct.cli.outputs import is_in
 from pyropunct.errors import FailureError, UserError
 from pyropunct.files import held, model_there, remove_unwritten, written_whole
 from pyropunct.limits import Count, Placeholder
@@ -51,7 +51,7 @@ TASKS = {
         "correct:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
     ),
     "underlying": Corpus(
-        "underlying_output:work",
+        "underlying:work",
         {"brackets": ".brackets.txt", "conllu": ".conllu", "text": ".trees.txt"},
         ("samples", "sentence", "width", "mark", "seed"),
         conllu=True,

@@ -3,9 +3,8 @@
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.examples import Examples, TableFormat, examples_of
-from pyropunct.cli.loading import read_file
+from pyropunct.cli.loading import SVG, check_output, read_file, write_output
 from pyropunct.cli.options import Json, ModelUse
-from pyropunct.cli.outputs import SVG, check_output, write_output
 from pyropunct.limits import Count
 
 

@@ -11,10 +11,11 @@ from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json, ModelUse, SentenceId
-from pyropunct.cli.showing import in_order, tell_each, usable
+from pyropunct.cli.report import SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NamesIn, Placeholder, Seed
 from pyropunct.tasks.rephrase.choices import FULL, PLACES
+from pyropunct.treebank.marks import displayed, unpaired
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -118,18 +119,35 @@ def rephrase(
     halved: list[str] = []
     sentences = usable(items)
     results = _results(rephraser, sentences, change, edits.samples or 1, treebank.path)
-    tell: dict[str, Callable[[Sentence, Any], Any]] = {
-        "text": lambda sentence, rephrased: rephrased.text(),
-        "conllu": lambda sentence, rephrased: rephrased.conllu(),
-        "json": lambda sentence, several: {
-            "text": sentence.text(),
-            "rephrased": list(map(_described, several)),
-        },
-    }
-    tell_each("rephrasing", treebank, items, _watched(sentences, results, halved), shape, tell)
+    watched = _watched(sentences, results, halved)
+    show_each("rephrasing", RephrasedReport(shape), treebank, items, watched)
     if halved:
         what = f"halves of pairs of marks are left in {console.ids(halved)}"
         console.tell(f"pyropunct: {treebank.path}: {what}")
+
+
+class RephrasedReport(SentenceReport):
+    """Sentences that were rephrased."""
+
+    def text(self, source: "Sentence", rephrased: "Sentence") -> str:
+        """A rephrasing."""
+        return rephrased.text()
+
+    def conllu(self, source: "Sentence", rephrased: "Sentence") -> str:
+        """A rephrasing."""
+        return rephrased.conllu()
+
+    def entry(self, source: "Sentence", *several: "Sentence") -> dict[str, Any]:
+        """The text of the sentence, and all its rephrasings."""
+        rephrased = [
+            {
+                "text": one.text(),
+                "words": list(one.tree.forms),
+                "marks": [displayed(slot) for slot in one.surface],
+            }
+            for one in several
+        ]
+        return {"text": source.text(), "rephrased": rephrased}
 
 
 Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
@@ -220,16 +238,7 @@ def _watched(
 
     :param halved: gets the identifiers of sentences with brackets or quotation marks whose partner is gone.
     """
-    from pyropunct.treebank.marks import unpaired
-
     for sentence, several in zip(sentences, results, strict=True):
         if any(unpaired(one.surface) > unpaired(sentence.surface) for one in several):
             halved.append(sentence.identifier)
         yield several
-
-
-def _described(sentence: "Sentence") -> dict[str, Any]:
-    from pyropunct.treebank.marks import displayed
-
-    marks = [displayed(slot) for slot in sentence.surface]
-    return {"text": sentence.text(), "words": list(sentence.tree.forms), "marks": marks}

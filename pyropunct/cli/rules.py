@@ -8,9 +8,8 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.examples import Examples, Report, TableFormat, examples_of
-from pyropunct.cli.loading import read_file
+from pyropunct.cli.loading import SVG, check_output, read_file, write_output
 from pyropunct.cli.options import Json, ModelUse
-from pyropunct.cli.outputs import SVG, check_output, write_output
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Count, Placeholder
