@@ -8,7 +8,7 @@ from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import check_device, read_file
 from pyropunct.cli.options import Json, ModelUse
-from pyropunct.cli.training_reports import fit_watches
+from pyropunct.cli.training_reports import Checkpoints, fit_watches
 from pyropunct.files import model_path
 from pyropunct.limits import Placeholder, Seed
 from pyropunct.train.text_settings import TextSettings
@@ -47,7 +47,6 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
     languages are left out.  A tenth is held out, on which the model is compared before and after; parts that
     have not become better stay as they were.
     """
-    from pyropunct.cli.fit_setup import Checkpoints
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder

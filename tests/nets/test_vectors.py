@@ -8,7 +8,7 @@ import pytest
 import torch
 from command_line import complaint
 
-from pyropunct.cli.fit_setup import pretrained_source
+from pyropunct.cli.fit import pretrained_source
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.pretrained import PretrainedError
