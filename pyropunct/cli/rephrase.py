@@ -28,7 +28,7 @@ CHUNK = 100
 """Sentences that are rephrased together."""
 
 
-class Move(NamedTuple):
+class Relocation(NamedTuple):
     """A move that ``--move`` asks for.
 
     :ivar relation: constituents with this relation are moved.
@@ -39,12 +39,12 @@ class Move(NamedTuple):
     place: str
 
 
-def move_of(text: str) -> Move:
+def move_of(text: str) -> Relocation:
     """The move that a text stands for; its relation may contain a colon itself.
 
     :raises ValueError: if it lacks a relation or a place.
     """
-    move = Move(*text.rpartition(":")[::2])
+    move = Relocation(*text.rpartition(":")[::2])
     if not move.relation or move.place not in PLACES:
         raise ValueError(" or ".join(f"RELATION:{place}" for place in PLACES) + " is needed")
     return move
@@ -63,7 +63,7 @@ class Edits:
     """
 
     delete: Annotated[tuple[str, ...], Placeholder("RELATION")] = ()
-    move: Annotated[tuple[Annotated[Move, move_of], ...], Placeholder("RELATION:PLACE")] = ()
+    move: Annotated[tuple[Annotated[Relocation, move_of], ...], Placeholder("RELATION:PLACE")] = ()
     permute: Annotated[str | None, NamesIn("pyropunct.tasks.rephrase.choices:VARIANTS")] = None
     samples: Count | None = None
     best: bool = False

@@ -7,7 +7,7 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import read_file
-from pyropunct.cli.options import Drawing, Json
+from pyropunct.cli.options import Json, SeededUse
 from pyropunct.cli.report import SentenceReport, in_order, show_each
 from pyropunct.limits import Count
 from pyropunct.treebank.sentence import Sentence
@@ -24,7 +24,7 @@ def sample(
     samples: Count | None = None,
     format: Literal["text", "conllu", "brackets", "json"] = "text",
     balanced: bool = False,
-    use: Drawing,
+    use: SeededUse,
     json: Json = False,
 ) -> None:
     """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored.

@@ -8,7 +8,7 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import read_file
-from pyropunct.cli.options import Drawing, Json, ModelUse, SentenceId
+from pyropunct.cli.options import Json, ModelUse, SeededUse, SentenceId
 from pyropunct.cli.report import Report, SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder
@@ -38,7 +38,7 @@ def underlying(
     width: Count | None = None,
     attach_punctuation: bool = False,
     mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
-    use: Drawing,
+    use: SeededUse,
     json: Json = False,
 ) -> None:
     """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.

@@ -37,5 +37,17 @@ def test_all_shapes_tell_the_same_dreams(small: Path) -> None:
     assert all(one["underlying"].startswith("[root ") for one in sentences)
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("FILE", "--format", "brackets"), "--format brackets is for calls without FILE"),
+        (("--format", "conllu"), "--format conllu is for calls with FILE"),
+        (("--balanced",), "--balanced is for the trees of FILE"),
+    ],
+)
+def test_options_that_make_no_sense(small: Path, options: tuple[str, ...], problem: str) -> None:
+    assert complaint(2, "sample", small / "model", *options) == f"{problem} (see pyropunct sample --help)"
+
+
 def test_no_model(tmp_path: Path) -> None:
     assert complaint(2, "sample", tmp_path / "x").endswith("no such model")
