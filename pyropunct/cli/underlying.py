@@ -85,14 +85,15 @@ def work(model: str, *, format: str = "brackets", attach_punctuation: bool = Fal
 
     check_attach(attach_punctuation, format)
     punctuator = use.load(model)
+    report = UnderlyingReport(format, None, punctuator, attach_punctuation)
+    shown = report.conllu if format == "conllu" else report.text
 
-    def best(sentences: Sequence[Sentence]) -> Iterator[Any]:
-        return (tree for [tree] in punctuator.underlying(sentences))
+    def texts(sentences: Sequence[Sentence]) -> Iterator[str | None]:
+        """The trees as text; an error in one of them is an error of its sentence alone."""
+        for sentence, [tree] in zip(sentences, punctuator.underlying(sentences), strict=True):
+            yield shown(sentence, tree)
 
-    def report(out: TextIO, name: str) -> UnderlyingReport:
-        return UnderlyingReport(format, out, punctuator, attach_punctuation)
-
-    return text_work(punctuator, lambda: best, report)
+    return text_work(punctuator, lambda: texts, lambda out, _: WrittenReport(format, out))
 
 
 def check_attach(attach: bool, shape: str) -> None:
@@ -157,6 +158,16 @@ class UnderlyingReport(SentenceReport):
             # As bytes, because the page declares UTF-8, whatever the encoding of standard output is.
             page = page_html(treebank, self._drawings, model, self._model.recipe)
             click.echo(page.encode(), nl=False)
+
+
+class WrittenReport(SentenceReport):
+    """Results that are text or CoNLL-U already."""
+
+    def text(self, source: Sentence, result: str) -> str:
+        """The result."""
+        return result
+
+    conllu = text
 
 
 class DoubtReport(Report):
