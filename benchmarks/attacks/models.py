@@ -121,7 +121,7 @@ class Material:
             ["restore", str(path), file, *some],
             ["rules", str(path), file],
             ["relations", str(path), file],
-            ["dream", str(path), *some],
+            ["sample", str(path), *some],
             ["rephrase", str(path), file, "--delete", "advmod"],
         ]
         self._call(["evaluate", str(path), file])

@@ -1,1 +1,1 @@
-"""The command line, one file a command: load, call the task, print."""
+"""The command line, one file a command: load, call the task, report."""

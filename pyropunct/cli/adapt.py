@@ -1,20 +1,22 @@
-"""The command ``pyropunct adapt``."""
+"""The command ``pyropunct adapt``, and its report."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import check_device, read_file
 from pyropunct.cli.options import Json, ModelUse
-from pyropunct.cli.training_reports import fit_watches
+from pyropunct.cli.report import Report
+from pyropunct.cli.training_reports import Checkpoints, fit_watches
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.limits import Placeholder, Seed
 from pyropunct.text.marks import display
 
 if TYPE_CHECKING:
+    from pyropunct.compare.table import Table
     from pyropunct.punctuator import Punctuator
 
 
@@ -47,7 +49,6 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
     languages are left out.  A tenth is held out, on which the model is compared before and after; parts that
     have not become better stay as they were.
     """
-    from pyropunct.cli.fit_setup import Checkpoints
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
@@ -74,28 +75,7 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
             watching=fit_watches(0),
         )
         result.save(file)
-    _report(result, file, json)
-
-
-def _report(model: "Punctuator", file: Path, as_json: bool) -> None:
-    """Print how much text was used, and the scores on held-out text, before and after."""
-    from pyropunct.train.texts import REASONS
-
-    report: dict[str, Any] = model.report["text"]
-    if as_json:
-        console.print_json({"model": str(file), **report})
-        return
-    console.say(
-        f"{report['read']:,} sentences read, learned from {report['train']:,}, held out {report['dev']:,}"
-    )
-    if report["every"] > 1:
-        console.say(f"one part in {report['every']} is learned from (--most)")
-    for reason, count in sorted(report["left_out"].items(), key=lambda item: -item[1]):
-        console.say(f"left out: {count:,} {REASONS[reason]}")
-    _print_scores(report)
-    learned = ", ".join(PARTS[name] for name in report["new"]) or "nothing: no part has become better"
-    console.say(f"new parts: {learned}")
-    console.say(f"model written to {file}")
+    AdaptationReport(result, file).show("json" if json else "text")
 
 
 PARTS = {
@@ -106,20 +86,43 @@ PARTS = {
 """What the parts are called that learn from text."""
 
 
-def _print_scores(report: dict[str, Any]) -> None:
-    from pyropunct.compare.table import cells_table
+class AdaptationReport(Report):
+    """How much text was used, and the scores on held-out text, before and after.
 
-    before, after = report["before"], report["after"]
-    names = {
-        "perplexity": "perplexity per slot",
-        "aed": "edits per slot (AED, by --decoder mbr)",
-        "f1": "F1 of all marks (by --decoder f1)",
-    }
-    rows = [(title, before[name], after[name]) for name, title in names.items()]
-    rows += [
-        (f"F1 of {display(mark)}", before["marks"].get(mark), after["marks"].get(mark))
-        for mark in after["marks"]
-    ]
-    for name, title in (("ends", "F1 of sentence ends, %"), ("lower_ends", "the same in lower case, %")):
-        rows.append((title, before[name], after[name]))
-    console.show_table(cells_table("Scores", {"held-out text": None, "before": 4, "after": 4}, rows))
+    :param file: of the model.
+    """
+
+    def __init__(self, model: "Punctuator", file: Path) -> None:
+        self._text, self._file = model.report["text"], file
+
+    def plain(self) -> dict[str, Any]:
+        """All that is known of the text and the scores."""
+        return {"model": str(self._file), **self._text}
+
+    def told(self) -> "Iterator[Table[Any] | str]":
+        """Counts of sentences, and a table of scores."""
+        from pyropunct.compare.table import cells_table
+        from pyropunct.train.texts import REASONS
+
+        text, before, after = self._text, self._text["before"], self._text["after"]
+        yield (f"{text['read']:,} sentences read, learned from {text['train']:,}, held out {text['dev']:,}")
+        if text["every"] > 1:
+            yield f"one part in {text['every']} is learned from (--most)"
+        for reason, count in sorted(text["left_out"].items(), key=lambda item: -item[1]):
+            yield f"left out: {count:,} {REASONS[reason]}"
+        names = {
+            "perplexity": "perplexity per slot",
+            "aed": "edits per slot (AED, by --decoder mbr)",
+            "f1": "F1 of all marks (by --decoder f1)",
+        }
+        rows = [(title, before[name], after[name]) for name, title in names.items()]
+        rows += [
+            (f"F1 of {display(mark)}", before["marks"].get(mark), after["marks"].get(mark))
+            for mark in after["marks"]
+        ]
+        for name, title in (("ends", "F1 of sentence ends, %"), ("lower_ends", "the same in lower case, %")):
+            rows.append((title, before[name], after[name]))
+        yield cells_table("Scores", {"held-out text": None, "before": 4, "after": 4}, rows)
+        learned = ", ".join(PARTS[name] for name in text["new"]) or "nothing: no part has become better"
+        yield f"new parts: {learned}"
+        yield f"model written to {self._file}"

@@ -152,14 +152,20 @@ def show_table(table: "Table[Any]") -> None:
     say(table.text(None if _is_terminal(sys.stdout) else WIDE))
 
 
+def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:
+    """Which sentences of treebanks were omitted and which were changed."""
+    for treebank in treebanks:
+        yield f"{treebank.path}: {len(treebank)} sentences"
+        if treebank.omitted:
+            yield f"  {_omitted(treebank.omitted)}"
+        if lifted := treebank.lifted_sentences:
+            yield f"  {treebank.lifted_arcs} arcs lifted in {len(lifted)} sentences: {ids(lifted)}"
+
+
 def describe_treebanks(treebanks: Iterable["Treebank"]) -> None:
     """Print which sentences of treebanks were omitted and which were changed."""
-    for treebank in treebanks:
-        say(f"{treebank.path}: {len(treebank)} sentences")
-        if treebank.omitted:
-            say(f"  {_omitted(treebank.omitted)}")
-        if lifted := treebank.lifted_sentences:
-            say(f"  {treebank.lifted_arcs} arcs lifted in {len(lifted)} sentences: {ids(lifted)}")
+    for line in treebank_lines(treebanks):
+        say(line)
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:

@@ -14,11 +14,12 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import Command, Group
+from pyropunct.cli.evaluate import EvaluationReport
 from pyropunct.cli.frame import polite
+from pyropunct.cli.loading import is_in
 from pyropunct.cli.options import Threads
-from pyropunct.cli.outputs import is_in
 from pyropunct.errors import FailureError, UserError
-from pyropunct.files import held, model_there, remove_unwritten, written_whole
+from pyropunct.files import held, json_text, model_there, remove_unwritten, written_whole
 from pyropunct.limits import Count, Placeholder
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ TASKS = {
         "correct:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
     ),
     "underlying": Corpus(
-        "underlying_output:work",
+        "underlying:work",
         {"brackets": ".brackets.txt", "conllu": ".conllu", "text": ".trees.txt"},
         ("samples", "sentence", "width", "mark", "seed"),
         conllu=True,
     ),
-    "evaluate": Corpus("evaluate_output:work", {"": ".sums.json"}, conllu=True),
+    "evaluate": Corpus("evaluate:work", {"": ".sums.json"}, conllu=True),
     "parse": Corpus("parse:parse.function", {"": ".conllu"}, ("format", "score")),
 }
 """The commands that work on corpora."""
@@ -181,7 +182,12 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
         )
     rejected = _merge_rejects(job, shards)
     if name == "evaluate":
-        _tell_evaluation(job, shards, given, json)
+        report = EvaluationReport.merged(
+            given, (job.path(shard).read_text(encoding="utf-8") for shard in shards)
+        )
+        with written_whole(Path(job.out) / RESULT) as stream:
+            stream.write((json_text(report.plain()) + "\n").encode())
+        report.show("json" if json else "text")
         return
     sentences = sum(shard.sentences for shard in shards)
     if json:
@@ -238,13 +244,3 @@ def _merge_rejects(job: "Job", shards: "Sequence[Shard]") -> int:
     if rejected:
         console.tell(f"pyropunct: {place}: lines and sentences that could not be used: {rejected:,}")
     return rejected
-
-
-def _tell_evaluation(job: "Job", shards: "Sequence[Shard]", given: str, as_json: bool) -> None:
-    from pyropunct.cli.evaluate_output import Result
-    from pyropunct.files import json_text
-
-    result = Result.merged(given, (job.path(shard).read_text(encoding="utf-8") for shard in shards))
-    with written_whole(Path(job.out) / RESULT) as stream:
-        stream.write((json_text(result.to_json()) + "\n").encode())
-    result.tell(as_json)

@@ -1,8 +1,37 @@
-"""The command ``pyropunct evaluate``."""
+"""The command ``pyropunct evaluate``, what it does with a part of a corpus, and its report."""
+
+import json as plain_json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.report import Report
+from pyropunct.files import json_text
+from pyropunct.text.lines import Part, TreebankError, opened
+from pyropunct.treebank.reading import nothing_kept
+from pyropunct.treebank.sentence import Sentence
+
+if TYPE_CHECKING:
+    from pyropunct.cli.sources import Items
+    from pyropunct.compare.table import Table
+    from pyropunct.corpus.shards import Reject, Work
+    from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
+    from pyropunct.fitted.story import ImpossibleSentenceError
+    from pyropunct.punctuator import Punctuator
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+LEGEND = """\
+model     1 if each slot were certain; k as if choosing among k equal strings
+unigram   of a model without trees: the string of each slot is drawn by itself as
+          in the training treebank, where last slots are counted apart"""
+
+NOT_COUNTED = (
+    "An older version has fitted this model, which does not know the strings of the training treebank."
+)
 
 
 @command
@@ -11,10 +40,6 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
 
     The perplexity with trees is that of heads, relations, tags and punctuation together.
     """
-    from pyropunct.cli.evaluate_output import Result, measured
-    from pyropunct.text.lines import Part, opened
-    from pyropunct.treebank.reading import nothing_kept
-
     punctuator = use.load(model)
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
         sums, items, impossible = measured(punctuator, Part(stream, name, "conllu"), advance)
@@ -29,5 +54,130 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
     for message in messages[: console.IDS_SHOWN]:
         console.tell(f"pyropunct: {message}")
     counts = {"omitted": len(omitted), "impossible": len(impossible)}
-    result = Result(name, sums.evaluation(), counts)
-    result.tell(json, {**console.plain_omissions(omitted), "impossible": messages})
+    told = {**console.plain_omissions(omitted), "impossible": messages}
+    EvaluationReport(name, sums.evaluation(), counts, told).show("json" if json else "text")
+
+
+def work(model: str, *, use: ModelUse) -> "Work":
+    """What the command does with a part of a corpus: it writes a line of JSON with sums."""
+    punctuator = use.load(model)
+
+    def measure(
+        part: Part, out: TextIO, reject: "Reject | None" = None, advance: Callable[[], None] = lambda: None
+    ) -> None:
+        sums, items, impossible = measured(punctuator, part, advance, reject)
+        counts = {"omitted": len(items.omitted), "impossible": len(impossible), "malformed": items.failed}
+        print(json_text({**counts, "sums": sums.to_json()}), file=out)
+
+    return measure
+
+
+def measured(
+    model: "Punctuator", part: Part, advance: Callable[[], None], reject: "Reject | None" = None
+) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
+    """The sums over a text, what was left out, and the errors of sentences that the model cannot produce.
+
+    :param advance: called after each sentence.
+    :param reject: takes errors, the first of which is raised by default.
+    """
+    from pyropunct.cli.sources import Items
+
+    items = Items(part, model, reject)
+    impossible: list[ImpossibleSentenceError] = []
+
+    def usable() -> Iterator[Sentence]:
+        for item in items:
+            advance()
+            if isinstance(item, Sentence):
+                yield item
+
+    sums = model.evaluation_sums(usable(), impossible)
+    if reject is not None:
+        for error in impossible:
+            reject(error)
+    return sums, items, impossible
+
+
+class EvaluationReport(Report):
+    """How well a model predicts a text.
+
+    :param name: of the text.
+    :param evaluation: of all sentences.
+    :param left_out: the numbers of sentences that were left out, by the reasons.
+    :param told: what JSON tells of these sentences; by default their numbers.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        evaluation: "WholeEvaluation",
+        left_out: Mapping[str, int],
+        told: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._name, self._evaluation, self._left_out = name, evaluation, left_out
+        self._told = left_out if told is None else told
+
+    @classmethod
+    def merged(cls, name: str, parts: Iterable[str]) -> "EvaluationReport":
+        """The report on a corpus, by the lines that `work` wrote.
+
+        :raises TreebankError: if no sentence was evaluated.
+        """
+        from pyropunct.fitted.evaluation import EvaluationSums
+
+        sums, left_out = EvaluationSums(), dict.fromkeys(("omitted", "malformed", "impossible"), 0)
+        for plain in map(plain_json.loads, parts):
+            sums += EvaluationSums(plain["sums"])
+            left_out = {reason: count + plain[reason] for reason, count in left_out.items()}
+        if not sums.sentences:
+            raise TreebankError(name, "no sentence can be used")
+        return cls(name, sums.evaluation(), left_out)
+
+    def plain(self) -> dict[str, Any]:
+        """All numbers, of all slots and of parts of them."""
+        slots, unigram, with_trees = self._evaluation
+        names = ("last_slots", "other_slots", "unigram", "unigram_last_slots", "unigram_other_slots")
+        parts = (*slots[1:], *(unigram or (None, None, None)))
+        return {
+            "sentences": slots.all.sentences,
+            **self._told,
+            **_plain(slots.all),
+            "perplexity_with_trees": None if with_trees is None else with_trees.perplexity,
+            **{name: None if part is None else _plain(part) for name, part in zip(names, parts, strict=True)},
+        }
+
+    def told(self) -> "Iterator[Table[Any]]":
+        """A table of the whole, and one of the perplexity of the model and of unigrams."""
+        from pyropunct.compare.table import NO_VALUE, cells_table
+
+        def perplexity(evaluation: "Evaluation | None") -> str:
+            return NO_VALUE if evaluation is None or not evaluation.slots else _shown(evaluation.perplexity)
+
+        slots, unigram, with_trees = self._evaluation
+        values: dict[str, float] = {"sentences": slots.all.sentences, **self._left_out, **_plain(slots.all)}
+        if with_trees is not None:
+            values["perplexity with trees"] = with_trees.perplexity
+        whole = [(name.replace("_", " "), value) for name, value in values.items()]
+        yield cells_table(self._name, {" ": None, "value": _shown}, whole)
+        titles = ("all", "last of a sentence", "others")
+        others = unigram or (None, None, None)
+        rows = [
+            (title, own.slots, own, other) for title, own, other in zip(titles, slots, others, strict=True)
+        ]
+        columns = {"slots": None, "number": None, "model": perplexity, "unigram": perplexity}
+        notes = [LEGEND] if unigram is not None else [LEGEND, NOT_COUNTED]
+        yield cells_table("Perplexity per slot", columns, rows, notes)
+
+
+def _plain(evaluation: "Evaluation") -> dict[str, float]:
+    names = ("slots", "log_likelihood", "perplexity")
+    return {name: getattr(evaluation, name) for name in names}
+
+
+def _shown(value: float) -> str:
+    """A count in full, another number to four significant digits."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    rounded = float(f"{value:.4g}")
+    decimals = 3 - math.floor(math.log10(abs(rounded))) if rounded and math.isfinite(rounded) else 0
+    return f"{rounded:,.{max(0, decimals)}f}"

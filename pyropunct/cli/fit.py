@@ -1,17 +1,31 @@
-"""The command ``pyropunct fit``."""
+"""The command ``pyropunct fit``: its options, what it begins with, and its report."""
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
-from pyropunct.cli.loading import check_device
+from pyropunct.cli.loading import check_device, read_file
 from pyropunct.cli.options import Json, Machine
-from pyropunct.cli.training_reports import fit_watches
+from pyropunct.cli.report import Report
+from pyropunct.cli.rules import disagreement
+from pyropunct.cli.training_reports import Checkpoints, fit_watches
+from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
-from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variants import reads_pretrained
+from pyropunct.fitted.recipes import Recipe, SettingError, named_recipe, parsed_setting
+from pyropunct.fitted.variants import check_of_use, reads_pretrained, with_options
 from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
+from pyropunct.treebank.reading import Treebank, require_punctuation
+
+if TYPE_CHECKING:
+    from pyropunct.compare.table import Table
+    from pyropunct.nets.pretrained import Kept
+    from pyropunct.punctuator import Punctuator
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
 
 RECIPE_OPTIONS = ("attach", "channel", "epochs", "guide", "symmetry_weight", "economy_weight", "families")
 """The settings of a recipe that have options; --set has all others."""
@@ -87,8 +101,6 @@ def fit(
 
     Of several, the first is the one that the model is for; the others help with what they have in common.
     """
-    from pyropunct.cli.fit_report import report
-    from pyropunct.cli.fit_setup import Checkpoints, changed_recipe, pretrained_source, read_treebanks
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.jackknife import FOLDS
@@ -120,7 +132,8 @@ def fit(
             **{name: getattr(options, name) for name in PASSED_ON},
         )
         model.save(file)
-    report(model, [*parts, *filter(None, [dev])], file, json)
+    report = FitReport(model, [*parts, *filter(None, [dev])], file, merged=not json)
+    report.show("json" if json else "text")
 
 
 def _check(options: FitOptions, recipe: Recipe) -> None:
@@ -143,3 +156,234 @@ def _check(options: FitOptions, recipe: Recipe) -> None:
     for problem, there in wrong.items():
         if there:
             raise UserError(problem)
+
+
+# What it begins with
+
+
+def changed_recipe(
+    name: str, settings: Sequence[str], changes: dict[str, Any], elsewhere: Collection[str]
+) -> Recipe:
+    """A recipe with changes.
+
+    :param settings: those of ``--set``.
+    :param changes: values of settings that have options, by name.
+    :param elsewhere: the names of all settings that have options.
+    """
+    from pyropunct.models.attach.templates import FAMILIES
+
+    of_variants = [text for text in settings if "." in text.partition("=")[0]]
+    try:
+        others = dict(parsed_setting(text, elsewhere) for text in settings if text not in of_variants)
+        recipe = with_options(named_recipe(name, **others, **changes), of_variants)
+        check_of_use(recipe, others)
+    except SettingError as error:
+        raise UserError(f"--set: {error}") from error
+    unknown = set(recipe.families) - set(FAMILIES)
+    if unknown or not recipe.families:
+        names = ",".join(sorted(unknown)) or "none"
+        raise UserError(f"--families takes some of {','.join(FAMILIES)}, not {names}")
+    check_of_use(recipe, {"families"} & changes.keys())
+    return recipe
+
+
+def read_treebanks(train: Sequence[str], dev: str | None) -> tuple[list[Treebank], Treebank | None]:
+    """Training treebanks, the main one first, and the dev treebank if there is one.
+
+    All training treebanks but the first have the names of their files in their trees.
+
+    :raises UserError: if a training treebank is given twice.
+    """
+    if not train:
+        train, dev = [str(embedded_treebank_path("train"))], dev or str(embedded_treebank_path("dev"))
+    for place, path in enumerate(train):
+        if path in train[:place]:
+            raise UserError(f"{path} is given twice")
+    first, *others = (read_file(path) for path in train)
+    require_punctuation(first)
+    named = [part.named(Path(part.path).stem) for part in others]
+    return [first, *named], None if dev is None else read_file(dev)
+
+
+def pretrained_source(encoder: str | None) -> "Kept | None":
+    """The source of features of words, each of which is computed once for all networks that read them."""
+    from pyropunct.nets.encoder import Encoder
+    from pyropunct.nets.pretrained import Kept
+
+    if encoder is None:
+        return None
+    source = Encoder(encoder)
+    source.open()
+    return Kept(source)
+
+
+# Its report
+
+EDITS_SHOWN = 20
+
+STILL_NEAR_PRIOR = "the channel is still near its prior, and more epochs help"
+
+ENCODER, TUNED = "encoder", "tuned encoder"
+"""The kinds of pretrained features."""
+
+NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
+    "parser": (
+        "parser",
+        "parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}",
+        {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)},
+    ),
+    "mark_parser": (
+        "parser of words and marks",
+        "parser of words and marks on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}",
+        {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)},
+    ),
+    "reader": (
+        "reader of running text",
+        "reader on dev: F1 of sentence ends {f1:.2f}, in lower case {lower_f1:.2f}; case {case:.2f}",
+        {"f1": ("dev F1 of ends", 2), "lower_f1": ("in lower case", 2), "case": ("dev case", 2)},
+    ),
+    "tagger": ("tagger", "", {"perplexity": ("dev perplexity", 4)}),
+}
+"""For each network its name, a line about its best epoch, and its scores with titles and decimals."""
+
+DECISIVE = {"parser": "las", "mark_parser": "las", "reader": "lower_f1"}
+"""The score by which epochs are compared."""
+
+
+class FitReport(Report):
+    """How training went, and the edits that the channel has learned.
+
+    :param treebanks: the training treebanks, the main one first, and the dev treebank if there is one.
+    :param path: the file of the model.
+    :param merged: whether edits that differ in their context alone are one.
+    """
+
+    def __init__(
+        self, model: "Punctuator", treebanks: Sequence[Treebank], path: Path, *, merged: bool
+    ) -> None:
+        from pyropunct.tasks.explain.learned import learned_rules
+
+        self._model, self._treebanks, self._path = model, treebanks, path
+        sentences = list(treebanks[0])
+        self._edits = model.edits(sentences, merged=merged)[:EDITS_SHOWN]
+        self._disagreeing = (
+            learned_rules(model, sentences, nunberg=False).disagreeing if self._edits else None
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """Everything that is known of all parts of the model, and the edits."""
+        model = self._model
+        return {
+            "model": str(self._path),
+            **model.report,
+            "direction": model.recipe.direction,
+            "treebanks": [
+                {
+                    "path": treebank.path,
+                    "sentences": len(treebank),
+                    **console.plain_omissions(treebank.omitted),
+                    "lifted": list(treebank.lifted_sentences),
+                }
+                for treebank in self._treebanks
+            ],
+            "edits": [edit._asdict() for edit in self._edits],
+            **{kind.replace(" ", "_"): _place(model, kind) for kind in (ENCODER, TUNED)},
+            "parser": _best_scores(model, "parser"),
+            "parser_epochs": _epochs(model, "parser"),
+            "mark_parser": _best_scores(model, "mark_parser"),
+            "mark_parser_epochs": _epochs(model, "mark_parser"),
+            "reader": _best_scores(model, "reader"),
+            "reader_epochs": _epochs(model, "reader"),
+            "parsed_trees": None if model.parsed is None else model.parsed.report,
+            "tagger": None if model.tagger is None else {**model.tagger.report, "share": model.share},
+            "disagreeing": self._disagreeing,
+        }
+
+    def told(self) -> "Iterator[Table[Any] | str]":
+        """What was read, tables of the epochs and of the edits, and lines about scores."""
+        from pyropunct.compare.table import cells_table
+
+        yield from console.treebank_lines(self._treebanks)
+        yield from self._trainings()
+        if self._edits:
+            columns = {
+                "underlying": None,
+                "becomes": None,
+                "edit": None,
+                "probability": 3,
+                "expected count": 1,
+            }
+            rows = [
+                (" ".join(edit.before), " ".join(edit.after), edit.name, edit.probability, edit.count)
+                for edit in self._edits
+            ]
+            yield cells_table("Learned edits", columns, rows)
+        if self._disagreeing:
+            yield f"{disagreement(self._disagreeing)} (see pyropunct rules): {STILL_NEAR_PRIOR}"
+        yield from self._scores()
+        yield f"model written to {self._path}"
+
+    def _trainings(self) -> "Iterator[Table[Any]]":
+        """Tables of the epochs of all trainings; all numbers of networks but the loss are scores on dev."""
+        from pyropunct.compare.table import cells_table
+
+        model = self._model
+        story = {"objective": ("objective", 4), "perplexity": ("dev perplexity", 4)}
+        trainings = [("Training", model.report["epochs"], story)]
+        for network, (name, _, scores) in NETWORKS.items():
+            if network == "tagger" and model.parsed is not None:
+                trainings.append(("Training on trees of the parser", model.parsed.report["epochs"], story))
+            columns = {"loss": ("loss", 4), **scores}
+            trainings.append((f"Training of the {name}", _epochs(model, network), columns))
+        for title, epochs, columns in trainings:
+            if epochs:
+                values = [{**epoch, **(epoch.get("scores") or {})} for epoch in epochs]
+                rows = [[epoch.get(key) for key in ("number", *columns, "seconds")] for epoch in values]
+                titles = {"epoch": None, **dict(columns.values()), "seconds": 0}
+                yield cells_table(title, titles, rows)
+
+    def _scores(self) -> Iterator[str]:
+        """Lines about the scores of all parts on dev, and about pretrained features."""
+        model = self._model
+        tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
+        yield f"dev perplexity per slot by direction: {tried}"
+        chosen, epochs = model.report["chosen"], len(model.report["epochs"])
+        if chosen < epochs:
+            yield f"dev chose epoch {chosen} of {epochs}"
+        if encoder := _place(model, ENCODER):
+            use = "to restore raw text" if model.attach_pretrained is None else "for whatever it does"
+            yield f"the model needs the encoder {encoder} {use}"
+        if tuned := _place(model, TUNED):
+            yield f"the model has the encoder {tuned} in it, which was trained further with the parser"
+        for network in DECISIVE:
+            if scores := _best_scores(model, network):
+                yield NETWORKS[network][1].format(**scores)
+        if model.parsed is not None:
+            yield (
+                "dev perplexity per slot over trees of the parser: {perplexity:.4f}, with the weights for "
+                "given trees {unparsed_perplexity:.4f}".format(**model.parsed.report)
+            )
+        if model.tagger is not None:
+            yield (
+                "dev perplexity per slot given words: trees of the parser {trees_perplexity:.4f}, tagger "
+                "{perplexity:.4f}, both {mixed_perplexity:.4f}".format(**model.tagger.report)
+                + f", with a share of {model.share:.2f} for the tagger"
+            )
+
+
+def _place(model: "Punctuator", kind: str) -> str | None:
+    """The place of the encoder that the model was trained with; None without one."""
+    plain = {} if model.pretrained is None else model.pretrained.to_parts()[0]
+    return plain["place"] if plain.get("kind") == kind else None
+
+
+def _epochs(model: "Punctuator", network: str) -> list[dict[str, Any]]:
+    """The epochs of the training of a network, if the model has it and has trained it."""
+    report = getattr(getattr(model, network), "report", None) or {}
+    return list(report.get("epochs", ()))
+
+
+def _best_scores(model: "Punctuator", network: str) -> dict[str, Any] | None:
+    """The scores of the epoch that did best on the dev treebank, if there was one."""
+    scores = [epoch["scores"] for epoch in _epochs(model, network) if epoch["scores"]]
+    return max(scores, key=lambda epoch: epoch[DECISIVE[network]], default=None)

@@ -1,9 +1,15 @@
-"""Loading what commands need: models, treebanks, threads and devices."""
+"""What commands load and write: threads, devices and treebanks, and files that destroy nothing."""
 
-from typing import TYPE_CHECKING
+import io
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from pyropunct.cli import console
 from pyropunct.errors import UserError
+from pyropunct.files import model_there, real, written_whole
 
 if TYPE_CHECKING:
     from pyropunct.treebank.reading import Treebank
@@ -52,3 +58,79 @@ def check_device(device: str) -> None:
         torch.zeros(1, device=device)
     except Exception as error:  # torch raises many kinds, some of several lines
         raise UserError(f"--device {device}: {str(error).splitlines()[0]}") from error
+
+
+# Files that commands write: never over their own input, and never over a file of another kind
+
+HEAD = 1 << 16
+"""How many bytes of a file are looked at to tell what it is."""
+
+
+class Kind(NamedTuple):
+    """A kind of file.
+
+    :ivar name: for messages.
+    :ivar is_one: whether the first bytes of a file are those of such a file.
+    """
+
+    name: str
+    is_one: Callable[[bytes], bool]
+
+
+SVG = Kind("a picture in SVG", lambda head: b"<svg" in head)
+CONLLU = Kind("CoNLL-U", lambda head: any(line.count(b"\t") == 9 for line in head.splitlines()))
+
+
+def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> None:
+    """Make sure at the start of a command that a file can be written, and that nothing is lost by this.
+
+    :param out: where it is to be written; None if it is not.
+    :param inputs: the files that the command reads.
+    :raises UserError: if it is one of these or in one of them, is of another kind, or cannot be written.
+    """
+    if out is None:
+        return
+    path = real(Path(out))
+    for given in inputs:
+        if given not in (None, "-") and is_in(path, Path(given)):
+            raise UserError(f"{out}: is an input file, so it cannot be the output too")
+    if path.is_dir():
+        raise UserError(f"{out}: is a folder, not a file to write to")
+    if path.is_file() and not _is(kind, path):
+        raise UserError(f"{out}: is there already and is not {kind.name}; choose another name")
+    if not path.parent.is_dir():
+        raise UserError(f"{out}: the folder {path.parent} does not exist")
+
+
+def is_in(path: Path, source: Path) -> bool:
+    """Whether a place to write to is a file, model or folder, by whatever name, or lies in it."""
+    source = model_there(source)
+    if not source.exists():
+        return False
+    path = real(path)
+    same = path.samefile(source) if path.exists() else path == real(source)
+    return same or real(source) in path.parents
+
+
+def _is(kind: Kind, path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    return not head or kind.is_one(head)
+
+
+def write_output(out: str, content: bytes) -> None:
+    """Write a file that `check_output` has let pass; after a failure it is as it was."""
+    with written_whole(Path(out)) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def text_output(out: str | None) -> Iterator[TextIO]:
+    """A stream for such a file, or the standard output for None."""
+    if out is None:
+        yield sys.stdout
+        return
+    with written_whole(Path(out)) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n", write_through=True)
+        yield text
+        text.detach()

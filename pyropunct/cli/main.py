@@ -25,7 +25,6 @@ COMMANDS = (
     "convert",
     "corpus",
     "correct",
-    "dream",
     "evaluate",
     "fit",
     "fit-correction",
@@ -37,7 +36,10 @@ COMMANDS = (
     "sample",
     "underlying",
 )
-"""Each is a function in a module of its name, with underscores for hyphens."""
+"""Each is a function in a module of its name, with underscores for hyphens, but for `ELSEWHERE`."""
+
+ELSEWHERE = {"fit-correction": "correct"}
+"""The modules of commands that stand beside others."""
 
 COLLECTED_AFTER = 100_000
 """Python looks for garbage after so many new objects; its own 700 take a quarter of the time of a start."""
@@ -76,7 +78,8 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"pyropunct.cli.{name}"), name)
+        module = ELSEWHERE.get(cmd_name, name)
+        command: click.Command = getattr(import_module(f"pyropunct.cli.{module}"), name)
         return command
 
 

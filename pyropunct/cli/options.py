@@ -55,7 +55,7 @@ class ModelUse(Machine):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawing(ModelUse):
+class SeededUse(ModelUse):
     """How a model is loaded that draws by chance."""
 
     seed: Seed = 0

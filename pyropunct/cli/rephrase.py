@@ -11,10 +11,11 @@ from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json, ModelUse, SentenceId
-from pyropunct.cli.showing import in_order, tell_each, usable
+from pyropunct.cli.report import SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NamesIn, Placeholder, Seed
 from pyropunct.tasks.settings import FULL, PLACES
+from pyropunct.text.marks import displayed, unpaired
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
@@ -27,7 +28,7 @@ CHUNK = 100
 """Sentences that are rephrased together."""
 
 
-class Move(NamedTuple):
+class Relocation(NamedTuple):
     """A move that ``--move`` asks for.
 
     :ivar relation: constituents with this relation are moved.
@@ -38,12 +39,12 @@ class Move(NamedTuple):
     place: str
 
 
-def move_of(text: str) -> Move:
+def move_of(text: str) -> Relocation:
     """The move that a text stands for; its relation may contain a colon itself.
 
     :raises ValueError: if it lacks a relation or a place.
     """
-    move = Move(*text.rpartition(":")[::2])
+    move = Relocation(*text.rpartition(":")[::2])
     if not move.relation or move.place not in PLACES:
         raise ValueError(" or ".join(f"RELATION:{place}" for place in PLACES) + " is needed")
     return move
@@ -62,7 +63,7 @@ class Edits:
     """
 
     delete: Annotated[tuple[str, ...], Placeholder("RELATION")] = ()
-    move: Annotated[tuple[Annotated[Move, move_of], ...], Placeholder("RELATION:PLACE")] = ()
+    move: Annotated[tuple[Annotated[Relocation, move_of], ...], Placeholder("RELATION:PLACE")] = ()
     permute: Annotated[str | None, NamesIn("pyropunct.tasks.settings:VARIANTS")] = None
     samples: Count | None = None
     best: bool = False
@@ -118,18 +119,35 @@ def rephrase(
     halved: list[str] = []
     sentences = usable(items)
     results = _results(rephraser, sentences, change, edits.samples or 1, treebank.path)
-    tell: dict[str, Callable[[Sentence, Any], Any]] = {
-        "text": lambda sentence, rephrased: rephrased.text(),
-        "conllu": lambda sentence, rephrased: rephrased.conllu(),
-        "json": lambda sentence, several: {
-            "text": sentence.text(),
-            "rephrased": list(map(_described, several)),
-        },
-    }
-    tell_each("rephrasing", treebank, items, _watched(sentences, results, halved), shape, tell)
+    watched = _watched(sentences, results, halved)
+    show_each("rephrasing", RephrasedReport(shape), treebank, items, watched)
     if halved:
         what = f"halves of pairs of marks are left in {console.ids(halved)}"
         console.tell(f"pyropunct: {treebank.path}: {what}")
+
+
+class RephrasedReport(SentenceReport):
+    """Sentences that were rephrased."""
+
+    def text(self, source: "Sentence", rephrased: "Sentence") -> str:
+        """A rephrasing."""
+        return rephrased.text()
+
+    def conllu(self, source: "Sentence", rephrased: "Sentence") -> str:
+        """A rephrasing."""
+        return rephrased.conllu()
+
+    def entry(self, source: "Sentence", *several: "Sentence") -> dict[str, Any]:
+        """The text of the sentence, and all its rephrasings."""
+        rephrased = [
+            {
+                "text": one.text(),
+                "words": list(one.tree.forms),
+                "marks": [displayed(slot) for slot in one.surface],
+            }
+            for one in several
+        ]
+        return {"text": source.text(), "rephrased": rephrased}
 
 
 Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
@@ -220,16 +238,7 @@ def _watched(
 
     :param halved: gets the identifiers of sentences with brackets or quotation marks whose partner is gone.
     """
-    from pyropunct.text.marks import unpaired
-
     for sentence, several in zip(sentences, results, strict=True):
         if any(unpaired(one.surface) > unpaired(sentence.surface) for one in several):
             halved.append(sentence.identifier)
         yield several
-
-
-def _described(sentence: "Sentence") -> dict[str, Any]:
-    from pyropunct.text.marks import displayed
-
-    marks = [displayed(slot) for slot in sentence.surface]
-    return {"text": sentence.text(), "words": list(sentence.tree.forms), "marks": marks}

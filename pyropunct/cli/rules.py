@@ -1,24 +1,26 @@
-"""The command ``pyropunct rules``."""
+"""The command ``pyropunct rules``, and its tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.examples import Examples, Report, TableFormat, examples_of
-from pyropunct.cli.loading import read_file
+from pyropunct.cli.loading import SVG, check_output, read_file, write_output
 from pyropunct.cli.options import Json, ModelUse
-from pyropunct.cli.outputs import SVG, check_output, write_output
+from pyropunct.cli.report import Examples, Learned, LearnedReport, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Count, Placeholder
 from pyropunct.tasks.settings import RuleSettings
+from pyropunct.text.marks import display, displayed_string
 
 if TYPE_CHECKING:
+    from pyropunct.compare.table import Table
     from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.rules import LearnedRules
+    from pyropunct.tasks.explain.learned import LearnedWeight, SeveralOutcomes
+    from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, PairOutcome
     from pyropunct.treebank.sentence import Sentence
 
 
@@ -48,8 +50,8 @@ def rules(
         English.
     :param plot: SVG file to write a plot to, with a bar for each outcome of each pair.
     """
-    from pyropunct.cli.rules_output import report
     from pyropunct.tasks.explain.examples import rule_examples
+    from pyropunct.tasks.explain.learned import learned_weights
 
     names, file = _models_and_file(models)
     form = "json" if json else format
@@ -61,20 +63,24 @@ def rules(
     about = {"file": file, **({} if treebank is None else console.plain_omissions(treebank.omitted))}
     [(name, one), *others] = loaded.items()
     if others:
-        _side_by_side(loaded, sentences, settings, pairs, about).show(form, None)
+        several = {name: _learned(name, model, sentences, settings, False) for name, model in loaded.items()}
+        SideBySideReport(several, pairs, about).show(form)
         return
     about = {"model": name, **about}
     if one.edit_probabilities() is None:
-        _weights(one, sentences, pairs, about).show(form, None)
+        with console.sentence_bar("counting", len(sentences or ())) as advance:
+            weights = learned_weights(one, sentences, advance)
+        WeightReport(weights, pairs, about).show(form)
         return
     learned = _learned(name, one, sentences, settings, nunberg)
-    found = examples_of(rule_examples, one, sentences or (), examples)
     shown = learned.prominent(pairs)
+    report = RuleReport(learned, shown, about)
+    report.find(rule_examples, one, sentences or (), examples)
     if plot is not None:
         from pyropunct.figures.plots import rules_svg
 
         write_output(plot, rules_svg(shown))
-    report(learned, shown, about).show(form, found)
+    report.show(form)
 
 
 def _learned(
@@ -101,31 +107,6 @@ def _learned(
             raise UserError(f"{name}: {error}") from error
 
 
-def _side_by_side(
-    models: "Mapping[str, Punctuator]",
-    sentences: "Sequence[Sentence] | None",
-    settings: RuleSettings,
-    pairs: int,
-    about: dict[str, Any],
-) -> Report:
-    """The rules of several models."""
-    from pyropunct.cli.rules_output import report_side_by_side
-
-    several = {name: _learned(name, model, sentences, settings, False) for name, model in models.items()}
-    return report_side_by_side(several, pairs, about)
-
-
-def _weights(
-    model: "Punctuator", sentences: "Sequence[Sentence] | None", most: int, about: dict[str, Any]
-) -> Report:
-    """The weights of a channel that has no edits."""
-    from pyropunct.cli.rules_output import report_weights
-    from pyropunct.tasks.explain.learned import learned_weights
-
-    with console.sentence_bar("counting", len(sentences or ())) as advance:
-        return report_weights(learned_weights(model, sentences, advance), most, about)
-
-
 def _models_and_file(given: tuple[str, ...]) -> tuple[list[str], str | None]:
     """The models, and the last of several arguments if it is none."""
     from pyropunct.shipped import place_of
@@ -146,3 +127,273 @@ def _check(models: Sequence[str], file: str | None, examples: int, plot: str | N
         raise click.UsageError("--examples and --plot are for one MODEL")
     if len(set(models)) < len(models):
         raise click.UsageError("a MODEL is named twice")
+
+
+# The edits of a model
+
+LEGEND = """\
+underlying   two neighbouring underlying marks, a and b; ^ is the beginning of
+             the sentence, abbr. the dot of an abbreviation, UNK a rare mark
+count        how often the pair is expected in FILE
+a b          the probability that both are kept
+b            that a is absorbed;  a  that b is absorbed;  b a  that they change
+             places; of two equal marks the first two columns are all
+             behind a stroke: its expected share of the count"""
+
+NUNBERG_LEGEND = """\
+Nunberg      what his rules of English make of the pair
+rank         of his outcome among the probabilities; 1 is the greatest"""
+
+NOT_ENGLISH = "Nunberg's rules are of English: --nunberg shows them."
+
+NOT_COUNTED = """\
+Without FILE it is not known which pairs occur.  A pair that never does has the
+probabilities of its prior: give the training treebank to tell them apart."""
+
+NEAR_PRIOR = """\
+If FILE is the training treebank, the channel is still near its prior: more
+epochs help."""
+
+OUTCOMES = ("a b", "b", "a", "b a")
+
+_PROBABILITY = ("probability", "low", "high", "count", "share")
+COLUMNS = (
+    "a",
+    "b",
+    "becomes",
+    *_PROBABILITY,
+    "count_of_pair",
+    "pair_occurs",
+    "by_nunberg",
+    "rank_of_nunberg",
+)
+"""Of the table for programs, which has a row for each outcome of each pair."""
+
+
+class RuleReport(LearnedReport):
+    """The learned rules of a model.
+
+    :param shown: the pairs that people see.
+    :param about: what JSON says first.
+    """
+
+    def __init__(
+        self, learned: "LearnedRules", shown: "Sequence[LearnedPair]", about: dict[str, Any]
+    ) -> None:
+        plain = learned.to_json()
+        self.columns, self.learned, self.whole = COLUMNS, _outcomes(learned.pairs), {**about, **plain}
+        self.parts = [outcome for pair in plain["pairs"] for outcome in pair["outcomes"]]
+        self.tables = [_pairs(learned, shown), *(_beside_nunberg(learned) if learned.nunberg else ())]
+        self.prominent = _outcomes(shown)
+
+
+def _outcomes(pairs: "Iterable[LearnedPair]") -> list[Learned]:
+    """Each outcome of each pair."""
+    found = []
+    for pair in pairs:
+        for outcome in pair.outcomes:
+            a, b, after = map(displayed_string, (pair.before[:1], pair.before[1:], outcome.after))
+            expected = outcome.count or 0.0
+            change = f"{displayed_string(pair.before)}  becomes  {after}"
+            title = f"{change}  {outcome.probability:.3f}, expected {expected:,.1f} times"
+            interval = outcome.interval or (None, None)
+            probability = (outcome.probability, *interval, outcome.count, pair.share(outcome))
+            by_nunberg = None if pair.by_nunberg is None else outcome.after == pair.by_nunberg
+            cells = (a, b, after, *probability, pair.count, pair.occurs, by_nunberg, pair.rank)
+            found.append(Learned((pair.before, outcome.after), title, expected, cells))
+    return found
+
+
+def _pairs(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> "Table[Any]":
+    """The outcomes of pairs, for people."""
+    from pyropunct.compare.table import NO_VALUE, cells_table
+
+    counted = [NOT_COUNTED] if learned.sentences is None else [_occurring(learned, shown)]
+    if learned.disagreeing:
+        counted.append(f"! {disagreement(learned.disagreeing)}.\n{NEAR_PRIOR}")
+    notes = [LEGEND, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, *counted]
+    nunberg = {"Nunberg": None, "rank": _rank} if learned.nunberg else {}
+    columns = {"underlying": None, "count": 1, **nunberg, **dict.fromkeys(OUTCOMES, _probability)}
+    rows = []
+    for pair in shown:
+        by_nunberg = NO_VALUE if pair.by_nunberg is None else displayed_string(pair.by_nunberg)
+        compared = (by_nunberg, pair.rank) if learned.nunberg else ()
+        outcomes = [(pair, outcome) for outcome in pair.outcomes]
+        none = [None] * (len(OUTCOMES) - len(outcomes))
+        rows.append((displayed_string(pair.before), pair.count, *compared, *outcomes, *none))
+    return cells_table("Learned edits of a b", columns, rows, notes)
+
+
+def _rank(rank: float | None) -> str:
+    from pyropunct.compare.table import NO_VALUE
+
+    return NO_VALUE if rank is None else f"{rank:g}"
+
+
+def _probability(cell: "tuple[LearnedPair, PairOutcome] | None") -> str:
+    """An outcome of a pair, in parentheses if the pair does not occur; its share if it does."""
+    if cell is None:
+        return ""
+    pair, outcome = cell
+    interval = "" if outcome.interval is None else " ({:.2f}–{:.2f})".format(*outcome.interval)
+    probability = f"{outcome.probability:.3f}{interval}"
+    if pair.occurs is None:
+        return probability
+    if not pair.occurs:
+        return f"({probability})"
+    return f"{probability} / {pair.share(outcome):.2f}{' !' if pair.disagrees(outcome) else ''}"
+
+
+def disagreement(outcomes: int) -> str:
+    """A note on probabilities that disagree with their shares.
+
+    :param outcomes: how many.
+    """
+    from pyropunct.tasks.explain.rules import COUNTED, GAP
+
+    of = f"of pairs expected {COUNTED:g} times or more"
+    return f"{outcomes} probabilities differ by over {GAP:g} from their shares, {of}"
+
+
+def _occurring(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> str:
+    """A note on the pairs that occur."""
+    total = f"{learned.occurring:,} of {len(learned.pairs):,} pairs are expected in FILE"
+    rare = sum(not pair.occurs for pair in shown)
+    more = f"; {rare} of those above are not: (in parentheses)" if rare else ""
+    return (
+        f"{total}{more}.\nIf FILE is the training treebank, the others have the probabilities of their prior."
+    )
+
+
+def _beside_nunberg(learned: "LearnedRules") -> "list[Table[Any] | str]":
+    """How well the learned edits agree with Nunberg's rules, for people."""
+    from pyropunct.compare.table import cells_table
+
+    edits = [(name, *value, value.share) for name, value in learned.precision.items()]
+    ranks = [(name, *value) for name, value in learned.recall.items()]
+    of_edits = {"pairs": None, "edits": None, "Nunberg's": None, "precision": 3}
+    of_ranks = dict.fromkeys(("rules", "number", "rank 1", "rank 2", "worse")) | {"mean reciprocal rank": 3}
+    unlearned = f"{len(learned.unlearned)} of Nunberg's rules are about marks that the model lacks."
+    return [
+        "",
+        cells_table(f"Edits with a probability above {learned.confidence:g}", of_edits, edits),
+        cells_table("Nunberg's rules", of_ranks, ranks),
+        *([unlearned] if learned.unlearned else ()),
+    ]
+
+
+# Several models
+
+LEAST_SHOWN = 0.1
+"""People see the outcomes with this probability or more in one of several models."""
+
+SEVERAL_LEGEND = f"""\
+count     how often the pair is expected in FILE, on average over the models
+mean, ±   of the probabilities that a and b become this, and their standard
+          deviation; in parentheses where the model does not expect the pair,
+          ! where the probability differs from the expected share
+Outcomes with less than {LEAST_SHOWN:g} in all models are left out."""
+
+
+class SideBySideReport(LearnedReport):
+    """The learned rules of several models.
+
+    :param several: by the names of the models.
+    :param most: how many pairs people see.
+    :param about: what JSON says besides.
+    """
+
+    def __init__(self, several: "Mapping[str, LearnedRules]", most: int, about: dict[str, Any]) -> None:
+        from pyropunct.tasks.explain.learned import side_by_side
+
+        names, outcomes = list(several), side_by_side(list(several.values()))
+        self.columns = ("a", "b", "becomes", "count", *names, "mean", "standard_deviation")
+        self.learned = [
+            Learned((one.before, one.after), "", 0.0, (*_of_pair(one), *_probabilities(one)))
+            for one in outcomes
+        ]
+        self.parts = [
+            {
+                "before": list(map(display, one.before)),
+                "after": list(map(display, one.after)),
+                "count": one.count,
+                "probabilities": _probabilities(one)[:-2],
+                "mean": one.mean,
+                "standard_deviation": one.spread,
+            }
+            for one in outcomes
+        ]
+        self.whole = {"models": names, **about, "outcomes": self.parts}
+        self.tables = [_several(names, outcomes, most)]
+
+
+def _of_pair(one: "SeveralOutcomes") -> tuple[str, str, str, float | None]:
+    a, b, after = map(displayed_string, (one.before[:1], one.before[1:], one.after))
+    return a, b, after, one.count
+
+
+def _probabilities(one: "SeveralOutcomes") -> list[float | None]:
+    """Those of the models, their mean and their standard deviation."""
+    return [*(place and place[1].probability for place in one.places), one.mean, one.spread]
+
+
+def _several(names: Sequence[str], outcomes: "Sequence[SeveralOutcomes]", most: int) -> "Table[Any]":
+    """The outcomes of pairs in several models, for people."""
+    from pyropunct.compare.table import cells_table
+
+    shown = set(list(dict.fromkeys(one.before for one in outcomes))[:most])
+    rows = [
+        (
+            displayed_string(one.before),
+            displayed_string(one.after),
+            one.count,
+            *one.places,
+            one.mean,
+            one.spread,
+        )
+        for one in outcomes
+        if one.before in shown and max(one.probabilities) >= LEAST_SHOWN
+    ]
+    models = dict.fromkeys(names, _in_a_model)
+    columns = {"underlying": None, "becomes": None, "count": 1, **models, "mean": 3, "±": 3}
+    return cells_table("Learned edits of a b in several models", columns, rows, [SEVERAL_LEGEND])
+
+
+def _in_a_model(place: "tuple[LearnedPair, PairOutcome] | None") -> str:
+    from pyropunct.compare.table import NO_VALUE
+
+    if place is None:
+        return NO_VALUE
+    pair, outcome = place
+    shown = ("({:.3f})" if pair.occurs is False else "{:.3f}").format(outcome.probability)
+    return f"{shown} !" if pair.disagrees(outcome) else shown
+
+
+# Channels that are no windows
+
+WEIGHTS_LEGEND = """\
+weight   the tensor of weights that the channel's moves name
+place    a place in it: tokens, or numbers from 0
+count    how often the weight is used in FILE, in expectation"""
+
+
+class WeightReport(LearnedReport):
+    """The learned weights of a channel that has no edits.
+
+    :param most: how many people see.
+    :param about: what JSON says first.
+    """
+
+    def __init__(self, weights: "Sequence[LearnedWeight]", most: int, about: dict[str, Any]) -> None:
+        from pyropunct.compare.table import cells_table
+
+        columns = {"weight": None, "place": " ".join, "probability": 3, "count": 1}
+        self.columns = tuple(columns)
+        self.learned = [
+            Learned(one[:2], "", 0.0, (one.name, " ".join(one.place), *one[2:])) for one in weights
+        ]
+        self.parts = [one._asdict() for one in weights]
+        self.whole = {**about, "weights": self.parts}
+        self.tables = [
+            cells_table("Learned weights of the channel", columns, weights[:most], [WEIGHTS_LEGEND])
+        ]

@@ -1,41 +1,83 @@
-"""The command ``pyropunct sample``."""
+"""The command ``pyropunct sample``, and how it shows draws and dreams."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import click
+
+from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import read_file
-from pyropunct.cli.options import Drawing, Json
-from pyropunct.cli.showing import in_order, tell_each
+from pyropunct.cli.options import Json, SeededUse
+from pyropunct.cli.report import SentenceReport, in_order, show_each
 from pyropunct.limits import Count
+from pyropunct.treebank.sentence import Sentence
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
 
 
 @command
 def sample(
     model: str,
-    file: str,
+    file: str | None = None,
     *,
-    samples: Count = 1,
-    format: Literal["text", "conllu", "json"] = "text",
+    samples: Count | None = None,
+    format: Literal["text", "conllu", "brackets", "json"] = "text",
     balanced: bool = False,
-    use: Drawing,
+    use: SeededUse,
     json: Json = False,
 ) -> None:
     """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored.
 
-    :param samples: draws for each tree.
+    Without FILE, draw whole sentences: trees, words, underlying punctuation and surface punctuation.  A word
+    outside the vocabulary of MODEL is printed as its tag.
+
+    :param samples: draws for each tree, by default 1; without FILE sentences to draw, by default 10.
+    :param format: sentences with surface marks as text or, with FILE, as CoNLL-U; or, without FILE, the
+        underlying trees in brackets.
     :param balanced: draw only punctuation whose brackets and quotation marks are paired.
     """
     shape = "json" if json else format
-    punctuator, treebank = use.load(model), read_file(file)
-    tell_each(
-        "sampling",
-        treebank,
-        in_order(treebank, None, shape),
-        punctuator.sample(list(treebank), samples, balanced=balanced),
-        shape,
-        {
-            "text": lambda sentence, draw: sentence.text(draw),
-            "conllu": lambda sentence, draw: sentence.conllu_with_surface(draw),
-            "json": lambda sentence, draws: {"texts": [sentence.text(draw) for draw in draws]},
-        },
-    )
+    wrong = "brackets" if file is not None else "conllu"
+    if shape == wrong:
+        raise click.UsageError(f"--format {wrong} is for calls {'without' if file else 'with'} FILE")
+    if file is None and balanced:
+        raise click.UsageError("--balanced is for the trees of FILE")
+    punctuator = use.load(model)
+    if file is None:
+        _dream(punctuator, samples or 10, shape)
+        return
+    treebank = read_file(file)
+    drawn = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
+    show_each("sampling", SampleReport(shape), treebank, in_order(treebank, None, shape), drawn)
+
+
+class SampleReport(SentenceReport):
+    """Sentences with drawn punctuation."""
+
+    def text(self, source: Sentence, draw: Any) -> str:
+        """A draw."""
+        return source.text(draw)
+
+    def conllu(self, source: Sentence, draw: Any) -> str:
+        """A draw."""
+        return source.conllu_with_surface(draw)
+
+    def entry(self, source: Sentence, *draws: Any) -> dict[str, Any]:
+        """All draws of a tree."""
+        return {"texts": [source.text(draw) for draw in draws]}
+
+
+def _dream(model: "Punctuator", samples: int, shape: str) -> None:
+    """Print whole sentences as they are drawn."""
+    from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
+
+    sentences = []
+    for drawn in model.dream(samples):
+        (text,) = surface_texts(drawn, model.vocabulary)
+        (underlying,) = underlying_brackets(drawn, model.vocabulary)
+        sentences.append({"text": text, "underlying": underlying})
+        if shape != "json":
+            console.say(text if shape == "text" else underlying)
+    if shape == "json":
+        console.print_json({"sentences": sentences})

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from pyropunct.cli import console
-from pyropunct.cli.restore_output import Output
+from pyropunct.cli.report import SentenceReport
 from pyropunct.corpus.shards import Reject, Work
 from pyropunct.errors import UserError
 from pyropunct.nets.pretrained import PretrainedError
@@ -25,35 +25,35 @@ Found = TypeVar("Found")
 
 def text_work(
     model: Punctuator,
-    begin: Callable[[], Restore],
-    output: Callable[[TextIO, str], Output],
+    begin: Callable[[], Callable[[Sequence[Any]], Iterator[Any]]],
+    report: Callable[[TextIO, str], SentenceReport],
     *,
     restorer: Restorer | None = None,
     quiet: bool = True,
     few_draws: float = 0.0,
 ) -> Work:
-    """Work that reads a text, lets its sentences be restored, and shows them in order.
+    """Work that reads a text, finds a result for each of its sentences, and shows them in order.
 
     :param model: reads words.
-    :param begin: gives, for a new text, the function that restores its sentences.
-    :param output: shows results, given a stream to write to and the name of the text.
+    :param begin: gives, for a new text, the function that finds the results of sentences.
+    :param report: shows results, given a stream to write to and the name of the text.
     :param restorer: see `Items`.
     :param quiet: see `Items`.
-    :param few_draws: fewer effective draws than these make a sentence doubtful.
+    :param few_draws: fewer effective draws of a `Restored` than these make a sentence doubtful.
     """
 
     def work(
         part: Part, out: TextIO, reject: Reject | None = None, advance: Callable[[], None] = lambda: None
     ) -> None:
-        items, shown = Items(part, model, reject, restorer, quiet), output(out, part.name)
+        items, shown = Items(part, model, reject, restorer, quiet), report(out, part.name)
         doubtful, first = 0, None
-        for item, restored in items.results(begin(), advance):
-            if restored is None:
+        for item, result in items.results(begin(), advance):
+            if result is None:
                 shown.leave(item)
             else:
-                if restored.effective_draws is not None and restored.effective_draws < few_draws:
-                    doubtful, first = doubtful + 1, first or restored
-                shown.add(restored)
+                if few_draws and result.effective_draws is not None and result.effective_draws < few_draws:
+                    doubtful, first = doubtful + 1, first or result
+                shown.add(item, result)
         shown.finish(items.omitted)
         items.conclude(doubtful, first, kept=shown.keeps_omitted)
 

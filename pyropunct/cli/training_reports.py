@@ -1,11 +1,15 @@
-"""How far a training is: a progress bar on a terminal, lines with the time elsewhere."""
+"""What trainings share: how far they are, in a bar or in lines with the time, and their checkpoints."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
+from pyropunct.cli.frame import interrupts
+from pyropunct.errors import FailureError, UserError
+from pyropunct.files import remove_unwritten
 
 if TYPE_CHECKING:
     from pyropunct.nets.training import Progress
@@ -225,3 +229,51 @@ def _shown(
     if first is not None:
         show("", first, 0, 0, True)
     yield show
+
+
+# Interruptions
+
+
+class Checkpoints:
+    """The checkpoints of a fit: one for each training that has begun.
+
+    :param folder: where they are kept until the model is saved.
+    :param resume: whether the fit goes on from those that are there.
+    :ivar first: the checkpoint of the story; the others have endings.
+    :raises UserError: if the fit is to go on, but none is there.
+    """
+
+    def __init__(self, folder: Path, resume: bool) -> None:
+        self._folder, self._resume, self.first = folder, resume, folder / "checkpoint"
+        if resume and not self._there():
+            raise UserError(f"{folder}: there is nothing to resume")
+
+    def _there(self) -> list[Path]:
+        return sorted(self._folder.glob(f"{self.first.name}.*"))
+
+    def _forget(self) -> None:
+        """Delete the files, and those that a fit that was killed has half written."""
+        for path in self._there():
+            path.unlink(missing_ok=True)
+        remove_unwritten(self._folder, self.first.name)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep finished epochs during a training, and say so if it does not come to its end."""
+        from pyropunct.fitted.model_file import ModelFileError
+        from pyropunct.train.checkpoints import own_folder
+
+        with own_folder(self._folder):
+            if not self._resume:
+                self._forget()
+            kept = f"finished epochs are kept in {self._folder}; continue with the same command and --resume"
+            try:
+                with interrupts():
+                    yield
+            except KeyboardInterrupt as error:
+                raise KeyboardInterrupt(f": {kept if self._there() else 'no epoch was finished'}") from error
+            except ModelFileError as error:
+                if self._there() and not self._resume:
+                    raise FailureError(f"{error}; {kept}") from error
+                raise
+            self._forget()

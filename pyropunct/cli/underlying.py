@@ -1,15 +1,28 @@
-"""The command ``pyropunct underlying``."""
+"""The command ``pyropunct underlying``, and how it shows underlying punctuation."""
 
-from typing import Annotated, Literal
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import click
 
+from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import read_file
-from pyropunct.cli.options import Drawing, Json, SentenceId
-from pyropunct.cli.showing import check_attach, in_order, tell_each, usable
+from pyropunct.cli.options import Json, ModelUse, SeededUse, SentenceId
+from pyropunct.cli.report import Report, SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder
+from pyropunct.text.marks import display
+from pyropunct.treebank.reading import Treebank
+from pyropunct.treebank.sentence import Sentence
+
+if TYPE_CHECKING:
+    from pyropunct.compare.table import Table
+    from pyropunct.corpus.shards import Work
+    from pyropunct.figures.drawing import PunctuatedTree
+    from pyropunct.punctuator import Punctuator
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
 
 Format = Literal["brackets", "conllu", "text", "svg", "html", "json", "report", "tsv"]
 
@@ -25,7 +38,7 @@ def underlying(
     width: Count | None = None,
     attach_punctuation: bool = False,
     mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
-    use: Drawing,
+    use: SeededUse,
     json: Json = False,
 ) -> None:
     """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
@@ -48,28 +61,148 @@ def underlying(
         raise UserError(f"--format {shape} makes draws of its own: leave out --samples")
     if mark and shape not in ("report", "tsv"):
         raise UserError("--mark is that of a report: use it with --format report or tsv")
-    from pyropunct.cli.underlying_output import shapes, tell_doubts
-    from pyropunct.figures.drawing import PunctuatedTree
-    from pyropunct.figures.layout import WIDTH
-    from pyropunct.figures.page.writing import page_html
-    from pyropunct.figures.svg import MOST_DRAWINGS, drawn_svg
+    from pyropunct.figures.svg import MOST_DRAWINGS
 
     punctuator, treebank = use.load(model), read_file(file)
     items = in_order(treebank, sentence, shape)
     sentences = usable(items)
     if shape in ("report", "tsv"):
-        tell_doubts(punctuator, sentences, shape, mark)
+        DoubtReport(punctuator, sentences, mark).show("tsv" if shape == "tsv" else "text")
         return
     if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
         raise UserError(
             f"--format svg draws at most {MOST_DRAWINGS} trees, not {number}: choose one with --sentence, "
             "or make a page of all with --format html"
         )
-    drawings: list[PunctuatedTree] = []
-    tell = shapes(punctuator, attach_punctuation, drawings)
-    tell_each("underlying", treebank, items, punctuator.underlying(sentences, samples), shape, tell)
-    if shape == "svg":
-        print(drawn_svg(drawings, width or WIDTH), end="")
-    elif shape == "html":
-        # As bytes, because the page declares UTF-8, whatever the encoding of standard output is.
-        click.echo(page_html(treebank, drawings, model, punctuator.recipe).encode(), nl=False)
+    report = UnderlyingReport(shape, None, punctuator, attach_punctuation)
+    show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
+    report.draw(treebank, model, width)
+
+
+def work(model: str, *, format: str = "brackets", attach_punctuation: bool = False, use: ModelUse) -> "Work":
+    """What the command does with a part of a corpus."""
+    from pyropunct.cli.sources import text_work
+
+    check_attach(attach_punctuation, format)
+    punctuator = use.load(model)
+    report = UnderlyingReport(format, None, punctuator, attach_punctuation)
+    shown = report.conllu if format == "conllu" else report.text
+
+    def texts(sentences: Sequence[Sentence]) -> Iterator[str | None]:
+        """The trees as text; an error in one of them is an error of its sentence alone."""
+        for sentence, [tree] in zip(sentences, punctuator.underlying(sentences), strict=True):
+            yield shown(sentence, tree)
+
+    return text_work(punctuator, lambda: texts, lambda out, _: WrittenReport(format, out))
+
+
+def check_attach(attach: bool, shape: str) -> None:
+    """:raises UserError: if marks are attached in trees that are not written."""
+    if attach and shape != "conllu":
+        raise UserError("--attach-punctuation writes trees: use it with --format conllu")
+
+
+class UnderlyingReport(SentenceReport):
+    """Underlying trees, in brackets, as drawings in text, or collected for one SVG file or one page.
+
+    :param attach: whether marks depend on the constituents that sprouted them.
+    """
+
+    def __init__(self, form: str, out: TextIO | None, model: "Punctuator", attach: bool) -> None:
+        from pyropunct.tasks.explain.derivations import Derivations
+
+        super().__init__(form, out)
+        self._model, self._attach, self._derivations = model, attach, Derivations(model)
+        self._drawings: list[PunctuatedTree] = []
+
+    def text(self, source: Sentence, tree: Any) -> str | None:
+        """The tree in brackets or as a drawing; None if it is drawn later."""
+        from pyropunct.figures.drawing import PunctuatedTree, drawn_text
+        from pyropunct.tasks.explain.brackets import bracketed
+
+        if self.form == "brackets":
+            return bracketed(source, tree)
+        drawing = PunctuatedTree(source, tree, self._derivations.of(source, tree))
+        if self.form == "text":
+            return drawn_text(drawing)
+        self._drawings.append(drawing)
+        return None
+
+    def conllu(self, source: Sentence, tree: Any) -> str:
+        """The tree, with the underlying marks in the column MISC."""
+        from pyropunct.tasks.explain.brackets import misc_entries
+        from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
+
+        if self._attach:
+            source = reattached(source, mark_attachments(source, self._derivations.of(source, tree)))
+        return source.conllu(misc_entries(tree))
+
+    def entry(self, source: Sentence, *trees: Any) -> dict[str, Any]:
+        """The words, and the punctemes on either side of each in each tree."""
+        plain = [[[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees]
+        return {"forms": list(source.tree.forms), "trees": plain}
+
+    def draw(self, treebank: Treebank, model: str, width: float | None) -> None:
+        """Print the SVG file or the page, if this is the format.
+
+        :param model: its name.
+        :param width: of a drawing in pixels; None for the usual one.
+        """
+        from pyropunct.figures.layout import WIDTH
+        from pyropunct.figures.page.writing import page_html
+        from pyropunct.figures.svg import drawn_svg
+
+        if self.form == "svg":
+            print(drawn_svg(self._drawings, width or WIDTH), end="")
+        elif self.form == "html":
+            # As bytes, because the page declares UTF-8, whatever the encoding of standard output is.
+            page = page_html(treebank, self._drawings, model, self._model.recipe)
+            click.echo(page.encode(), nl=False)
+
+
+class WrittenReport(SentenceReport):
+    """Results that are text or CoNLL-U already."""
+
+    def text(self, source: Sentence, result: str) -> str:
+        """The result."""
+        return result
+
+    conllu = text
+
+
+class DoubtReport(Report):
+    """The marks whose head is less probable than another, the most certain first.
+
+    :param marks: these marks alone; by default all.
+    """
+
+    def __init__(
+        self, model: "Punctuator", sentences: Sequence[Sentence], marks: Collection[str] = ()
+    ) -> None:
+        from pyropunct.tasks.explain.reattaching import doubts
+
+        self._rows: list[tuple[Any, ...]] = []
+        with console.sentence_bar("heads of marks", len(sentences)) as advance:
+            for doubt in doubts(model, sentences, advance):
+                layout = doubt.sentence.layout
+                if marks and layout.form(doubt.mark) not in marks:
+                    continue
+                place = layout.block.path, doubt.line, doubt.sentence.identifier
+                now = doubt.head, layout.form(doubt.head), doubt.probability
+                better = doubt.proposed, layout.form(doubt.proposed), doubt.proposed_probability
+                self._rows.append((*place, doubt.mark, layout.form(doubt.mark), *now, *better))
+
+    def told(self) -> Iterator[str]:
+        """A line for each."""
+        for row in self._rows:
+            yield "{}:{}: {}: {} {} hangs on {} {} ({:.3f}), better on {} {} ({:.3f})".format(*row)
+
+    def rows(self) -> "Table[Any]":
+        """A row for each."""
+        from pyropunct.compare.table import cells_table
+
+        parts = ("", "_form", "_probability")
+        heads = (place + part for place in ("head", "proposed") for part in parts)
+        return cells_table(
+            "", dict.fromkeys(("file", "line", "sentence", "token", "mark", *heads)), self._rows
+        )

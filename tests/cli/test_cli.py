@@ -120,21 +120,15 @@ def test_fit_reports_every_epoch_and_every_direction(small: Path, tmp_path: Path
     assert [path.name for path in out.parent.iterdir()] == ["down.safetensors"]
 
 
-def test_fit_says_that_the_channel_has_hardly_learned(small: Path, tmp_path: Path) -> None:
+def test_fit_prints_tables_and_says_that_the_channel_has_hardly_learned(small: Path, tmp_path: Path) -> None:
     options = ("--recipe", "rules", "--direction", "left", "--epochs", 1)
-    told = printed("fit", small / "train.conllu", "--out", tmp_path / "m", *options).splitlines()
-    [line] = (line for line in told if "near its prior" in line)
-    assert " probabilities differ by over 0.25 from their shares, of pairs expected 5 times or more" in line
-
-
-def test_fit_prints_tables(small: Path, tmp_path: Path) -> None:
-    text = printed(
-        "fit", small / "train.conllu", "--out", tmp_path / "m", "--epochs", 1, "--direction", "left"
-    )
+    text = printed("fit", small / "train.conllu", "--out", tmp_path / "m", *options)
     assert f"{small}/train.conllu: 120 sentences" in text
     assert "dev perplexity" in text
     assert "expected count" in text
     assert text.endswith(f"model written to {tmp_path}/m.safetensors\n")
+    [line] = (line for line in text.splitlines() if "near its prior" in line)
+    assert " probabilities differ by over 0.25 from their shares, of pairs expected 5 times or more" in line
 
 
 def test_lines_with_the_time_tell_how_far_a_fit_is(
@@ -358,13 +352,6 @@ def test_underlying_as_json(small: Path, options: tuple[str, int], trees: int) -
     assert json.loads(text)["sentences"] == found
 
 
-@pytest.mark.parametrize("name", ["sample", "underlying"])
-def test_seeds_of_draws(small: Path, name: str) -> None:
-    arguments = (name, small / "model", small / "dev.conllu", "--samples", 2, "--seed")
-    first, again, other = (printed(*arguments, seed) for seed in (1, 1, 2))
-    assert first == again != other
-
-
 def test_sample(small: Path) -> None:
     found = answer("sample", small / "model", small / "dev.conllu", "--samples", 3)["sentences"]
     text = printed("sample", small / "model", small / "dev.conllu", "--samples", 3)
@@ -380,39 +367,27 @@ def test_sample(small: Path) -> None:
     assert any(line.count("“") != line.count("”") for line in text.splitlines())
 
 
-@pytest.mark.parametrize(
-    "options", [("underlying",), ("underlying", "--attach-punctuation"), ("sample",)], ids=" ".join
-)
-def test_conllu_has_omitted_sentences_as_they_were(
-    small: Path, tmp_path: Path, options: tuple[str, ...]
-) -> None:
+def test_conllu_has_omitted_sentences_as_they_were(small: Path, tmp_path: Path) -> None:
     odd = "# sent_id = odd\n# note\n1\t!\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
     blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:2]
     one, both = tmp_path / "one.conllu", tmp_path / "both.conllu"
     one.write_text("\n\n".join([*blocks, ""]), encoding="utf-8")
     both.write_text("\n\n".join([blocks[0], odd.strip(), blocks[1], ""]), encoding="utf-8")
-    name, *more = options
-    first, second, end = printed(name, small / "model", one, *more, "--format", "conllu").split("\n\n")
-    result = invoke(name, small / "model", both, *more, "--format", "conllu")
+    options = ("--attach-punctuation", "--format", "conllu")
+    first, second, end = printed("underlying", small / "model", one, *options).split("\n\n")
+    result = invoke("underlying", small / "model", both, *options)
     assert result.stdout.split("\n\n") == [first, odd.strip(), second, end]
     assert result.stderr.endswith("1 omitted, written as they were: odd (it has no word)\n")
 
 
-@pytest.mark.parametrize("name", ["sample", "underlying"])
-def test_draws_in_conllu_have_identifiers_of_their_own(small: Path, tmp_path: Path, name: str) -> None:
+def test_draws_in_conllu_have_identifiers_of_their_own(small: Path, tmp_path: Path) -> None:
     blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:2]
     nameless = "\n".join(line for line in blocks[1].splitlines() if "sent_id" not in line)
     (tmp_path / "two.conllu").write_text("\n\n".join([blocks[0], nameless, ""]), encoding="utf-8")
     (first, _) = (one.identifier for one in read_treebank(tmp_path / "two.conllu"))
-    text = printed(name, small / "model", tmp_path / "two.conllu", "--samples", 2, "--format", "conllu")
+    text = printed("sample", small / "model", tmp_path / "two.conllu", "--samples", 2, "--format", "conllu")
     found = [one.identifier for one in read_text(text)]
     assert found == [f"{first}-1", f"{first}-2", "2-1", "2-2"]
-
-
-def test_standard_input(small: Path) -> None:
-    given = (small / "dev.conllu").read_bytes()
-    done = invoke("evaluate", small / "model", "-", "--json", given=given)
-    assert json.loads(done.stdout) == answer("evaluate", small / "model", small / "dev.conllu")
 
 
 def test_brackets_in_names_are_no_markup(small: Path, tmp_path: Path) -> None:

@@ -123,20 +123,6 @@ def test_standard_input(files: tuple[Path, Path]) -> None:
     assert result.stdout == printed("rephrase", model, file, "--delete", "advmod")
 
 
-def test_omitted_sentences_are_told(files: tuple[Path, Path], tmp_path: Path) -> None:
-    model, file = files
-    text = file.read_text(encoding="utf-8")
-    bad = "# sent_id = bad\n1\t.\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
-    (tmp_path / "f.conllu").write_text(bad + text, encoding="utf-8")
-    result = invoke("rephrase", model, tmp_path / "f.conllu", "--delete", "advmod")
-    assert result.exit_code == 0
-    assert result.stderr.endswith(": 1 omitted: bad (it has no word)\n")
-    assert result.stdout == printed("rephrase", model, file, "--delete", "advmod")
-    conllu = ("--delete", "advmod", "--format", "conllu")
-    result = invoke("rephrase", model, tmp_path / "f.conllu", *conllu)
-    assert result.stdout == bad + printed("rephrase", model, file, *conllu)
-
-
 def test_refusals(files: tuple[Path, Path], tmp_path: Path) -> None:
     told = complaint(2, "rephrase", *files, "--delete", "root")
     assert told == "--delete: root is the whole sentence, nothing would be left"

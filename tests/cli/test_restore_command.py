@@ -271,12 +271,6 @@ def test_standard_input(model: Path, file: Path) -> None:
     assert process.returncode == 0
 
 
-def test_equal_lines_have_equal_answers(model: Path, file: Path) -> None:
-    """However many of them are restored together."""
-    lines = restored(model, file, "Grace the guide considered the concert a dream\n" * 5).splitlines()
-    assert len(set(lines)) == 1
-
-
 def test_spaces_and_ends_of_lines_stay(model: Path, file: Path) -> None:
     file.write_bytes(" my sister\u00a0 sings \r\n\r\n?!\t\r\n\tgo\n".encode())
     result = invoke("restore", model, file, *QUICK, "--keep", "--marks", ".")

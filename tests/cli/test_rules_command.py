@@ -11,7 +11,7 @@ import torch
 from command_line import answer, complaint, invoke, printed
 from made_up_rules import TOKENS, made_up
 
-from pyropunct.cli.rules_output import report, report_side_by_side
+from pyropunct.cli.rules import RuleReport, SideBySideReport
 from pyropunct.compare.table import Table
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.figures.plots import rules_svg
@@ -77,7 +77,7 @@ def test_probabilities_that_disagree_with_their_shares() -> None:
     assert [pairs[1].share(outcome) for outcome in pairs[1].outcomes] == pytest.approx(
         [10 / 49, 39 / 49, 0, 0]
     )
-    [table] = report(learned, pairs, {}).tables
+    [table] = RuleReport(learned, pairs, {}).tables
     assert isinstance(table, Table)
     assert table.cells(str)[1][0][2:4] == ["0.900 / 0.17 !", "0.100 / 0.83 !"]
     assert table.cells(str)[1][1][2:4] == ["1.000 / 0.20", "0.000 / 0.80"]
@@ -258,7 +258,7 @@ def test_models_side_by_side() -> None:
     tokens = tuple(token for token in TOKENS if token != "—")
     second = made_up({**edits, (",", ","): {"keep": 0.5, "left absorption": 0.5}}, tokens=tokens)
     several = {name: learned_rules(model) for name, model in (("first", first), ("second", second))}
-    shown = report_side_by_side(several, 2, {})
+    shown = SideBySideReport(several, 2, {})
     found = {(*one["before"], *one["after"]): one for one in shown.whole["outcomes"]}
     commas = found[",", ",", ","]
     assert commas["probabilities"] == pytest.approx([1.0, 0.5])

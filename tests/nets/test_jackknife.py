@@ -9,8 +9,9 @@ import pytest
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.nets import jackknife
 from pyropunct.nets.jackknife import fold_recipe, folds_of, jackknifed, with_trees
-from pyropunct.nets.parser import WeightedTree, jackknife
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.training import Progress
 from pyropunct.train.checkpoints import Checkpoint

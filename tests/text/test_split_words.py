@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.cli.restore_output import Printer
+from pyropunct.cli.restore import RestorationReport
 from pyropunct.draws import Draws
 from pyropunct.restore.restoring import Restored, raw_text
 from pyropunct.restore.rewriting import without_marks_in
@@ -108,9 +108,9 @@ def test_text_comes_back(language: str, data: st.DataObject) -> None:
     restored = Restored(source, surface, 0.0, chain(source.words))
     text = raw_text(restored, reading.conventions, capital=False)
     assert text.replace(",", "").split() == some
-    printer = Printer.__new__(Printer)
-    printer.conventions, printer._capital = reading.conventions, False
-    (again,) = read_text(printer.conllu(restored))
+    report = RestorationReport.__new__(RestorationReport)
+    report.conventions, report._capital = reading.conventions, False
+    (again,) = read_text(report.conllu(restored.source, restored))
     assert again.text() == text
     assert again.tree.forms == source.words
 

@@ -1,4 +1,4 @@
-"""The command ``pyropunct dream``."""
+"""The command ``pyropunct sample`` without a file, which draws whole sentences."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 
 def test_sentences_are_drawn(small: Path) -> None:
-    lines = printed("dream", small / "model", "--samples", 20).splitlines()
+    lines = printed("sample", small / "model", "--samples", 20).splitlines()
     assert len(lines) == 20
     vocabulary = Punctuator.load(small / "model").vocabulary
     shown = {*vocabulary.forms, *(tag.lower() for tag in vocabulary.tags), "_"} - {""}
@@ -22,13 +22,13 @@ def test_sentences_are_drawn(small: Path) -> None:
 
 def test_equal_seeds_give_equal_dreams(small: Path) -> None:
     first, again, other = (
-        printed("dream", small / "model", "--samples", 3, "--seed", seed) for seed in (1, 1, 2)
+        printed("sample", small / "model", "--samples", 3, "--seed", seed) for seed in (1, 1, 2)
     )
     assert first == again != other
 
 
 def test_all_shapes_tell_the_same_dreams(small: Path) -> None:
-    arguments = ("dream", small / "model", "--samples", 3)
+    arguments = ("sample", small / "model", "--samples", 3)
     sentences = answer(*arguments)["sentences"]
     assert [one["text"] for one in sentences] == printed(*arguments).splitlines()
     assert [one["underlying"] for one in sentences] == printed(
@@ -37,5 +37,17 @@ def test_all_shapes_tell_the_same_dreams(small: Path) -> None:
     assert all(one["underlying"].startswith("[root ") for one in sentences)
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("FILE", "--format", "brackets"), "--format brackets is for calls without FILE"),
+        (("--format", "conllu"), "--format conllu is for calls with FILE"),
+        (("--balanced",), "--balanced is for the trees of FILE"),
+    ],
+)
+def test_options_that_make_no_sense(small: Path, options: tuple[str, ...], problem: str) -> None:
+    assert complaint(2, "sample", small / "model", *options) == f"{problem} (see pyropunct sample --help)"
+
+
 def test_no_model(tmp_path: Path) -> None:
-    assert complaint(2, "dream", tmp_path / "x").endswith("no such model")
+    assert complaint(2, "sample", tmp_path / "x").endswith("no such model")

@@ -1,0 +1,318 @@
+"""What commands print: a result, in the format that is asked for.
+
+A `Report` is shown as a whole: to people, to programs, or as one JSON object.  A `SentenceReport` is shown
+sentence by sentence.  A command has a subclass of one of them, which knows the result.
+"""
+
+import io
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO
+
+from pyropunct.cli import console
+from pyropunct.errors import UserError
+from pyropunct.files import json_text
+from pyropunct.limits import Help, Range
+
+if TYPE_CHECKING:
+    from pyropunct.compare.table import Table
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.tasks.explain.examples import Example
+    from pyropunct.treebank.reading import Omission, Treebank
+    from pyropunct.treebank.sentence import Sentence
+
+    Found = Mapping[Any, Sequence[Example]]
+
+# Modules that are slow to import are imported inside the functions, so that --help answers at once.
+
+TableFormat = Annotated[
+    Literal["table", "markdown", "latex", "tsv", "csv", "json"],
+    Help("A table for people, or all digits for programs: values separated by tabs or commas, or JSON."),
+]
+Examples = Annotated[
+    int,
+    Range(0),
+    Help("Show so many places in FILE for each, according to the best underlying trees."),
+]
+
+_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*+.*\S")
+
+
+class Report:
+    """A result that is shown as a whole."""
+
+    def plain(self) -> dict[str, Any]:
+        """The result in plain JSON types."""
+        raise NotImplementedError
+
+    def told(self) -> "Iterable[Table[Any] | str]":
+        """Tables and lines for people."""
+        raise NotImplementedError
+
+    def rows(self) -> "Table[Any]":
+        """A table for programs, with all digits."""
+        raise NotImplementedError
+
+    def show(self, form: str) -> None:
+        """Print the result.
+
+        :param form: "json"; "table" or "text" for people; "tsv" or "csv" for programs; or "markdown" or
+            "latex" for the tables for people.
+        """
+        if form == "json":
+            console.print_json(self.plain())
+        elif form in ("table", "text"):
+            for part in self.told():
+                console.say(part) if isinstance(part, str) else console.show_table(part)
+        elif form in ("markdown", "latex"):
+            written = (part.written(form) for part in self.told() if not isinstance(part, str))
+            print("\n".join(written), end="")
+        else:
+            print(self.rows().written(form), end="")
+
+
+# What was learned, with examples
+
+
+class Learned(NamedTuple):
+    """Something that was learned, and is shown in a row for programs.
+
+    :ivar key: its key among the examples.
+    :ivar title: the line above its examples.
+    :ivar expected: the expected number of places in the sentences.
+    :ivar cells: its row.
+    """
+
+    key: Hashable
+    title: str
+    expected: float
+    cells: tuple[Any, ...]
+
+    @property
+    def occurs(self) -> bool:
+        """Whether it is expected once, or nearly."""
+        from pyropunct.tasks.explain.rules import OCCURRING
+
+        return self.expected >= OCCURRING
+
+
+class LearnedReport(Report):
+    """All that was learned, and places in sentences as examples.
+
+    :ivar columns: of the table for programs.
+    :ivar learned: its rows.
+    :ivar whole: everything in plain JSON types.
+    :ivar parts: the part of it that is about each row.
+    :ivar tables: tables for people, and lines between them.
+    :ivar prominent: what people see examples of.
+    :ivar examples: by their keys; None if they are not wanted.
+    """
+
+    columns: Sequence[str]
+    learned: Sequence[Learned]
+    whole: dict[str, Any]
+    parts: Sequence[dict[str, Any]]
+    tables: "Sequence[Table[Any] | str]"
+    prominent: Sequence[Learned] = ()
+    examples: "Found | None" = None
+
+    def find(
+        self,
+        examples: "Callable[..., Found]",
+        model: "Punctuator",
+        sentences: "Sequence[Sentence]",
+        most: int,
+    ) -> None:
+        """Look for at most so many examples for each key; for none if that is 0.
+
+        :param examples: such as `pyropunct.tasks.explain.examples.rule_examples`.
+        """
+        if most:
+            with console.sentence_bar("examples", len(sentences)) as advance:
+                self.examples = examples(model, sentences, most, advance)
+
+    def plain(self) -> dict[str, Any]:
+        """Everything, with the examples of each part."""
+        if self.examples is not None:
+            for one, part in zip(self.learned, self.parts, strict=True):
+                part["examples"] = [example.to_json() for example in self.examples.get(one.key, ())]
+        return self.whole
+
+    def told(self) -> "Iterable[Table[Any] | str]":
+        """The tables, and a title and a line for each example; a title alone if there should be some."""
+        yield from self.tables
+        examples = self.examples or {}
+        for one in () if self.examples is None else self.prominent:
+            found = examples.get(one.key, ())
+            if found or one.occurs:
+                yield ""
+                yield one.title if found else f"{one.title}: nowhere in the best underlying trees"
+            for example in found:
+                yield f"  {example.identifier}: {example.text}"
+
+    def rows(self) -> "Table[Any]":
+        """A row for each thing, or for each example of it."""
+        from pyropunct.compare.table import cells_table
+
+        example = () if self.examples is None else ("sentence", "before", "place", "after")
+        found, nowhere = self.examples or {}, [(None,) * len(example)]
+        rows = [(*one.cells, *place) for one in self.learned for place in found.get(one.key) or nowhere]
+        return cells_table("", dict.fromkeys((*self.columns, *example)), rows)
+
+
+# Sentence by sentence
+
+
+class SentenceReport(Report):
+    """Results of sentences, each shown when it is there.
+
+    A subclass says how a result of a sentence is shown as `text`, as `conllu`, and as an `entry` of JSON.
+
+    :param form: "conllu", "json", or another format, which is text.
+    :param out: a stream to write to, piece by piece, so that the whole need not fit into memory.  Without it
+        this is standard output, where JSON is printed as a whole; characters that it lacks become escapes.
+    """
+
+    def __init__(self, form: str, out: TextIO | None = None) -> None:
+        self.form, self._streamed = form, out is not None
+        self._out = io.StringIO() if form == "json" and out is None else out
+        self._before = '{"sentences": ['
+
+    @property
+    def keeps_omitted(self) -> bool:
+        """Whether sentences that cannot be used are written as they were."""
+        return self.form == "conllu"
+
+    def text(self, source: Any, result: Any) -> str | None:
+        """A result of a sentence as text without its end; None if it is shown elsewhere."""
+        raise NotImplementedError
+
+    def conllu(self, source: Any, result: Any) -> str:
+        """A result of a sentence as CoNLL-U."""
+        raise NotImplementedError
+
+    def entry(self, source: Any, *results: Any) -> dict[str, Any]:
+        """What JSON says of a sentence, behind its place."""
+        raise NotImplementedError
+
+    def write(self, text: str) -> None:
+        """Write a piece as it is."""
+        print(text, end="", file=self._out, flush=self._streamed)
+
+    def add(self, source: Any, *results: Any) -> None:
+        """Show the results of a sentence."""
+        if self.form == "json":
+            line = getattr(source, "line", None)
+            place = {"id": source.identifier} if line is None else {"line": line}
+            self.write(self._before + json_text({**place, **self.entry(source, *results)}))
+            self._before = ", "
+        elif self.form == "conllu":
+            self.write(numbered([self.conllu(source, one) for one in results], source.identifier))
+        else:
+            for text in (self.text(source, one) for one in results):
+                if text is not None and self._streamed:
+                    self.write(text + getattr(source, "end", "\n"))
+                elif text is not None:
+                    console.say(text)
+
+    def leave(self, item: Any) -> None:
+        """Take a sentence that cannot be used: CoNLL-U has it as it was."""
+        from pyropunct.treebank.reading import Omission
+
+        if self.form == "conllu" and isinstance(item, Omission):
+            self.write(item.conllu())
+
+    def finish(self, omitted: "Sequence[Omission]") -> None:
+        """Show the rest.
+
+        :param omitted: the sentences that could not be used.
+        """
+        if self.form != "json":
+            return
+        start = "" if self._before == ", " else self._before
+        self.write(f"{start}], {json_text(console.plain_omissions(omitted))[1:]}\n")
+        if isinstance(self._out, io.StringIO) and not self._streamed:
+            print(self._out.getvalue(), end="")
+
+
+class ScoreReport(SentenceReport):
+    """Scores of all sentences, which are shown at the end.
+
+    :param name: of the text.
+    :param form: "json", or another format of sentences, for which people read the scores.
+    """
+
+    omitted: "Sequence[Omission]" = ()
+    keeps_omitted = False  # for no sentence is written
+
+    def __init__(self, name: str, form: str) -> None:
+        super().__init__(form)
+        self.name = name
+
+    def leave(self, item: Any) -> None:
+        """There is nothing to compare."""
+
+    def finish(self, omitted: "Sequence[Omission]") -> None:
+        """Print the scores."""
+        self.omitted = omitted
+        self.show("json" if self.form == "json" else "text")
+
+
+def show_each(
+    title: str,
+    report: SentenceReport,
+    treebank: "Treebank",
+    items: "Sequence[Sentence | Omission]",
+    results: Iterable[Sequence[Any]],
+) -> None:
+    """Show the results of the sentences of a treebank, with a progress bar.
+
+    :param items: the sentences that have results, and those left out.
+    :param results: those of each sentence.
+    """
+    from pyropunct.treebank.reading import Omission
+
+    rest = iter(results)
+    with console.sentence_bar(title, len(items)) as advance:
+        for item in items:
+            advance(1)
+            report.leave(item) if isinstance(item, Omission) else report.add(item, *next(rest))
+    report.finish(treebank.omitted)
+
+
+def numbered(blocks: Sequence[str], identifier: str) -> str:
+    """The blocks of CoNLL-U that were made of one sentence; of several, each has a ``sent_id`` of its own."""
+    if len(blocks) < 2:
+        return "".join(blocks)
+    name, renamed = identifier.lstrip("#"), list[str]()
+    for number, block in enumerate(blocks, 1):
+        lines = [line for line in block.split("\n") if not _SENT_ID.match(line)]
+        renamed.append("\n".join([f"# sent_id = {name}-{number}", *lines]))
+    return "".join(renamed)
+
+
+def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Sequence[Sentence | Omission]":
+    """The sentences with an identifier; without one all of a file, and the user is told what is left out.
+
+    :raises UserError: if there is no such sentence.
+    """
+    if identifier is None:
+        if shape != "html":  # as the page tells it
+            console.tell_omitted(treebank.path, treebank.omitted, kept=shape == "conllu")
+        return treebank.in_order()
+    found = [sentence for sentence in treebank if sentence.identifier == identifier]
+    if not found:
+        omitted = {one.identifier: one.reason for one in treebank.omitted}
+        near = get_close_matches(identifier, [sentence.identifier for sentence in treebank], 1, 0.0)
+        why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
+        why += f" (the nearest is {near[0]!r})" if near and identifier not in omitted else ""
+        raise UserError(f"{treebank.path}: sentence {identifier!r} {why}")
+    return found
+
+
+def usable(items: "Iterable[Sentence | Omission]") -> "list[Sentence]":
+    """Those that are not left out."""
+    from pyropunct.treebank.sentence import Sentence
+
+    return [item for item in items if isinstance(item, Sentence)]
