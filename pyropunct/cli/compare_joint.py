@@ -7,7 +7,7 @@ from pyropunct.cli.comparing import Folder, show
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import step_bar
-from pyropunct.rivals.zhang_2013.settings import RESTORATION, JointSettings
+from pyropunct.rivals.zhang_2013.settings import CASCADED, RESTORATION, JointSettings
 from pyropunct.shipped import DEFAULT
 
 
@@ -40,9 +40,8 @@ def compare_joint(
     treebanks = read_file(train), read_file(dev)
     universal = not all(map(have_language_tags, treebanks))
     learned = streams(treebanks[0], universal=universal)
-    if len(learned) < 2:
-        raise TreebankError(
-            train, f"there is one stream of {SENTENCES} sentences; tags are learned from others"
-        )
+    if len(learned) < 2 and CASCADED in settings.systems:
+        problem = f"there is one stream of {SENTENCES} sentences; marks for {CASCADED} come from others"
+        raise TreebankError(train, problem)
     measured = {size: streams(treebanks[1], size, universal=universal) for size in settings.sentences}
     show(partial(run, learned, measured, restores, settings, out, watch=step_bar), json, out, treebanks)

@@ -31,11 +31,11 @@ def compare_parsers(
     treebanks = read_file(train), read_file(dev)
     universal = not all(map(have_language_tags, treebanks))
     learned, measured = (marked_sentences(treebank, universal=universal) for treebank in treebanks)
-    _require_trees(learned, train, settings)
+    _require_trees(learned, train)
     show(partial(run, learned, measured, settings, out, watch=step_bar), json, out, treebanks)
 
 
-def _require_trees(sentences: "Sequence[MarkedSentence]", path: str, settings: ParserSettings) -> None:
+def _require_trees(sentences: "Sequence[MarkedSentence]", path: str) -> None:
     """Make sure that there is something to learn from.
 
     :raises TreebankError: if there is not.
@@ -44,7 +44,3 @@ def _require_trees(sentences: "Sequence[MarkedSentence]", path: str, settings: P
 
     if not any(sentence.marks.count(False) > 1 for sentence in sentences):
         raise TreebankError(path, "there is no sentence of two words or more, so no arc to learn from")
-    if settings.tags == "jackknifed" and len(sentences) < 2:
-        raise TreebankError(
-            path, "there is one sentence: its tags cannot be learned from others (--tags gold)"
-        )

@@ -14,9 +14,7 @@ the words beside them, instead of words that need a head::
 - `pyropunct.rivals.ma_2014.treatments`: sentences with marks, and four ways to treat them.
 - `pyropunct.rivals.ma_2014.oracle`: the transitions that lead to a tree.
 - `pyropunct.rivals.ma_2014.templates`: the templates of features.
-- `pyropunct.rivals.ma_2014.exploring`: a dynamic oracle with exploration, compiled.
 - `pyropunct.rivals.ma_2014.parser` and `pyropunct.rivals.ma_2014.training`: the parser.
-- `pyropunct.rivals.ma_2014.tagging` and `pyropunct.rivals.ma_2014.tagger`: a tagger.
 
 Transitions, perceptron and search are in `pyropunct.rivals.transitions`.
 """

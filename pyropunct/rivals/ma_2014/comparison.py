@@ -1,7 +1,7 @@
 """Ways to treat punctuation in parsing side by side, as in Tables 4 and 5 of Ma, Zhang & Zhu (2014)."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,14 +13,8 @@ from pyropunct.compare.comparison import TableComparison
 from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.compare.runner import Runner, checksum, timed
 from pyropunct.compare.table import Baseline, Column, Table
-from pyropunct.rivals.ma_2014.parser import ArcStandardParser, ArcStandardRecipe, Oracle, ParsedSentence
+from pyropunct.rivals.ma_2014.parser import ArcStandardParser, ArcStandardRecipe, ParsedSentence
 from pyropunct.rivals.ma_2014.settings import ParserSettings
-from pyropunct.rivals.ma_2014.tagger import (
-    right_tags,
-    train_perceptron_tagger,
-    with_jackknifed_tags,
-    with_tags,
-)
 from pyropunct.rivals.ma_2014.training import train_arc_standard
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment
 
@@ -95,27 +89,23 @@ def _marks_as_tokens(results: Sequence[ParserResult], row: int) -> int | None:
 
 
 def parser_comparison(
-    settings: ParserSettings, train: int, dev: Mapping[str, int], tags: float, results: Sequence[ParserResult]
+    settings: ParserSettings, train: int, dev: Mapping[str, int], results: Sequence[ParserResult]
 ) -> TableComparison[ParserResult]:
     """A table with a row for each parser.
 
     :param train: the number of sentences for training.
     :param dev: the numbers of sentences and words on which everything was measured.
-    :param tags: the percentage of words of dev with the tags of the treebank.
     """
-    jackknifed = f"of a tagger, in training {settings.folds}-fold jackknifed"
     notes = (
         f"Trained on {train:,} sentences, {results[0].report['lifted_sentences']:,} of them made projective, "
-        f"in {settings.iterations} iterations with a {settings.oracle} oracle, seed {settings.seed}; "
-        f"measured on {dev['sentences']:,} with {dev['words']:,} words, marks left out.",
-        f"Tags {'of the treebanks' if settings.tags == 'gold' else jackknifed}; {tags:.2f} % of the tags of "
-        "words are right.",
-        "Seconds are of processor time.",
+        f"in {settings.iterations} iterations, seed {settings.seed}; measured on "
+        f" {dev['sentences']:,} with {dev['words']:,} words, marks left out.",
+        "Tags are those of the treebanks; seconds are of processor time.",
     )
     against = Baseline("marks as tokens with the same beam", _marks_as_tokens)
     report = attrgetter("report")
     table = Table("Parsers", COLUMNS, results, notes, against, *settings.tests, report)
-    return TableComparison(settings, {"right_tags": tags, "train": {"sentences": train}, "dev": dev}, table)
+    return TableComparison(settings, {"train": {"sentences": train}, "dev": dev}, table)
 
 
 def compare_parsers(
@@ -137,16 +127,11 @@ def compare_parsers(
     :raises ValueError: if there are too few training sentences.
     """
     settings = settings or ParserSettings()
-    gold, checksums = dev, {"train": checksum(map(repr, train)), "dev": checksum(map(repr, dev))}
+    checksums = {"train": checksum(map(repr, train)), "dev": checksum(map(repr, dev))}
     with Runner.alone(folder, checksums, settings, time.process_time) as runner:
-        if settings.tags == "jackknifed":
-            with watch("folds", settings.folds) as advance:
-                dev = with_tags(dev, train_perceptron_tagger(train, seed=settings.seed))
-                train = with_jackknifed_tags(train, folds=settings.folds, seed=settings.seed, advance=advance)
         _compile(train)
-        oracle, seed = Oracle(settings.oracle), settings.seed
         recipes = [
-            ArcStandardRecipe(Treatment(marks), beam, settings.iterations, seed, oracle)
+            ArcStandardRecipe(Treatment(marks), beam, settings.iterations, settings.seed)
             for beam in settings.beams
             for marks in settings.marks
         ]
@@ -154,9 +139,7 @@ def compare_parsers(
         with watch("iterations", steps) as advance:
             results = [_result(recipe, train, dev, runner, advance) for recipe in recipes]
         size = {"sentences": len(dev), "words": sum(sentence.marks.count(False) for sentence in dev)}
-        comparison = parser_comparison(
-            settings, len(train), size, right_tags(_tags_of_words(dev), _tags_of_words(gold)), results
-        )
+        comparison = parser_comparison(settings, len(train), size, results)
         runner.write(comparison)
     return comparison
 
@@ -179,10 +162,3 @@ def _result(
     parsed, spent = timed(parser.parse, dev)
     counts, speed = word_counts(parsed, dev), len(dev) / spent
     return ParserResult(recipe.treatment, recipe.beam, counts, seconds, speed, parser.report)
-
-
-def _tags_of_words(sentences: Iterable[MarkedSentence]) -> list[list[str]]:
-    return [
-        [tag for tag, mark in zip(sentence.tags, sentence.marks, strict=True) if not mark]
-        for sentence in sentences
-    ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -27,15 +26,6 @@ TEMPLATES: Mapping[Treatment, str] = {
 """The templates for each treatment of marks."""
 
 
-class Oracle(StrEnum):
-    """The transitions that training takes for right."""
-
-    STATIC = "static"
-    """One sequence of transitions that leads to the tree of the treebank; with early update."""
-    DYNAMIC = "dynamic"
-    """All transitions to the best tree that can still be reached; with exploration, and a beam of 1."""
-
-
 @dataclass(frozen=True)
 class ArcStandardRecipe:
     """How a parser is trained.
@@ -44,18 +34,12 @@ class ArcStandardRecipe:
     :ivar beam: the most states that are kept, in training and afterwards.
     :ivar iterations: how often each sentence is seen.
     :ivar seed: decides the order of sentences, anew in each iteration.
-    :ivar oracle: which transitions are right.
     """
 
     treatment: Treatment = Treatment.ALL
     beam: int = 16
     iterations: int = 25
     seed: int = 0
-    oracle: Oracle = Oracle.STATIC
-
-    def __post_init__(self) -> None:
-        if self.oracle is Oracle.DYNAMIC and self.beam != 1:
-            raise ValueError(f"a dynamic oracle trains parsers with a beam of 1, not of {self.beam}")
 
 
 class ParsedSentence(NamedTuple):

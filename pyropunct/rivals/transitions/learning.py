@@ -20,14 +20,13 @@ class Change(NamedTuple):
     """A change of weights: see `pyropunct.rivals.transitions.search.learn`."""
 
     sentence: Array
-    followed: Array
     actions: Array
     first: int
     by: int
 
 
-Changes = Callable[[Example, Weights, int], list[Change]]
-"""Computes the changes of weights after an example, in an iteration counted from 0."""
+Changes = Callable[[Example, Weights], list[Change]]
+"""Computes the changes of weights after an example."""
 
 
 def searched(known: Actions, sentence: Array, gold: Array, weights: Weights, beam: int) -> list[Change]:
@@ -42,7 +41,7 @@ def searched(known: Actions, sentence: Array, gold: Array, weights: Weights, bea
     if not len(differences):
         return []
     first = int(differences[0])  # both are equal before
-    return [Change(sentence, right, right, first, 1), Change(sentence, found, found, first, -1)]
+    return [Change(sentence, right, first, 1), Change(sentence, found, first, -1)]
 
 
 def learned(
@@ -62,10 +61,10 @@ def learned(
     """
     weights, number = no_weights(), 0
     updates: list[int] = []
-    for iteration in range(iterations):
+    for _ in range(iterations):
         updates.append(0)
         for place in random.permutation(len(examples)):
-            found = changes(examples[place], weights, iteration)
+            found = changes(examples[place], weights)
             for change in found:
                 weights = _changed(weights, known, change, number)
             updates[-1] += bool(found)
@@ -76,9 +75,9 @@ def learned(
 
 def _changed(weights: Weights, known: Actions, change: Change, number: int) -> Weights:
     system, moves, table = known
-    sentence, followed, actions, first, by = change
+    sentence, actions, first, by = change
     while first < len(actions):
-        first = learn(system, sentence, moves, table, weights, followed, actions, first, by, number)
+        first = learn(system, sentence, moves, table, weights, actions, first, by, number)
         if first < len(actions):
             weights = with_room(weights, 2 * len(table), known.weighted)
     return weights

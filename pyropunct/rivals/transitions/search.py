@@ -172,7 +172,6 @@ def learn(
     moves: Array,
     templates: Array,
     weights: Weights,
-    followed: Array,
     actions: Array,
     first: int,
     by: int,
@@ -181,8 +180,8 @@ def learn(
     """Change the weights of actions in the states of a sequence of transitions.
 
     :param system: as in `search`, and so are the next four parameters.
-    :param followed: the actions that lead from each state to the next, from the start of the sentence.
-    :param actions: for each of these states the action whose weights are changed, or -1 for no action.
+    :param actions: the actions, each of which leads from one state to the next, from the start of the
+        sentence.
     :param first: the first state of which weights are changed.
     :param by: the change.
     :param example: the number of the example.
@@ -191,7 +190,7 @@ def learn(
     numbers = weights_in(moves)
     work = room_for(sentence, len(actions), len(templates), numbers)
     for step in range(len(actions)):
-        if step >= first and actions[step] >= 0:
+        if step >= first:
             if not has_room(weights, 2 * len(templates), numbers):
                 return step
             write_atoms(system, work, sentence, step)
@@ -199,5 +198,5 @@ def learn(
             for column in (2, 3):
                 if moves[actions[step], column] >= 0:
                     change(weights, work.keys, number, moves[actions[step], column], by, example)
-        advance(system, work, step, moves[followed[step], 0], moves[followed[step], 1], step + 1)
+        advance(system, work, step, moves[actions[step], 0], moves[actions[step], 1], step + 1)
     return len(actions)

@@ -16,12 +16,6 @@ from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.reader.scores import Counts
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.ma_2014.tagger import (
-    right_tags,
-    train_perceptron_tagger,
-    with_jackknifed_tags,
-    with_tags,
-)
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013.settings import RESTORATION, JointSettings
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
@@ -133,29 +127,25 @@ def joint_comparison(
     settings: JointSettings,
     train: Mapping[str, int],
     dev: Mapping[str, int],
-    tags: Mapping[int, float],
     results: Sequence[JointResult],
 ) -> TableComparison[JointResult]:
     """A table with a row for each system and size of streams.
 
     :param train: the numbers of sentences for training, and of lifted arcs in them.
     :param dev: the numbers of sentences and words on which everything was measured.
-    :param tags: the percentage of dev's words with the tags of the treebank, for each size of streams.
     :param results: the results, size by size.
     """
-    shares = ", ".join(f"{share:.2f} %" for share in tags.values())
     notes = (
         f"Trained on {train['sentences']:,} sentences in streams of {SENTENCES}, {train['lifted_arcs']:,} "
         f"arcs of them lifted; parsers in {settings.iterations} iterations with a beam of {settings.beam}, "
         f"seed {settings.seed}; measured on {dev['sentences']:,} sentences with {dev['words']:,} words, in "
         "lower case and without marks.",
-        f"Tags of a tagger, in training {settings.folds}-fold jackknifed; {shares} of dev's are right.",
+        "Tags are those of the treebanks.",
         "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
         "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
     )
     table = Table("Running words", COLUMNS, results, notes, ABOVE, *settings.tests, _of_marks)
-    data = {"train": train, "dev": dev, "right_tags": {str(size): share for size, share in tags.items()}}
-    return TableComparison(settings, data, table, "rows")
+    return TableComparison(settings, {"train": train, "dev": dev}, table, "rows")
 
 
 def _of_marks(result: JointResult) -> dict[str, dict[str, float]]:
@@ -193,22 +183,15 @@ def compare_joint(
         restoration = restoration_system(model, settings)
     checksums = {"train": checksum(map(repr, train)), "dev": checksum([repr(dev)])}
     with Runner.alone(folder, checksums, settings, time.process_time) as runner:
-        with watch("folds of tags", settings.folds) as advance:
-            tagged_train = with_jackknifed_tags(
-                train, folds=settings.folds, seed=settings.seed, advance=advance
-            )
-        training = Training(tagged_train, settings, runner, watch, restoration)
-        tagger = train_perceptron_tagger(train, seed=settings.seed)
-        tagged = {size: with_tags(streams, tagger) for size, streams in dev.items()}
+        training = Training(train, settings, runner, watch, restoration)
         names = [name for name in settings.systems if name != RESTORATION or restoration is not None]
         systems = {name: training.system(name) for name in names}
-        results = tuple(_measured(systems, tagged, watch))
-        streams, tags = next(iter(dev.values())), attrgetter("tags")
+        results = tuple(_measured(systems, dev, watch))
+        streams = next(iter(dev.values()))
         comparison = joint_comparison(
             settings,
             {"sentences": _sentences(train), "lifted_arcs": sum(stream.lifted for stream in train)},
             {"sentences": _sentences(streams), "words": sum(len(stream.forms) for stream in streams)},
-            {size: right_tags(map(tags, tagged[size]), map(tags, dev[size])) for size in dev},
             results,
         )
         runner.write(comparison)

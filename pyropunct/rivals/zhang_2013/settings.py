@@ -31,8 +31,8 @@ class JointSettings(ComparisonSettings):
     :ivar sentences: numbers of sentences that are joined to streams of running words to measure on.
     :ivar beam: the width of the beam of parsers.
     :ivar iterations: how often training of parsers sees each sentence.
-    :ivar folds: predict tags of each of so many parts of the training sentences, and marks for the parser
-        that reads them, by systems that were trained on the others.
+    :ivar folds: predict the marks that a parser reads in each of so many parts of the training sentences by
+        what was trained on the others.
     :ivar samples: the most draws of restoration for each sentence.
     :raises SettingError: if a setting is invalid.
     """

@@ -112,7 +112,7 @@ def _joined(sentences: Sequence[Any]) -> Reading:
 class Training:
     """Trains the CRF and the parsers, or loads them if they were trained before.
 
-    :ivar train: the training streams, with jackknifed tags.
+    :ivar train: the training streams.
     :ivar settings: the settings of the comparison.
     :ivar runner: trains and keeps parts.
     :ivar watch: gets reports of progress.

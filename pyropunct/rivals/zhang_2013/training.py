@@ -68,7 +68,7 @@ def train_arc_eager(
     ]
     known, random = ArcEagerParser.encoded_actions(recipe, actions), np.random.default_rng(recipe.seed)
 
-    def changes(example: Sequence[_Rest], weights: Weights, iteration: int) -> list[Change]:
+    def changes(example: Sequence[_Rest], weights: Weights) -> list[Change]:
         """The changes by early update, sentence by sentence."""
         found: list[Change] = []
         searched_through = 0  # so many of the actions from here on

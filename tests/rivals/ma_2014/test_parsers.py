@@ -65,7 +65,7 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
         ]
     )
     dev = {"sentences": 40, "words": 160}
-    comparison = parser_comparison(ParserSettings(permutations=200), 10, dev, 99.0, results)
+    comparison = parser_comparison(ParserSettings(permutations=200), 10, dev, results)
     first, second, *tokens = [system["p"] for system in comparison.to_json()["systems"]]
     assert tokens == [{}, {}]
     tables = [result.counts for result in results]

@@ -61,7 +61,7 @@ def test_differences_are_from_the_row_above_of_the_same_size() -> None:
     rows = [row(name, size) for size in (3, 10) for name in (CRF, CASCADED, UNIFIED)]
     settings = JointSettings(permutations=100)
     train, dev = {"sentences": 9, "lifted_arcs": 1}, {"sentences": 8, "words": 40}
-    comparison = joint_comparison(settings, train, dev, {3: 90.0, 10: 91.0}, rows)
+    comparison = joint_comparison(settings, train, dev, rows)
     found = [row["p"] for row in comparison.to_json()["rows"]]
     assert [set(one) for one in found[:2]] == [set(), set(MARKS)]
     assert set(found[2]) == {*MARKS, "uas", "las"}
