@@ -34,9 +34,9 @@ from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.kinds import train_rival
 from pyropunct.rivals.taggers.rival import Rival
-from pyropunct.rivals.taggers.training import train_rival
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.treebank.marks import START, Surface
 from pyropunct.treebank.sentence import Sentence, by_document
 from pyropunct.treebank.tree import Tree

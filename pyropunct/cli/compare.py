@@ -10,7 +10,7 @@ from pyropunct.cli.options import Json, Machine
 from pyropunct.cli.training_reports import step_bar
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.limits import NamesIn, Placeholder
-from pyropunct.rivals.restoration.settings import RestorationSettings
+from pyropunct.rivals.settings import RestorationSettings
 
 
 @command

@@ -8,7 +8,7 @@ from pyropunct.cli.comparing import Folder, show
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import step_bar
 from pyropunct.errors import UserError
-from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
+from pyropunct.rivals.settings import CommaSettings
 
 if TYPE_CHECKING:
     from pyropunct.rivals.shieber_tao_2003.comparison import CommaResult

@@ -11,7 +11,7 @@ from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import step_bar
 from pyropunct.errors import UserError
 from pyropunct.limits import Placeholder
-from pyropunct.rivals.correction.settings import CorrectionSettings
+from pyropunct.rivals.settings import CorrectionSettings
 from pyropunct.shipped import DEFAULT
 
 

@@ -7,7 +7,7 @@ from pyropunct.cli.comparing import Folder, show
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json, ModelUse
 from pyropunct.cli.training_reports import step_bar
-from pyropunct.rivals.zhang_2013.settings import CASCADED, RESTORATION, JointSettings
+from pyropunct.rivals.settings import CASCADED, RESTORATION, JointSettings
 from pyropunct.shipped import DEFAULT
 
 

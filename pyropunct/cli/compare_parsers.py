@@ -8,7 +8,7 @@ from pyropunct.cli.comparing import Folder, show
 from pyropunct.cli.loading import read_file
 from pyropunct.cli.options import Json
 from pyropunct.cli.training_reports import step_bar
-from pyropunct.rivals.ma_2014.settings import ParserSettings
+from pyropunct.rivals.settings import ParserSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from pyropunct.compare.settings import ComparisonSettings
+from pyropunct.compare.settings import ExperimentSettings
 from pyropunct.compare.table import Row, Table
 
 
@@ -40,7 +40,7 @@ class TableComparison(Comparison, Generic[Row]):
     :ivar key: the name of the rows for programs.
     """
 
-    settings: ComparisonSettings
+    settings: ExperimentSettings
     data: Mapping[str, Any]
     table: Table[Row]
     key: str = "systems"

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from torch import Tensor
 
 from pyropunct.compare.comparison import Comparison
-from pyropunct.compare.settings import ComparisonSettings
+from pyropunct.compare.settings import ExperimentSettings
 from pyropunct.errors import UserError
 from pyropunct.files import held, json_text, model_path, written_whole
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
@@ -109,7 +109,7 @@ class Runner:
 
     path: Path | None
     checksums: Mapping[str, str]
-    settings: ComparisonSettings
+    settings: ExperimentSettings
     clock: Callable[[], float] = time.monotonic
     _seconds: dict[str, float] = field(default_factory=dict, init=False)
     _trained: dict[str, Trained[Any]] = field(default_factory=dict, init=False)
@@ -135,7 +135,7 @@ class Runner:
         cls,
         path: str | Path | None,
         checksums: Mapping[str, str],
-        settings: ComparisonSettings,
+        settings: ExperimentSettings,
         clock: Callable[[], float] = time.monotonic,
     ) -> Iterator["Runner"]:
         """A runner in a folder that no other process uses meanwhile.

@@ -11,7 +11,7 @@ import pytest
 
 from pyropunct.compare.comparison import Comparison
 from pyropunct.compare.runner import ComparisonFolderError, Runner, Trained
-from pyropunct.compare.settings import ComparisonSettings
+from pyropunct.compare.settings import ExperimentSettings
 from pyropunct.compare.table import Column, Table
 from pyropunct.files import held
 from pyropunct.limits import Range
@@ -20,7 +20,7 @@ CHECKSUMS = {"train": "aaa", "dev": "bbb"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ComparisonSettings):
+class Settings(ExperimentSettings):
     epochs: Annotated[int, Range(1, 9)] = 3
     samples: int = 10
     TRAINING: ClassVar[tuple[str, ...]] = ("epochs",)
@@ -117,7 +117,7 @@ def test_other_data_or_settings(tmp_path: Path) -> None:
         (lambda: opened(tmp_path, dev="ccc"), "dev"),
         (lambda: opened(tmp_path, train="ccc", dev="ccc"), "train, dev"),
         (lambda: opened(tmp_path, Settings(epochs=4), train="ccc"), "train, epochs"),
-        (lambda: Runner(tmp_path, CHECKSUMS, ComparisonSettings(seed=1)), "seed"),
+        (lambda: Runner(tmp_path, CHECKSUMS, ExperimentSettings(seed=1)), "seed"),
     ):
         with pytest.raises(ComparisonFolderError) as caught:
             change()

@@ -31,9 +31,8 @@ from pyropunct.models.learned import other_values
 from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, RunningReader, train_reader
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.taggers.kinds import BiLSTMCRF
-from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.training import train_rival
+from pyropunct.rivals.taggers.kinds import BiLSTMCRF, train_rival
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import SPECIAL

@@ -18,8 +18,8 @@ from pyropunct.nets.parser import BiaffineParser, ParserRecipe, train_parser
 from pyropunct.nets.reader import ReaderRecipe, train_reader
 from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.training import Progress
-from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.training import train_rival
+from pyropunct.rivals.taggers.kinds import train_rival
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state
 from pyropunct.treebank.sentence import Sentence
 

@@ -28,7 +28,7 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.restoration.trivial import ended_in, final_mark
+from pyropunct.rivals.restoration.systems import ended_in, final_mark
 from pyropunct.treebank.conventions import Conventions
 from pyropunct.treebank.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import Sentence, Treebank, read_treebank

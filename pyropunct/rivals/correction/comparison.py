@@ -15,8 +15,8 @@ from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.edit_distance import surface_distance
 from pyropunct.restore.parses import weighted_trees
-from pyropunct.rivals.correction.settings import CHANNEL, SYSTEMS, CorrectionSettings
 from pyropunct.rivals.correction.systems import Channel, Parses, System, fitted
+from pyropunct.rivals.settings import CHANNEL, CORRECTORS, CorrectionSettings
 from pyropunct.tasks.correct.channel_fitting import Pair
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_surfaces
@@ -206,7 +206,7 @@ def _corrected(
     for name, system in systems.items():
         for kind in trees if system.reads_trees else list(trees)[:1]:
             for way, surfaces in system.correct(trees[kind], wrong).items():
-                corrected[SYSTEMS[name] + way, kind if system.reads_trees else ""] = surfaces
+                corrected[CORRECTORS[name] + way, kind if system.reads_trees else ""] = surfaces
         advance(1)
     return corrected
 

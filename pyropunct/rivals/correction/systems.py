@@ -9,9 +9,9 @@ import numpy as np
 
 from pyropunct.nets.parser.protocol import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.correction.settings import ALONE, CHANNEL, CRF, PAPER, CorrectionSettings
+from pyropunct.rivals.settings import ALONE, CHANNEL, CRF, PAPER, CorrectionSettings
 from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correcting_crf
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
@@ -111,7 +111,7 @@ def fitted(
 ) -> System:
     """A system, fitted to sentences with simulated errors.
 
-    :param name: one of `pyropunct.rivals.correction.settings.SYSTEMS`.
+    :param name: one of `pyropunct.rivals.settings.CORRECTORS`.
     :param model: the model of right text.
     """
     rates, copies, seed = ErrorRates(), settings.copies, settings.seed

@@ -13,10 +13,14 @@ from pyropunct.compare.comparison import TableComparison
 from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.compare.runner import Runner, checksum, timed
 from pyropunct.compare.table import Baseline, Column, Table
-from pyropunct.rivals.ma_2014.parser import ArcStandardParser, ArcStandardRecipe, ParsedSentence
-from pyropunct.rivals.ma_2014.settings import ParserSettings
-from pyropunct.rivals.ma_2014.training import train_arc_standard
-from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment
+from pyropunct.rivals.ma_2014.parser import (
+    ArcStandardParser,
+    ArcStandardRecipe,
+    ParsedSentence,
+    train_arc_standard,
+)
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence
+from pyropunct.rivals.settings import ParserSettings, Treatment
 
 WORDS, HEADS, LABELLED, SENTENCES, COMPLETE, ROOT = range(6)
 """The columns of counts: words; words with the right head; with the right head and relation; and 1 for each

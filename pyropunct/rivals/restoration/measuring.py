@@ -16,7 +16,6 @@ import torch
 
 from pyropunct.compare.progress import Advance, Watch, unwatched
 from pyropunct.compare.runner import Runner, Trained, checksum
-from pyropunct.compare.seeds import Runs
 from pyropunct.corpus.inputs import contents, files_of_several, parts_of
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.nets.parser.jackknife import folds_of, others_of, parse_folds
@@ -30,6 +29,7 @@ from pyropunct.rivals.restoration.results import (
     PREDICTED,
     Outcome,
     ParserResult,
+    Runs,
     SystemResult,
     TreebankSize,
 )

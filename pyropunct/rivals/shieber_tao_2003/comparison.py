@@ -13,12 +13,10 @@ from pyropunct.compare.progress import Watch, unwatched
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column, Table
 from pyropunct.nets.parser.protocol import Parser
-from pyropunct.rivals.shieber_tao_2003.models import MODELS
-from pyropunct.rivals.shieber_tao_2003.parsed import parsed
+from pyropunct.rivals.settings import CommaSettings
+from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem
 from pyropunct.rivals.shieber_tao_2003.scores import CORRECT, GOLD, RESTORED, RIGHT, CommaScores
-from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
-from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
-from pyropunct.rivals.shieber_tao_2003.system import CommaSystem
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence, parsed
 
 BASELINE = "1"
 """The model from which reductions of errors are counted."""

@@ -14,9 +14,9 @@ from pyropunct.nets.parser.protocol import Parser, WeightedTree
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.measuring import Run
 from pyropunct.rivals.restoration.systems import Treebanks
+from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.comparison import CommaResult, compare_commas
 from pyropunct.rivals.shieber_tao_2003.sentences import read_comma_sentences, require_commas
-from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
 from pyropunct.treebank.constituency.reading import read_brackets
 from pyropunct.treebank.errors import TreebankError

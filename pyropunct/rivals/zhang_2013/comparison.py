@@ -16,8 +16,8 @@ from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.reader.scores import Counts
 from pyropunct.punctuator import Punctuator
+from pyropunct.rivals.settings import RESTORATION, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.rivals.zhang_2013.settings import RESTORATION, JointSettings
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
 from pyropunct.rivals.zhang_2013.systems import Reading, System, Training, restoration_system
 

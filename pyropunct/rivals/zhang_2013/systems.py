@@ -13,10 +13,10 @@ from pyropunct.restore.raw_words import line_of
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
+from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
 from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe
-from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.zhang_2013.streams import Stream, marks_in
 from pyropunct.rivals.zhang_2013.training import train_arc_eager
 

@@ -9,11 +9,16 @@ from numpy.typing import NDArray
 
 from pyropunct.compare.progress import Advance
 from pyropunct.rivals.transitions.arc_eager import LEFT
-from pyropunct.rivals.transitions.learning import Change, learned, searched
-from pyropunct.rivals.transitions.parser import Action
+from pyropunct.rivals.transitions.parser import Action, Change, learned, searched
 from pyropunct.rivals.transitions.perceptron import Weights
-from pyropunct.rivals.zhang_2013.oracle import transitions_to
-from pyropunct.rivals.zhang_2013.parser import NEEDED, ArcEagerParser, ArcEagerRecipe, Marks, encoded
+from pyropunct.rivals.zhang_2013.parser import (
+    NEEDED,
+    ArcEagerParser,
+    ArcEagerRecipe,
+    Marks,
+    encoded,
+    transitions_to,
+)
 from pyropunct.rivals.zhang_2013.streams import Stream
 
 Array = NDArray[Any]

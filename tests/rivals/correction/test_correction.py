@@ -8,9 +8,9 @@ import pytest
 from command_line import answer, complaint, printed
 
 from pyropunct.rivals.correction.comparison import FITTED, FOLDS, closest_corrections, folds_by_sentence
-from pyropunct.rivals.correction.settings import SYSTEMS
 from pyropunct.rivals.correction.systems import FOUND
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.settings import CORRECTORS
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.treebank.marks import START
 from pyropunct.treebank.reading import Sentence
@@ -69,13 +69,13 @@ def test_all_tables(
     value = answer("compare-correction", *files, *options, "--learners", learners, "--curve")
     alone, gold, gold_told, predicted, told = value["simulated"]
     assert [row["trees"] for row in value["simulated"]] == ["", *["gold"] * 2, *["predicted"] * 2]
-    assert gold_told["system"] == told["system"] == SYSTEMS["channel"] + FOUND
+    assert gold_told["system"] == told["system"] == CORRECTORS["channel"] + FOUND
     assert (alone["proposed"], alone["precision"], alone["recall"]) == (0, 1, 0)
     assert alone["gold"] == gold["gold"] == predicted["gold"] > 0
     assert gold["average_edit_distance"] < alone["average_edit_distance"]
     names = [row["system"] for row in value["learners"]]
-    both = [one + way for one in (SYSTEMS["channel"], FITTED) for way in ("", FOUND)]
-    assert names == [SYSTEMS["alone"], *both]
+    both = [one + way for one in (CORRECTORS["channel"], FITTED) for way in ("", FOUND)]
+    assert names == [CORRECTORS["alone"], *both]
     for row, closest in zip(value["learners"], value["closest"], strict=True):
         assert (row["gold"], row["average_edit_distance"]) == (
             2 * closest["gold"],
@@ -96,8 +96,8 @@ def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) ->
     more = ("--samples", 20, "--threads", 1)
     value = answer("compare-correction", small / "dev.conllu", small / "dev.conllu", *options, *more)
     assert [(row["system"], row["trees"]) for row in value["simulated"]] == [
-        (SYSTEMS["paper"], "gold"),
-        (SYSTEMS["crf"], ""),
+        (CORRECTORS["paper"], "gold"),
+        (CORRECTORS["crf"], ""),
     ]
 
 

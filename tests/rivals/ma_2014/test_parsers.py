@@ -12,8 +12,8 @@ from pyropunct.rivals.ma_2014.comparison import (
     word_counts,
 )
 from pyropunct.rivals.ma_2014.parser import ParsedSentence
-from pyropunct.rivals.ma_2014.settings import ParserSettings
-from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence
+from pyropunct.rivals.settings import ParserSettings, Treatment
 
 GOLD = MarkedSentence(
     ("a", ",", "b", "c", "."),

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from pyropunct.compare.seeds import Runs
 from pyropunct.nets.parser import AttachmentScores
 from pyropunct.rivals.restoration.comparison import RestorationComparison
 from pyropunct.rivals.restoration.conditions import Conditions
@@ -15,6 +14,7 @@ from pyropunct.rivals.restoration.results import (
     PREDICTED,
     Outcome,
     ParserResult,
+    Runs,
     SystemResult,
     TreebankSize,
 )

@@ -24,9 +24,9 @@ from pyropunct.rivals.restoration.comparison import RestorationComparison as Com
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.measuring import compare
 from pyropunct.rivals.restoration.results import SystemResult
-from pyropunct.rivals.restoration.trivial import ended_in, final_mark
+from pyropunct.rivals.restoration.systems import ended_in, final_mark
 from pyropunct.rivals.taggers.kinds import load_rival
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.treebank.reading import Treebank, read_treebank
 
 SMALL = Conditions(

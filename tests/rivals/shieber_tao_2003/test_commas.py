@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from pyropunct.compare.comparison import TableComparison
+from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.comparison import ON_PARSED_TREES, CommaResult, compare_commas
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
-from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 
 
 def sentences(number: int, seed: int) -> list[CommaSentence]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pyropunct.compare.significance import f1, permutation_test
+from pyropunct.rivals.settings import CASCADED, CRF, UNIFIED, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013.comparison import (
     COLUMNS,
@@ -13,7 +14,6 @@ from pyropunct.rivals.zhang_2013.comparison import (
     mark_counts,
     tree_counts,
 )
-from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, UNIFIED, JointSettings
 from pyropunct.rivals.zhang_2013.streams import Stream
 from pyropunct.rivals.zhang_2013.systems import Reading
 
